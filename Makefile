@@ -1,5 +1,5 @@
-# Needs git, make and Python 3.11 or newer; everything else goes into .venv in this directory.
-# Another Python: make PYTHON=python3.12 …
+# Needs git, make and Python 3.11 or newer. Everything else is installed into .venv in this directory.
+# To use another Python: make PYTHON=python3.12 …
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -14,25 +14,25 @@ export PYTHON
 ##@ Try it
 
 .PHONY: demo
-demo: $(VENV)/.installed ## Watch PodSet reconcile on the embedded API server; KEEP=1 stays up for kubectl
+demo: $(VENV)/.installed ## Run PodSet on the embedded API server; KEEP=1 keeps it running for kubectl
 	@$(BIN)/python -m examples.podset.demo $(if $(KEEP),--keep)
 
 ##@ Check it
 
 .PHONY: test
-test: $(VENV)/.installed-dev ## Everything: style, types, rooms, generated code, tests, documentation
+test: $(VENV)/.installed-dev ## Everything: style, types, imports, generated code, tests, documentation
 	@$(BIN)/python tools/check.py
 
 .PHONY: lint
-lint: $(VENV)/.installed-dev ## Style, types, rooms and generated code
-	@$(BIN)/python tools/check.py format lint rooms types public-types generated
+lint: $(VENV)/.installed-dev ## Style, types, imports and generated code
+	@$(BIN)/python tools/check.py format lint imports types public-types generated
 
 .PHONY: unit
 unit: $(VENV)/.installed-dev ## The tests that need no server
 	@$(BIN)/python tools/check.py unit
 
 .PHONY: integration
-integration: $(VENV)/.installed-dev ## The tests against a server: embedded, or as KUBEBUILDER_ASSETS or KUBECONFIG say
+integration: $(VENV)/.installed-dev ## The tests on a server: embedded, or from KUBEBUILDER_ASSETS or KUBECONFIG
 	@$(BIN)/python tools/check.py integration
 
 .PHONY: docs
@@ -40,12 +40,12 @@ docs: $(VENV)/.installed-dev ## Run the code blocks of README and docs
 	@$(BIN)/python tools/check.py docs
 
 .PHONY: site
-site: $(VENV)/.installed-site ## Build the documentation as a site, build/site/index.html; any link that leads nowhere fails it
+site: $(VENV)/.installed-site ## Build the documentation as a site, build/site/index.html; broken links fail the build
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "See build/site/index.html"
 
 .PHONY: bench
-bench: $(VENV)/.installed-bench ## Measure pyctrl beside its peers, and the API server: CPU and memory; PLAN=quick is minutes, else hours
+bench: $(VENV)/.installed-bench ## Measure pyctrl, its peers and the API server: CPU and memory; PLAN=quick takes minutes, others hours
 	@$(BIN)/python benchmarks/run.py --plan $(or $(PLAN),standard)
 	@$(BIN)/python benchmarks/apiserver.py
 
@@ -57,7 +57,7 @@ format: $(VENV)/.installed-dev ## Format the code and fix what can be fixed
 	@$(BIN)/ruff format .
 
 .PHONY: generate
-generate: $(VENV)/.installed-dev ## Generate the built-in kinds and the list of public names anew
+generate: $(VENV)/.installed-dev ## Generate the built-in kinds and the list of public names
 	@$(BIN)/python tools/generate_kinds.py
 	@$(BIN)/python tools/public_names.py --write
 
@@ -73,7 +73,7 @@ help: ## Print this
 
 $(VENV)/.created:
 	@python=$$(sh tools/find-python) && \
-		echo "Making $(VENV) with $$($$python --version), once" && \
+		echo "Creating $(VENV) with $$($$python --version), once" && \
 		rm -rf $(VENV) && $$python -m venv $(VENV)
 	@$(PIP) install --upgrade 'pip>=25.1'
 	@touch $@
@@ -84,7 +84,7 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
-	@echo "Installing pyctrl and what its checks need into $(VENV)"
+	@echo "Installing pyctrl and the tools of its checks into $(VENV)"
 	@$(PIP) install --editable '.[test]' --group dev
 	@touch $@ $(VENV)/.installed
 

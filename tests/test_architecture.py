@@ -1,4 +1,4 @@
-"""The rules of CONTRIBUTING.md that no linter knows. Each exception has its reason beside it."""
+"""The rules of CONTRIBUTING.md that no linter checks. Each exception has a reason."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ BODY_LINES = 40
 GENERATED = "# Written by tools/generate_kinds.py"
 
 LONG_FILES: dict[str, str] = {
-    "src/pyctrl/errors.py": "the exceptions are one tree, and one file shows it",
+    "src/pyctrl/errors.py": "the exceptions are one tree, shown in one file",
 }
 
 LONG_FUNCTIONS: dict[str, str] = {}
 
 CLOCKS: dict[str, str] = {
-    "src/pyctrl/_clock.py": "it is the one source of wall time",
-    "src/pyctrl/testing/_loop/watched_loop.py": "it measures CPU, which no virtual clock has",
+    "src/pyctrl/_clock.py": "the one source of wall time",
+    "src/pyctrl/testing/_loop/watched_loop.py": "measures CPU time, which virtual time does not have",
 }
 
 LOOSE_TASKS: dict[str, str] = {
-    "src/pyctrl/apiserver/_http/connection.py": "a connection comes and goes with its client; `serve` awaits the rest",
-    "src/pyctrl/cluster/_cluster.py": "it lives from __aenter__ to __aexit__, which no task group spans",
-    "src/pyctrl/manager/_runnables/lifecycle.py": "starting is a task of its own, because a stop may interrupt it",
-    "src/pyctrl/manager/_runnables/runnable.py": "runnables outlive each other in an order that no task group has",
+    "src/pyctrl/apiserver/_http/connection.py": "a connection ends with its client; `serve` awaits the others",
+    "src/pyctrl/cluster/_cluster.py": "lives from __aenter__ to __aexit__, which a task group cannot span",
+    "src/pyctrl/manager/_runnables/lifecycle.py": "starting is a task, because a stop may interrupt it",
+    "src/pyctrl/manager/_runnables/runnable.py": "runnables stop in an order that a task group does not have",
 }
 
-# Modules that know how servers are made; whoever serves uses `pyctrl._http_server`.
+# Modules that create servers. Other modules use `pyctrl._http_server`.
 SERVER_LIBRARIES = ("aiohttp.web", "http.server", "socketserver", "wsgiref")
 EXCHANGES = ("aiohttp.web_request.", "aiohttp.web_response.", "aiohttp.web_exceptions.")
 SERVERS: dict[str, str] = {
@@ -50,7 +50,7 @@ OWN_RANDOM: dict[str, str] = {
     "src/pyctrl/testing/_cluster/control_plane.py": "a random token for an administrator",
 }
 
-# Strings that would tie the repository to somebody's machine. Built from pieces, so that this file may have them.
+# Strings that name a machine. Built from pieces, so that this file does not contain them.
 FOREIGN = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -101,10 +101,9 @@ def _sources(under: Path = ROOT) -> tuple[tuple[str, ast.Module], ...]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _forgotten() -> Iterator[None]:
-    """Forget the trees afterwards, and collect no garbage before.
+    """Drop the syntax trees after the last test, and pause the garbage collector until then.
 
-    Collecting takes seconds where there are two million objects, and whichever test it falls into would have blocked
-    its loop.
+    A collection takes seconds with two million objects, and would block the loop of an unrelated test.
     """
     gc.disable()
     yield
@@ -155,7 +154,7 @@ def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
-def test_files_fit_in_the_head() -> None:
+def test_files_are_short() -> None:
     """No handwritten file is longer than 500 lines."""
     long = {
         _name(path): lines
@@ -168,7 +167,7 @@ def test_files_fit_in_the_head() -> None:
     assert long.keys() <= LONG_FILES.keys(), _listed(f"{name} {lines}" for name, lines in long.items())
 
 
-def test_functions_fit_in_the_eye() -> None:
+def test_functions_are_short() -> None:
     """No function of the package has a body of more than 40 lines, docstring excluded."""
     long = {
         f"{name}::{function.name}": lines
@@ -180,8 +179,8 @@ def test_functions_fit_in_the_eye() -> None:
     assert long.keys() <= LONG_FUNCTIONS.keys(), _listed(f"{name} {lines}" for name, lines in long.items())
 
 
-def test_every_test_says_what_it_means() -> None:
-    """Each test has a docstring, the sentence that is no longer true when it fails."""
+def test_every_test_has_a_docstring() -> None:
+    """Each test has a docstring: the sentence that is false when the test fails."""
     silent = [
         f"{name}:{function.lineno} {function.name}"
         for name, tree in _sources(ROOT / "tests")
@@ -192,7 +191,7 @@ def test_every_test_says_what_it_means() -> None:
     assert not silent, _listed(silent)
 
 
-def test_every_module_says_what_it_is_for() -> None:
+def test_every_module_has_a_docstring() -> None:
     """Each module of the package begins with a docstring."""
     silent = [name for name, tree in _sources(SRC) if not ast.get_docstring(tree)]
 
@@ -200,7 +199,7 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 def test_files_are_named_by_nouns() -> None:
-    """Nothing is called utils, helpers, common or base: such files collect what nobody placed."""
+    """No file is called utils, helpers, common or base: such files collect what has no other place."""
     banned = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
 
     offences = [_name(path) for path in _tracked() if path.suffix == ".py" and path.stem.strip("_") in banned]
@@ -223,8 +222,8 @@ def test_time_comes_from_the_loop_and_the_clock() -> None:
     assert not offences, _listed(offences)
 
 
-def test_chance_is_injected() -> None:
-    """Jitter comes from a random.Random that is handed in, so that a test can repeat it."""
+def test_randomness_is_injected() -> None:
+    """Jitter comes from an injected random.Random, so that a test can repeat it."""
     offences = [
         f"{name}:{line} {what}"
         for name, tree in _sources(SRC)
@@ -237,7 +236,7 @@ def test_chance_is_injected() -> None:
 
 
 def test_tasks_have_owners() -> None:
-    """Tasks are made by task groups; whoever else makes one is listed, and awaits it."""
+    """Task groups create the tasks. Other modules that create one are listed, and await it."""
     offences = [
         f"{name}:{line} {what}"
         for name, tree in _sources(SRC)
@@ -269,7 +268,7 @@ def test_one_module_makes_servers() -> None:
 
 
 def test_cancellation_is_never_swallowed() -> None:
-    """An except that would catch cancellation raises it again."""
+    """An except clause that catches cancellation raises it again."""
     offences = [
         f"{name}:{node.lineno}"
         for name, tree in _sources(SRC)
@@ -282,8 +281,8 @@ def test_cancellation_is_never_swallowed() -> None:
     assert not offences, _listed(offences)
 
 
-def test_rooms_do_not_use_the_facade() -> None:
-    """Inside the package nothing is imported from `pyctrl` itself: that is how import cycles begin."""
+def test_packages_do_not_use_the_facade() -> None:
+    """The package imports nothing from `pyctrl` itself, which would cause import cycles."""
     names = {path.stem if path.suffix == ".py" else path.name for path in SRC.iterdir()}
     offences = [
         f"{name}:{line} {what}"
@@ -302,13 +301,13 @@ def test_nothing_names_a_machine(pattern: re.Pattern[str]) -> None:
     assert not (matches := _matches(pattern)), _listed(matches)
 
 
-def test_nothing_is_left_undone() -> None:
-    """There is no note about later work in the code: it is done, or it is an issue."""
+def test_no_notes_about_later_work() -> None:
+    """The code has no notes about later work: it is done, or it is an issue."""
     assert not (matches := _matches(UNFINISHED)), _listed(matches)
 
 
-def test_no_test_is_passed_over() -> None:
-    """No test is skipped or expected to fail: it holds, or it is not there."""
+def test_no_test_is_skipped() -> None:
+    """No test is skipped or expected to fail."""
     tests = [
         f"{name}:{number}"
         for name, text in _texts()
@@ -331,7 +330,7 @@ def test_the_architecture_page_shows_the_contract() -> None:
     assert shown[1] == contract[0]
 
 
-def test_every_page_can_be_found() -> None:
+def test_every_page_is_linked() -> None:
     """docs/index.md links to each page of the documentation."""
     docs = ROOT / "docs"
     linked = set(_links(docs / "index.md"))
@@ -340,8 +339,8 @@ def test_every_page_can_be_found() -> None:
     assert not lost, _listed(lost)
 
 
-def test_links_lead_somewhere() -> None:
-    """Relative links in Markdown files lead to files of the repository."""
+def test_links_work() -> None:
+    """Relative links in Markdown files point to files of the repository."""
     broken = [
         f"{_name(page)} -> {target}"
         for page in _tracked()

@@ -1,4 +1,4 @@
-"""The public names, pinned: adding one is a decision, losing one breaks somebody."""
+"""The public names, pinned: adding one is a decision, and removing one breaks users."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from pathlib import Path
 import pytest
 
 import pyctrl
-from tools.public_names import SNAPSHOT, doors, public_names
+from tools.public_names import SNAPSHOT, public_names, public_packages
 
 
 def test_public_names_are_those_listed() -> None:
-    """The public names are exactly those in tests/public_names.txt; `make generate` writes it anew."""
+    """The public names are exactly those in tests/public_names.txt; `make generate` writes it."""
     assert public_names() == SNAPSHOT.read_text().splitlines()
 
 
-@pytest.mark.parametrize("door", doors())
-def test_every_door_opens(door: str) -> None:
-    """Each name in a room's `__all__` exists, once, and the room's docstring says what it is for."""
-    module = importlib.import_module(door)
+@pytest.mark.parametrize("package", public_packages())
+def test_every_public_name_exists(package: str) -> None:
+    """Each name in a package's `__all__` exists, once, and the package has a docstring."""
+    module = importlib.import_module(package)
 
     assert (module.__doc__ or "").strip()
     assert len(module.__all__) == len(set(module.__all__))
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
-@pytest.mark.parametrize("door", [door for door in doors() if door != "pyctrl"])
-def test_public_classes_and_functions_are_documented(door: str) -> None:
+@pytest.mark.parametrize("package", [package for package in public_packages() if package != "pyctrl"])
+def test_public_classes_and_functions_are_documented(package: str) -> None:
     """Each public class and function has a docstring of its own, which gives its contract."""
-    module = importlib.import_module(door)
+    module = importlib.import_module(package)
     silent = [
         name
         for name in module.__all__
@@ -44,8 +44,8 @@ def test_public_classes_and_functions_are_documented(door: str) -> None:
     assert not silent, ", ".join(silent)
 
 
-def test_the_facade_gives_the_rooms_own_names() -> None:
-    """Each name of `pyctrl` is, at run time, the very object of the room that type checkers see it come from."""
+def test_pyctrl_re_exports_the_objects_of_its_packages() -> None:
+    """Each name of `pyctrl` is, at run time, the object of the package that type checkers see."""
     source = ast.parse(Path(pyctrl.__file__).read_text())
     seen = {
         alias.name: node.module
@@ -56,11 +56,13 @@ def test_the_facade_gives_the_rooms_own_names() -> None:
     }
 
     assert sorted(seen) == sorted(pyctrl.__all__)
-    assert [n for n, room in seen.items() if getattr(pyctrl, n) is not getattr(importlib.import_module(room), n)] == []
+    assert [
+        name for name, home in seen.items() if getattr(pyctrl, name) is not getattr(importlib.import_module(home), name)
+    ] == []
 
 
-def test_importing_pyctrl_imports_no_room() -> None:
-    """`import pyctrl` alone costs next to nothing; its names and rooms come when they are used."""
+def test_importing_pyctrl_imports_no_package() -> None:
+    """`import pyctrl` imports none of its packages; each is imported when a name of it is used."""
     code = (
         "import sys, pyctrl; before = {m for m in sys.modules if m.startswith('pyctrl.')}; pyctrl.Manager; "
         "print(sorted(before), pyctrl.cluster.__name__)"

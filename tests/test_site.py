@@ -1,4 +1,4 @@
-"""The site of the documentation: each page has its place in it. Building it is `make site`; this needs none of that."""
+"""The documentation site: navigation and generated pages. `make site` builds it; these tests do not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from tests._documents import ROOT
-from tools.public_names import doors
-from tools.site_pages import cli_page, for_a_site, generated_pages, room_page
+from tools.public_names import public_packages
+from tools.site_pages import cli_page, for_a_site, generated_pages, package_page
 
 
 def pages_of(entries: object) -> Iterator[str]:
@@ -23,20 +23,22 @@ def pages_of(entries: object) -> Iterator[str]:
 
 
 def test_each_page_is_in_the_navigation_once_and_each_entry_is_a_page() -> None:
-    """No page of docs/ is an orphan, no room is left out of the reference, and no entry leads nowhere."""
+    """Every page of docs/ and every package is in the navigation, and every entry has a page."""
     nav = list(pages_of(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
     written = [str(file.relative_to(ROOT / "docs")) for file in ROOT.glob("docs/**/*.md")]
 
     assert sorted(nav) == sorted([*written, *generated_pages()])
 
 
-@pytest.mark.parametrize("door", [door for door in doors() if door != "pyctrl"])
-def test_the_reference_of_a_room_has_its_public_names_and_no_others(door: str) -> None:
-    """The page of a room asks for what its `__all__` has."""
-    names = [line.strip()[2:] for line in room_page(door).splitlines() if line.startswith("      - ")]
+@pytest.mark.parametrize("package", [package for package in public_packages() if package != "pyctrl"])
+def test_the_reference_of_a_package_has_its_public_names_and_no_others(package: str) -> None:
+    """The reference page of a package lists its `__all__`."""
+    names = [line.strip()[2:] for line in package_page(package).splitlines() if line.startswith("      - ")]
     listed = (ROOT / "tests" / "public_names.txt").read_text().splitlines()
 
-    assert sorted(f"{door}.{name}" for name in names) == [line for line in listed if line.rpartition(".")[0] == door]
+    assert sorted(f"{package}.{name}" for name in names) == [
+        line for line in listed if line.rpartition(".")[0] == package
+    ]
 
 
 def test_the_reference_of_the_command_line_tells_every_command_with_examples() -> None:

@@ -1,8 +1,8 @@
-"""Run every check of the repository, or those named, and say at the end which of them failed.
+"""Run all checks of the repository, or the named ones, and list those that failed.
 
     python tools/check.py                # all
-    python tools/check.py lint unit      # two of them
-    python tools/check.py --list         # what there is
+    python tools/check.py lint unit      # two checks
+    python tools/check.py --list         # the names of all checks
 
 Run it with the Python of an environment that has the project and its `dev` group; `make test` does.
 """
@@ -23,37 +23,37 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
 PYTEST = (sys.executable, "-m", "pytest", "-q")
-SHARED_OUT = ("-n", "auto", "--dist", "worksteal")  # tests of a worker each have a cluster of their own
-OUTSIDE = ("KUBEBUILDER_ASSETS", "USE_EXISTING_CLUSTER")  # name one cluster for all tests, see docs/testing.md
+PARALLEL = ("-n", "auto", "--dist", "worksteal")  # the tests of each worker have their own cluster
+ONE_CLUSTER = ("KUBEBUILDER_ASSETS", "USE_EXISTING_CLUSTER")  # one cluster for all tests, see docs/testing.md
 # pyright looks for the environment of the first `python` on the path
 _ENVIRONMENT = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
-_SURROUNDINGS: dict[str, Any] = {"cwd": ROOT, "env": _ENVIRONMENT, "text": True}
+_SUBPROCESS_OPTIONS: dict[str, Any] = {"cwd": ROOT, "env": _ENVIRONMENT, "text": True}
 PYRIGHT = (sys.executable, "-m", "pyright")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: what it asks, and the command that answers with its exit code."""
+    """A check: the question it answers, and the command whose exit code is the answer."""
 
     name: str
     question: str
     command: tuple[str, ...]
-    uses_all_cores: bool = False  # by itself; others share the machine
+    uses_all_cores: bool = False  # then no other check runs at the same time
 
 
 def _integration() -> tuple[str, ...]:
-    """Share the tests out, unless all of them use one cluster that has to be started or is somebody's."""
-    shared_out = () if any(os.environ.get(name) for name in OUTSIDE) else SHARED_OUT
-    return (*PYTEST, *shared_out, "tests/integration")
+    """Return the command: tests run in parallel, unless all of them use one cluster."""
+    parallel = () if any(os.environ.get(name) for name in ONE_CLUSTER) else PARALLEL
+    return (*PYTEST, *parallel, "tests/integration")
 
 
 CHECKS = (
     Check("format", "is the code formatted?", (str(BIN / "ruff"), "format", "--check", "--output-format=concise", ".")),
-    Check("lint", "is the style kept?", (str(BIN / "ruff"), "check", "--output-format=concise", ".")),
-    Check("rooms", "do imports go downward, through the doors?", (str(BIN / "lint-imports"), "--no-logo")),
+    Check("lint", "does the code follow the style?", (str(BIN / "ruff"), "check", "--output-format=concise", ".")),
+    Check("imports", "do imports follow the layers and the public APIs?", (str(BIN / "lint-imports"), "--no-logo")),
     Check(
         "generated",
-        "is generated code what the generator makes?",
+        "is the generated code up to date?",
         (sys.executable, "tools/generate_kinds.py", "--check"),
     ),
     Check("types", "does everything type-check? (mypy --strict)", (sys.executable, "-m", "mypy")),
@@ -65,12 +65,12 @@ CHECKS = (
     ),
     Check(
         "unit",
-        "do the rooms behave, each by itself?",
-        (*PYTEST, *SHARED_OUT, "tests", "--ignore=tests/integration"),
+        "does each package behave, on its own?",
+        (*PYTEST, *PARALLEL, "tests", "--ignore=tests/integration"),
         uses_all_cores=True,
     ),
-    Check("integration", "do they behave together, on a server?", _integration(), uses_all_cores=True),
-    Check("docs", "do README and docs run as they are written?", (*PYTEST, "README.md", "docs")),
+    Check("integration", "do the packages behave together, on a server?", _integration(), uses_all_cores=True),
+    Check("docs", "do the code blocks of README and docs run?", (*PYTEST, "README.md", "docs")),
 )
 
 
@@ -79,9 +79,9 @@ def main() -> int:
     names = [check.name for check in CHECKS]
     parser = argparse.ArgumentParser(description="Run the checks of the repository.")
     parser.add_argument(
-        "names", nargs="*", metavar="CHECK", help=f"which to run, of {', '.join(names)}; all by default"
+        "names", nargs="*", metavar="CHECK", help=f"checks to run, of {', '.join(names)}; all by default"
     )
-    parser.add_argument("--list", action="store_true", help="print what there is and exit")
+    parser.add_argument("--list", action="store_true", help="print the names of all checks and exit")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(names):
         parser.error(f"there is no check {', '.join(sorted(unknown))}; there are {', '.join(names)}")
@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def _run(checks: list[Check]) -> int:
-    failed = {check.name for check in _at_once([check for check in checks if not check.uses_all_cores])}
+    failed = {check.name for check in _run_parallel([check for check in checks if not check.uses_all_cores])}
     failed |= {check.name for check in checks if check.uses_all_cores and not _passes(check)}
     print(f"\n=== {len(checks) - len(failed)} of {len(checks)} checks passed", flush=True)
     if failed:
@@ -101,34 +101,36 @@ def _run(checks: list[Check]) -> int:
     return 1 if failed else 0
 
 
-def _at_once(checks: list[Check]) -> list[Check]:
-    """Run checks that take one core each, as many at a time as there are; tell of them in order; return the failed."""
+def _run_parallel(checks: list[Check]) -> list[Check]:
+    """Run checks that use one core each, one per core; report them in order; return those that failed."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [(check, pool.submit(_run_silently, check)) for check in checks]
-        return [check for check, future in running if not _told(check, *future.result())]
+        return [check for check, future in running if not _report(check, *future.result())]
 
 
 def _run_silently(check: Check) -> tuple[int, float, str]:
     before = perf_counter()
-    ran = subprocess.run(check.command, check=False, **_SURROUNDINGS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ran = subprocess.run(
+        check.command, check=False, **_SUBPROCESS_OPTIONS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     return ran.returncode, perf_counter() - before, ran.stdout
 
 
 def _passes(check: Check) -> bool:
     print(f"\n=== {check.name}: {check.question}", flush=True)
     before = perf_counter()
-    code = subprocess.run(check.command, check=False, **_SURROUNDINGS).returncode
-    return _judged(check, code, perf_counter() - before)
+    code = subprocess.run(check.command, check=False, **_SUBPROCESS_OPTIONS).returncode
+    return _report_result(check, code, perf_counter() - before)
 
 
-def _told(check: Check, code: int, seconds: float, output: str) -> bool:
+def _report(check: Check, code: int, seconds: float, output: str) -> bool:
     print(f"\n=== {check.name}: {check.question}\n{output}", end="")
-    return _judged(check, code, seconds)
+    return _report_result(check, code, seconds)
 
 
-def _judged(check: Check, code: int, seconds: float) -> bool:
-    verdict = "passed" if code == 0 else f"FAILED (exit code {code})"
-    print(f"=== {check.name} {verdict} in {seconds:.1f} s", flush=True)
+def _report_result(check: Check, code: int, seconds: float) -> bool:
+    result = "passed" if code == 0 else f"FAILED (exit code {code})"
+    print(f"=== {check.name} {result} in {seconds:.1f} s", flush=True)
     return code == 0
 
 

@@ -95,7 +95,7 @@ def _files() -> dict[str, str]:
 
 
 def _package(module: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class]) -> dict[str, str]:
-    """Return the files of a package: its door, and behind it the classes, which say that they are of the package."""
+    """Return the files of a package: its `__init__`, and private modules with the classes."""
     left = {c.reference: c for c in group}
     files = {}
     for file, roots in _FILES[module].items():
@@ -107,12 +107,12 @@ def _package(module: str, group: list[_kinds.Class], classes: dict[str, _kinds.C
                 waiting.extend(_kinds.needed_by(found[reference]))
         files[file] = list(found.values())
     homes = {c.reference: f"{module}.{file}" for file, some in files.items() for c in some}
-    return {"__init__.py": _door(module, files)} | {
+    return {"__init__.py": _package_init(module, files)} | {
         f"{file}.py": _module(module, some, classes, homes) for file, some in files.items()
     }
 
 
-def _door(module: str, files: dict[str, list[_kinds.Class]]) -> str:
+def _package_init(module: str, files: dict[str, list[_kinds.Class]]) -> str:
     names = {file: sorted(c.name for c in some) for file, some in files.items()}
     return "\n".join(
         [

@@ -3,8 +3,8 @@
     python tools/public_names.py            # print
     python tools/public_names.py --write    # write tests/public_names.txt
 
-A public name is one in the `__all__` of the package or of one of its rooms. The names of the generated kinds are left
-out: the generator's check pins those.
+A public name is in the `__all__` of `pyctrl` or of one of its public packages. The names of the generated kinds are
+left out: the generator's check covers them.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ ROOT = Path(__file__).resolve().parent.parent
 SNAPSHOT = ROOT / "tests" / "public_names.txt"
 
 
-def doors() -> list[str]:
-    """Return the modules whose names are public: the package, its rooms, and public single files."""
+def public_packages() -> list[str]:
+    """Return the modules whose names are public: `pyctrl`, its packages, and its public single files."""
     source = ROOT / "src" / "pyctrl"
-    rooms = [path.parent.name for path in source.glob("*/__init__.py")]
+    packages = [path.parent.name for path in source.glob("*/__init__.py")]
     files = [path.stem for path in source.glob("*.py")]
-    public = [name for name in (*rooms, *files) if not name.startswith("_") and name != "kinds"]
+    public = [name for name in (*packages, *files) if not name.startswith("_") and name != "kinds"]
     return ["pyctrl", *(f"pyctrl.{name}" for name in sorted(public))]
 
 
 def public_names() -> list[str]:
     """Return the full name of each public object, in order."""
-    return [f"{door}.{name}" for door in doors() for name in sorted(importlib.import_module(door).__all__)]
+    return [
+        f"{package}.{name}"
+        for package in public_packages()
+        for name in sorted(importlib.import_module(package).__all__)
+    ]
 
 
 def main() -> None:

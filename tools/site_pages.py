@@ -1,7 +1,7 @@
-"""What `make site` does beyond mkdocs: pages made from the code, and pages of GitHub made fit for a site.
+"""Hooks of mkdocs for `make site`: generated reference pages, and changes that GitHub's Markdown needs on a site.
 
 mkdocs calls the functions whose names begin with ``on_``, see `hooks` in mkdocs.yml. The pages of docs/ are written for
-GitHub, which shows them as they are; so here is what a site reads differently.
+GitHub. This module changes what a site renders differently.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # mkdocs imports this file, and knows nothing of the repository
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # mkdocs imports this file without the repository on the path
 
-from tools.public_names import doors  # noqa: E402  # only now it is found
+from tools.public_names import public_packages  # noqa: E402  # after the path is set
 
-__all__ = ["cli_page", "for_a_site", "generated_pages", "on_config", "on_files", "on_page_markdown", "room_page"]
+__all__ = ["cli_page", "for_a_site", "generated_pages", "on_config", "on_files", "on_page_markdown", "package_page"]
 
 
 def on_config(config: Any) -> Any:
@@ -30,7 +30,7 @@ def on_config(config: Any) -> Any:
 
     def indent_by_two(_: Any, markdown: Any) -> None:
         markdown.tab_length = 2
-        markdown.build_parser()  # which has asked for it already
+        markdown.build_parser()  # which has already read the option
 
     config.mdx_configs["toc"]["slugify"] = slugify(case="lower")
     indentation = type("Indentation", (Extension,), {"extendMarkdown": indent_by_two})
@@ -48,60 +48,58 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Hand mkdocs a page as a site needs it."""
+    """Return a page as the site renders it."""
     return for_a_site(markdown, page.file.src_uri)
 
 
 def generated_pages() -> dict[str, Callable[[], str]]:
-    """Return what makes a page from the code, for each of their paths below docs/."""
-    rooms = {f"reference/{_page_of(door)}.md": partial(room_page, door) for door in doors()}
-    return {"reference/cli.md": cli_page, **rooms}
+    """Return the functions that generate pages from the code, by path below docs/."""
+    packages = {f"reference/{_page_of(name)}.md": partial(package_page, name) for name in public_packages()}
+    return {"reference/cli.md": cli_page, **packages}
 
 
-def _page_of(door: str) -> str:
-    name = door.rpartition(".")[2]
-    return "cli-package" if name == "cli" else name  # cli.md is for those who use it
+def _page_of(package: str) -> str:
+    name = package.rpartition(".")[2]
+    return "cli-package" if name == "cli" else name  # cli.md lists the commands
 
 
-def room_page(door: str) -> str:
-    """Ask mkdocstrings for the public names of a room, and for no others."""
-    names: list[str] = importlib.import_module(door).__all__
-    if door == "pyctrl":  # it only hands on what rooms have
-        return f"# {door}\n\n{_names_of_the_package(names)}"
+def package_page(package: str) -> str:
+    """Return the reference page of a package: its public names, rendered by mkdocstrings."""
+    names: list[str] = importlib.import_module(package).__all__
+    if package == "pyctrl":  # it only re-exports
+        return f"# {package}\n\n{_re_exports(names)}"
     members = "".join(f"      - {name}\n" for name in names)
-    return f"# {door}\n\n::: {door}\n    options:\n      members:\n{members}"
+    return f"# {package}\n\n::: {package}\n    options:\n      members:\n{members}"
 
 
-def _names_of_the_package(names: list[str]) -> str:
-    """Tell where each name of `pyctrl` is described."""
-    rooms = {door: set(importlib.import_module(door).__all__) for door in doors() if door != "pyctrl"}
-    lines = ["The names that most programs need can be had from `pyctrl` itself:\n"]
+def _re_exports(names: list[str]) -> str:
+    """Return a list of the names of `pyctrl`, each with a link to its documentation."""
+    packages = {each: set(importlib.import_module(each).__all__) for each in public_packages() if each != "pyctrl"}
+    lines = ["`pyctrl` itself exports the names that most programs need:\n"]
     for name in sorted(names):
-        home = next((door for door, public in rooms.items() if name in public), None)
+        home = next((package for package, public in packages.items() if name in public), None)
         lines.append(f"- [`{name}`]({_page_of(home)}.md#{home}.{name})" if home else f"- `{name}`")
     return "\n".join(lines) + "\n"
 
 
 def cli_page() -> str:
-    """Write down every command with its flags, as the command line itself tells them."""
-    from pyctrl.cli._commands import (
-        app,  # the page is about the whole tree of commands, which is nobody else's business
-    )
+    """Return the reference of every command and its flags, generated from the command line."""
+    from pyctrl.cli._commands import app  # private: only this page needs the whole tree of commands
 
     text = app.generate_docs(output_format="markdown")
     text = re.sub(r"## Table of Contents\n.*?(?=^\*\*Start)", "", text, flags=re.DOTALL | re.MULTILINE)
     sections = re.split(r"^(?=#+ pyctrl)", text, flags=re.MULTILINE)
-    told = "".join(_as_in_its_help(section, app) for section in sections if section)
-    return told.replace("# pyctrl\n", f"# Commands\n\n{ABOUT_COMMANDS}\n", 1)
+    pages = "".join(_as_in_its_help(section, app) for section in sections if section)
+    return pages.replace("# pyctrl\n", f"# Commands\n\n{ABOUT_COMMANDS}\n", 1)
 
 
 ABOUT_COMMANDS = (
-    "What all of them have in common, exit codes and `-o json` among it, is on [a page of its own](../cli.md).\n"
+    "What all commands have in common, such as exit codes and `-o json`, is on [its own page](../cli.md).\n"
 )
 
 
 def _as_in_its_help(section: str, app: Any) -> str:
-    """Call a command and its arguments as its help page does, and add what stands there below the flags."""
+    """Return the section of a command with the usage line, argument names and epilogue of its `--help`."""
     from pyctrl.cli._help import usage_of
 
     command, title = app, section.partition("\n")[0].lstrip("# ")
@@ -118,10 +116,10 @@ def _as_in_its_help(section: str, app: Any) -> str:
 
 
 def for_a_site(markdown: str, page: str) -> str:
-    """Turn a page as GitHub shows it into one for the site.
+    """Return a page, written for GitHub, for the site.
 
-    Code for tests that a reader does not see goes; so does a link that leaves docs/, for a site does not know where the
-    repository is: it gives the path instead.
+    Hidden test code is removed. A link that leaves docs/ becomes the path of its target, because the site does not
+    contain the repository.
 
     Args:
         markdown: the page.

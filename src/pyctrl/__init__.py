@@ -9,12 +9,12 @@
         Builder(manager).reconciles(PodSet).owns(Deployment).build(PodSetReconciler())
         await manager.run()
 
-This is the beginner's door: the names that most operators need. Each room has its own, with everything in it:
+This package exports the names that most operators need. Each subpackage exports its whole public API:
 `pyctrl.api` (objects, names, selectors), `pyctrl.kinds` (the built-in kinds), `pyctrl.client`, `pyctrl.cache`,
 `pyctrl.controller`, `pyctrl.webhook`, `pyctrl.manager`, `pyctrl.manifests`, `pyctrl.errors`, and for tests and
 development `pyctrl.apiserver`, `pyctrl.cluster` and `pyctrl.testing`.
 
-Nothing is imported before it is used: `pyctrl apiserver` is up before a door that opens all rooms would be.
+Names are imported on first use, so that commands such as `pyctrl apiserver` start fast.
 """
 
 from importlib import import_module
@@ -140,12 +140,12 @@ __all__ = [
     "set_owner_reference",
 ]
 
-# Each imports those before it, so that looking for a name from the left imports nothing that it does not need.
-_ROOMS = ("_log", "_tracing", "errors", "api", "client", "cache", "controller", "manager", "rbac")
-_OTHER_ROOMS = ("kinds", "webhook", "manifests", "apiserver", "cluster", "testing")
+# Each imports those before it, so that searching from the left imports only what the name needs.
+_EXPORTING = ("_log", "_tracing", "errors", "api", "client", "cache", "controller", "manager", "rbac")
+_OTHER_PACKAGES = ("kinds", "webhook", "manifests", "apiserver", "cluster", "testing")
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
-    _find, __dir__ = lazy_search(__name__, _ROOMS)
+if not TYPE_CHECKING:  # to a type checker, __getattr__ would mean that every name exists
+    _find, __dir__ = lazy_search(__name__, _EXPORTING)
 
     def __getattr__(name: str) -> object:
-        return import_module(f"{__name__}.{name}") if name in (*_ROOMS, *_OTHER_ROOMS) else _find(name)
+        return import_module(f"{__name__}.{name}") if name in (*_EXPORTING, *_OTHER_PACKAGES) else _find(name)

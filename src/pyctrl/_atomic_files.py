@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Atomic file writes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ __all__ = ["write_atomically"]
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file at once: after a full disk or Ctrl-C too it has the old text or the new one.
+    """Write a file atomically: after a full disk or Ctrl-C it has either the old or the new text.
 
-    Directories are made. A file that is there keeps its mode; of a link, what it leads to is written; what is no
-    regular file, such as /dev/stdout, is written to as it is.
+    Parent directories are created. An existing file keeps its mode. Of a symbolic link, the target is written. A file
+    that is not regular, such as /dev/stdout, is written to directly.
 
     Raises:
-        OSError: it cannot be written; what was there is still there.
+        OSError: the file cannot be written; its old text is unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return
     target = path.resolve()
-    made = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        made.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
         if target.exists():
-            shutil.copymode(target, made)
-        made.replace(target)
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except BaseException:
-        made.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""How long to wait before the next try."""
+"""Backoff of watches, and poll intervals for missing definitions."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from random import Random
 
 __all__ = ["Backoff", "until_next_poll"]
 
-FIRST = 0.8  # seconds, factor 2, at most 30, forgotten after 2 healthy minutes: client-go's reflector
+FIRST = 0.8  # seconds, factor 2, at most 30, reset after 2 minutes without a failure: client-go's reflector
 LONGEST = 30.0
 HEALTHY = 120.0
 
-SOON = 1.0  # seconds between looks for a definition; discovery has tags, so that a look is two answers of 304
-LATE = 10.0  # seconds, of what has been missing for 100 minutes: it may never come
+SOON = 1.0  # seconds between polls for a definition; discovery has ETags, so a poll is two 304 responses
+LATE = 10.0  # seconds between polls for a definition that has been missing for 100 minutes
 
 
 class Backoff:
-    """Exponential waits with full jitter: each is drawn between nothing and a ceiling that doubles.
+    """Exponential backoff with full jitter: each wait is drawn between 0 and a ceiling that doubles.
 
     Args:
-        random: draws the waits.
+        random: the source of jitter.
     """
 
     def __init__(self, random: Random) -> None:
@@ -27,7 +27,7 @@ class Backoff:
         self._last: float | None = None
 
     def next(self, now: float) -> float:
-        """Return the seconds to wait after a failure at this time of the loop."""
+        """Return the seconds to wait after a failure at ``now``, on the loop's clock."""
         if self._last is not None and now - self._last > HEALTHY:
             self._ceiling = FIRST
         wait = self._random.uniform(0.0, self._ceiling)
@@ -37,5 +37,5 @@ class Backoff:
 
 
 def until_next_poll(missing: float) -> float:
-    """Return the seconds until one looks again for a definition that has been missing for so many: 1 to 10."""
+    """Return the seconds, 1 to 10, until the next poll for a definition missing for ``missing`` seconds."""
     return min(max(SOON, missing / 600), LATE)

@@ -1,4 +1,4 @@
-"""Keys and certificates, made with `cryptography`: imported only where something is issued."""
+"""Keys and certificates. Imports `cryptography`, so import it only where certificates are issued."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pyctrl._clock import now
 
+__all__ = ["issue_client", "issue_server", "new_authority"]
+
 AUTHORITY_LIFETIME = timedelta(days=3650)  # kubeadm's
-LIFETIME = timedelta(days=365)  # of what it issues; kubeadm's
-SKEW = timedelta(minutes=5)  # of other machines' clocks
+LIFETIME = timedelta(days=365)  # of issued certificates; kubeadm's
+SKEW = timedelta(minutes=5)  # allowed clock skew of other machines
 
 _USAGES = (
     "digital_signature",
@@ -31,7 +33,7 @@ _USAGES = (
 
 
 def new_authority(name: str, lifetime: timedelta = AUTHORITY_LIFETIME) -> tuple[bytes, bytes]:
-    """Make an authority that signs itself; give its certificate and key as PEM."""
+    """Create a self-signed certificate authority; return its certificate and key as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     certificate = (
@@ -50,14 +52,14 @@ def issue_server(
     common_name: str = "kube-apiserver",
     lifetime: timedelta = LIFETIME,
 ) -> tuple[bytes, bytes]:
-    """Issue a certificate for a server of these names and addresses; give it and its key as PEM."""
+    """Issue a certificate for a server with these names and addresses; return it and its key as PEM."""
     alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
     return _issue(authority, subject, ExtendedKeyUsageOID.SERVER_AUTH, alternatives, lifetime=lifetime)
 
 
 def issue_client(authority: tuple[bytes, bytes], user: str, groups: Sequence[str]) -> tuple[bytes, bytes]:
-    """Issue a certificate for a user of these groups; give it and its key as PEM."""
+    """Issue a certificate for a user in these groups; return it and its key as PEM."""
     organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
     subject = x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, user)])
     return _issue(authority, subject, ExtendedKeyUsageOID.CLIENT_AUTH)
@@ -90,7 +92,7 @@ def _loaded(authority: tuple[bytes, bytes]) -> tuple[x509.Certificate, ec.Ellipt
         serialization.load_pem_private_key(authority[1], None),
     )
     if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
-        raise ValueError("the key is not that of the certificate")
+        raise ValueError("the key does not match the certificate")
     return certificate, key
 
 
@@ -101,7 +103,7 @@ def _builder(
     issuer_key: ec.EllipticCurvePublicKey,
     lifetime: timedelta,
 ) -> x509.CertificateBuilder:
-    """Begin a certificate with the identifiers that strict verification, Python 3.13's default, asks for."""
+    """Return a builder with the key identifiers that strict verification, Python 3.13's default, requires."""
     serial, begin = x509.random_serial_number(), now() - SKEW
     return (
         x509.CertificateBuilder(issuer, subject, key, serial, begin, begin + SKEW + lifetime)

@@ -1,7 +1,7 @@
-"""Wall time from one place, so that it can be replaced; monotonic time is always the event loop's.
+"""The wall clock, replaceable for virtual time. Monotonic time is always that of the event loop.
 
-Everything in pyctrl that writes a timestamp asks `now`. Virtual time replaces the source with `use`, and then
-hours of leases pass in milliseconds. Durations and deadlines never come from here: they are ``loop.time()``.
+All timestamps in pyctrl come from `now`. Virtual time replaces its source with `use`, so that hours of leases pass in
+milliseconds. Durations and deadlines use ``loop.time()`` instead.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _source: Callable[[], datetime] = _system
 
 
 def now() -> datetime:
-    """Return the wall time, aware and in UTC; in virtual time that of the loop.
+    """Return the wall time as an aware datetime in UTC; in virtual time, that of the loop.
 
-    What an operator asks that works by the clock: when the next backup is due, how old a certificate is. With
-    ``datetime.now`` in its place, such an operator cannot be tested in virtual time.
+    Use it instead of ``datetime.now``, for example for the due time of a backup or the age of a certificate: then the
+    operator can be tested in virtual time.
     """
     return _source()
 
 
 @contextmanager
 def use(source: Callable[[], datetime]) -> Iterator[None]:
-    """Take wall time from ``source`` until the block ends. For the whole process: one loop at a time uses it."""
+    """Take wall time from ``source`` during the block, process-wide: only one loop at a time may use it."""
     global _source
     before, _source = _source, source
     try:
@@ -41,5 +41,5 @@ def use(source: Callable[[], datetime]) -> Iterator[None]:
 
 
 def is_replaced() -> bool:
-    """Tell whether wall time is another one than the system's, as in virtual time."""
+    """Return whether the wall time is not the system's, as in virtual time."""
     return _source is not _system

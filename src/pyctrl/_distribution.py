@@ -1,4 +1,4 @@
-"""The distribution that this package is installed from: its name and version, and how to install the same one again."""
+"""The installed distribution of pyctrl: name, version, and the requirement that installs it again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DISTRIBUTION = "pyctrl-runtime"  # PyPI's `pyctrl` is another project
 
 
 def version() -> str:
-    """Return the version that is installed."""
+    """Return the installed version."""
     return metadata.version(DISTRIBUTION)
 
 
@@ -24,9 +24,9 @@ def requirement(*extras: str, source: str = "") -> str:
     """Return the requirement (PEP 508) that installs this distribution.
 
     Args:
-        extras: of the distribution.
-        source: a URL makes it a direct reference, a version the range from this version to later fixes of it; "": what
-            is running now, from the checkout, commit or archive that pip recorded (PEP 610), or else its version.
+        extras: extras of the distribution.
+        source: a URL for a direct reference, or a version for the range from it to later patch releases. "": the
+            running code, by the checkout, commit or archive that pip recorded (PEP 610), or else by its version.
     """
     source = source or origin() or version().partition("+")[0]
     name = f"{DISTRIBUTION}[{','.join(extras)}]" if extras else DISTRIBUTION
@@ -34,20 +34,20 @@ def requirement(*extras: str, source: str = "") -> str:
 
 
 def origin() -> str:
-    """Return the URL that what is running now was installed from; "": it came from an index."""
+    """Return the URL that pyctrl was installed from; "": it was installed from an index."""
     return for_any_pip(direct_reference(metadata.distribution(DISTRIBUTION).read_text("direct_url.json")))
 
 
 def is_url(source: str) -> bool:
-    """Whether a source is a URL, and not a version."""
+    """Return whether a source is a URL, not a version."""
     return ":" in source
 
 
 def direct_reference(recorded: str | None) -> str:
-    """Return the URL that pip understands for what it recorded in ``direct_url.json``; "": it recorded nothing.
+    """Return the URL, for pip, of the source that pip recorded in ``direct_url.json``; "" if it recorded none.
 
     Args:
-        recorded: the text of the file; None: there is none, because the distribution came from an index.
+        recorded: the text of the file; None if it does not exist, because the distribution came from an index.
     """
     if recorded is None:
         return ""
@@ -57,15 +57,15 @@ def direct_reference(recorded: str | None) -> str:
         url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
     fragments = [f"subdirectory={origin['subdirectory']}"] if origin.get("subdirectory") else []
     if archive is not None and not url.startswith("file:") and (sha256 := _sha256(archive)):
-        fragments.append(f"sha256={sha256}")  # a file of this machine may be built again
+        fragments.append(f"sha256={sha256}")  # a local file may be rebuilt
     return f"{url}#{'&'.join(fragments)}" if fragments else url
 
 
 def for_any_pip(url: str) -> str:
-    """Return the checkout of a local repository instead of its commit, if there is a checkout.
+    """Return the checkout of a local repository instead of its commit, if it has a checkout.
 
-    pip before 24.1, as fresh virtual environments of Python 3.11 and 3.12 have it, refuses ``git+file:///PATH`` as the
-    URL of a dependency.
+    pip before 24.1, the version in new virtual environments of Python 3.11 and 3.12, rejects ``git+file:///PATH`` as
+    the URL of a dependency.
     """
     found = re.fullmatch(r"git\+(file://(/[^@#]+))@\w+(?:#subdirectory=(.+))?", url)
     below = f"/{found[3]}" if found and found[3] else ""

@@ -1,4 +1,4 @@
-"""HTTP headers, of requests and answers, as client and server read them."""
+"""HTTP headers of requests and responses, for client and server."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__ = ["Headers"]
 
 T = TypeVar("T")
 
-#: Headers whose values are not shown.
+#: Headers with values that `repr` hides.
 SECRET = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
 
 
 class Headers(Mapping[str, str]):
-    """HTTP headers: names match in any case, one name may have several values.
+    """HTTP headers: names are case-insensitive, and one name may have several values.
 
-    As a mapping it gives the first value of each name; `get_all` and `pairs` give every one.
+    As a mapping it has the first value of each name; `get_all` and `pairs` have all values.
     """
 
     __slots__ = ("_first", "pairs")
@@ -27,12 +27,12 @@ class Headers(Mapping[str, str]):
 
     @classmethod
     def of(cls, headers: Mapping[str, str]) -> Headers:
-        """Take over a mapping; another `Headers` is returned as it is."""
+        """Return the headers of a mapping; a `Headers` is returned unchanged."""
         return headers if isinstance(headers, Headers) else cls(headers.items())
 
     @property
     def lowered(self) -> Mapping[str, str]:
-        """The first value of each name, by the name in lower case."""
+        """The first value of each name, by lower-case name."""
         if self._first is None:
             self._first = {}
             for name, value in self.pairs:
@@ -40,17 +40,17 @@ class Headers(Mapping[str, str]):
         return self._first
 
     def get_all(self, name: str) -> list[str]:
-        """Return every value of a name, in the order they came."""
+        """Return every value of a name, in order."""
         wanted = name.lower()
         if wanted not in self.lowered:
             return []
         return [value for key, value in self.pairs if key.lower() == wanted]
 
     def over(self, defaults: Headers) -> Headers:
-        """Return these headers with the defaults for names that are not here.
+        """Return these headers, plus the defaults for names that are missing.
 
-        A request that impersonates leaves nothing of a default impersonation: the groups of one user and the name of
-        another would make a third.
+        If these headers impersonate a user, no impersonation header of the defaults is used: the groups of one user
+        must not be combined with the name of another.
         """
         names = self.lowered.keys()
         prefixes = ("impersonate-",) if "impersonate-user" in names else ()

@@ -1,8 +1,8 @@
-"""JSON from the wire: one error for everything that cannot be decoded, and a scan that does not recurse.
+"""JSON decoding with one error class, and a scanner that splits deeply nested documents without recursion.
 
 msgspec and pydantic recurse. An object nested 1,000 levels deep, which kube-apiserver accepts (its limit is 10,000),
-makes msgspec raise RecursionError on Python 3.11 and 3.12. The scan here splits such a document into its members, some
-5 MB a second: it is for the documents that the decoders refuse.
+makes msgspec raise RecursionError on Python 3.11 and 3.12. The scanner splits such a document into its members, at
+about 5 MB a second. It is only for documents that the decoders reject.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pyctrl.errors import DecodeError
 
 __all__ = ["UNREADABLE", "decode_json", "split_items", "split_members", "why_unreadable"]
 
-#: What msgspec and pydantic raise for bytes that they cannot decode: msgspec.DecodeError, UnicodeDecodeError and
+#: The errors of msgspec and pydantic for bytes that they cannot decode: msgspec.DecodeError, UnicodeDecodeError and
 #: pydantic's ValidationError are ValueErrors.
 UNREADABLE = (ValueError, RecursionError)
 
-# Strings are one token, also one that never ends. The quantifiers are possessive: no byte is looked at twice.
+# A string is one token, also without its closing quote. The quantifiers are possessive: no byte is read twice.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _COLON = re.compile(rb"\s*:\s*")
 _CLOSES = {0x7D: 0x7B, 0x5D: 0x5B}  # } closes {, and ] closes [
@@ -30,10 +30,10 @@ _PADDING = b" \t\r\n"
 
 
 def decode_json(data: bytes | msgspec.Raw, type: Any = Any) -> Any:
-    """Decode JSON, into a type that msgspec knows if one is given.
+    """Decode JSON, optionally into a type that msgspec supports.
 
     Raises:
-        DecodeError: it is not JSON, not UTF-8, nested too deep, or does not fit the type.
+        DecodeError: the data is not JSON, not UTF-8, nested too deeply, or does not match the type.
     """
     try:
         return msgspec.json.decode(data, type=type)
@@ -42,7 +42,7 @@ def decode_json(data: bytes | msgspec.Raw, type: Any = Any) -> Any:
 
 
 def why_unreadable(error: Exception) -> str:
-    """Say why JSON could not be decoded, as the end of a sentence."""
+    """Return the reason why JSON could not be decoded, as the end of a sentence."""
     if isinstance(error, RecursionError):
         return "it is nested deeper than this Python can decode, about 1,000 levels on Python 3.11"
     if isinstance(error, UnicodeDecodeError):
@@ -55,11 +55,11 @@ def split_members(data: bytes, *, until: str = "") -> tuple[dict[str, bytes], bo
 
     Args:
         data: the object.
-        until: the member after which nothing is wanted; what follows it is not looked at.
+        until: the last member that is needed; the data after it is not scanned.
 
     Returns:
-        The members with their JSON, and whether the object is whole. Of one that is cut off or has brackets that do
-        not match, these are the members before the damage. The last of several members with one name counts.
+        The members with their JSON, and whether the object is complete. If it is cut off or its brackets do not match,
+        the members before the damage. Of several members with one name, the last one.
     """
     members: dict[str, bytes] = {}
     if not data.lstrip(_PADDING).startswith(b"{"):
@@ -83,7 +83,7 @@ def split_items(data: bytes) -> tuple[list[bytes], bool]:
     """Split a JSON array of objects into its items without recursion.
 
     Returns:
-        The items with their JSON, and whether the array is whole.
+        The JSON of the items, and whether the array is complete.
     """
     items: list[bytes] = []
     if not data.lstrip(_PADDING).startswith(b"["):
@@ -101,9 +101,9 @@ def split_items(data: bytes) -> tuple[list[bytes], bool]:
 
 
 def _tokens(data: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
-    """Iterate over the strings and brackets of the first two levels, with the level after each.
+    """Yield the strings and brackets of the first two levels, with the level after each.
 
-    Ends where the first bracket closes, or a bracket closes another one than was opened.
+    Ends where the first bracket is closed, or where brackets do not match.
     """
     opened = bytearray()
     for token in _TOKEN.finditer(data):

@@ -1,8 +1,8 @@
-"""How the door of a room, its `__init__`, imports a name when it is first used (PEP 562).
+"""Lazy imports of a package's public names (PEP 562), so that a program only imports what it uses.
 
-A program pays at its start for what it uses, not for what the room has. A door says::
+In the `__init__` of a package::
 
-    if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+    if not TYPE_CHECKING:  # to a type checker, __getattr__ would mean that every name exists
         __getattr__, __dir__ = lazy_names(__name__, {"name": "_file"})
 """
 
@@ -18,44 +18,44 @@ __all__ = ["lazy_names", "lazy_search"]
 ModuleHooks = tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 
-def lazy_names(room: str, files: Mapping[str, str]) -> ModuleHooks:
-    """Return a door's `__getattr__` and `__dir__`, for names that are said to be in files of the room."""
+def lazy_names(package: str, files: Mapping[str, str]) -> ModuleHooks:
+    """Return `__getattr__` and `__dir__` of a package, for names in these modules of it."""
 
     def find(name: str) -> Any:
         if name not in files:
-            raise _no_attribute(room, name)
-        return getattr(import_module(f"{room}.{files[name]}"), name)
+            raise _no_attribute(package, name)
+        return getattr(import_module(f"{package}.{files[name]}"), name)
 
-    return _hooks(room, find)
+    return _hooks(package, find)
 
 
-def lazy_search(room: str, files: Sequence[str]) -> ModuleHooks:
-    """Return the same for the names in the room's `__all__`, of files that are looked through from the left.
+def lazy_search(package: str, files: Sequence[str]) -> ModuleHooks:
+    """Return `__getattr__` and `__dir__` of a package for the names in its `__all__`, searched in modules in order.
 
-    Each file imports those before it, so that finding a name imports nothing that it does not need.
+    Each module imports those before it, so that the search imports only what the name needs.
     """
 
     def find(name: str) -> Any:
-        if name not in sys.modules[room].__all__:
-            raise _no_attribute(room, name)
-        modules = (import_module(f"{room}.{file}") for file in files)
+        if name not in sys.modules[package].__all__:
+            raise _no_attribute(package, name)
+        modules = (import_module(f"{package}.{file}") for file in files)
         return next(getattr(module, name) for module in modules if name in module.__all__)
 
-    return _hooks(room, find)
+    return _hooks(package, find)
 
 
-def _hooks(room: str, find: Callable[[str], Any]) -> ModuleHooks:
+def _hooks(package: str, find: Callable[[str], Any]) -> ModuleHooks:
     def get(name: str) -> Any:
         value = find(name)
-        setattr(sys.modules[room], name, value)
+        setattr(sys.modules[package], name, value)
         return value
 
     def names() -> list[str]:
-        module = sys.modules[room]
+        module = sys.modules[package]
         return sorted({*vars(module), *module.__all__})
 
     return get, names
 
 
-def _no_attribute(room: str, name: str) -> AttributeError:
-    return AttributeError(f"module {room!r} has no attribute {name!r}")
+def _no_attribute(package: str, name: str) -> AttributeError:
+    return AttributeError(f"module {package!r} has no attribute {name!r}")

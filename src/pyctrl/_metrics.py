@@ -1,7 +1,7 @@
-"""Numbers about what runs, as Prometheus has them: histograms that are cheap to feed, and families of series.
+"""Metrics without a Prometheus library: histograms, metric families, and the `Collector` protocol.
 
-Counting happens where things happen, always, and costs next to nothing; nobody needs a library for it. What
-something has counted it tells as families, when asked (`Collector`); the manager asks all that it runs.
+Counting is always on and cheap. A `Collector` returns its metric families on request; the manager collects those of
+all its runnables.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ __all__ = [
     "labelled",
 ]
 
-# controller-runtime's and client-go's buckets, so that existing dashboards and recording rules fit.
-#: Of workqueues and of webhooks: ExponentialBuckets(10e-9, 10, 12).
+# controller-runtime's and client-go's buckets, so that existing dashboards and recording rules work.
+#: For work queues and webhooks: ExponentialBuckets(10e-9, 10, 12).
 QUEUE_DURATIONS = tuple(float(f"1e{exponent}") for exponent in range(-8, 4))
 DURATIONS = QUEUE_DURATIONS
-#: Of reconciles.
+#: For reconciles.
 RECONCILE_DURATIONS = (
     *(0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5),
     *(1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0),
 )
-#: Of requests to the API server, in seconds and in bytes.
+#: For requests to the API server, in seconds and in bytes.
 REQUEST_DURATIONS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 REQUEST_SIZES = (
     *(64.0, 256.0, 512.0, 1024.0, 4096.0, 16384.0, 65536.0),
@@ -50,9 +50,9 @@ REQUEST_SIZES = (
 
 
 class Histogram:
-    """How many values came, how large they were together, and how many in each bucket.
+    """Counts of observed values by bucket, and their sum.
 
-    A bucket holds the values up to its bound that are above the one before; one more holds the rest.
+    A bucket counts the values above the previous bound, up to its own; a last one counts the values above all bounds.
     """
 
     __slots__ = ("bounds", "counts", "total")
@@ -63,13 +63,13 @@ class Histogram:
         self.total: float = 0.0
 
     def observe(self, value: float) -> None:
-        """Take a value: a search among a dozen numbers and two additions."""
+        """Count a value: a binary search and two additions."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
     @classmethod
     def sum(cls, parts: Iterable[Histogram], bounds: Sequence[float]) -> Histogram:
-        """Return what one histogram would have that had seen it all."""
+        """Return the histogram of the values of all parts."""
         whole = cls(bounds)
         for part in parts:
             whole.counts = [mine + theirs for mine, theirs in zip(whole.counts, part.counts, strict=True)]
@@ -82,7 +82,7 @@ Sample: TypeAlias = tuple[Mapping[str, str], float | Histogram]
 
 
 class MetricFamily(Struct, frozen=True):
-    """A name of Prometheus, what it means, and its series."""
+    """A Prometheus metric: name, type, help text and series."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -91,12 +91,12 @@ class MetricFamily(Struct, frozen=True):
 
 
 def counter(name: str, meaning: str, *samples: Sample) -> MetricFamily:
-    """Return a family of numbers that only grow; its name ends with ``_total``."""
+    """Return a family of counters; the name ends with ``_total``."""
     return MetricFamily(name, "counter", meaning, samples)
 
 
 def gauge(name: str, meaning: str, *samples: Sample) -> MetricFamily:
-    """Return a family of numbers that go up and down."""
+    """Return a family of gauges."""
     return MetricFamily(name, "gauge", meaning, samples)
 
 
@@ -106,15 +106,15 @@ def histogram(name: str, meaning: str, *samples: Sample) -> MetricFamily:
 
 
 def cluster_label(cluster: str) -> dict[str, str]:
-    """Return the label of series about another cluster than the manager's own, whose series have none.
+    """Return the cluster label of series; none for the manager's own cluster.
 
-    It is not ``cluster``: that is what Prometheus calls the cluster it scrapes in, by external labels and relabelling.
+    It is not ``cluster``, which external labels and relabelling use for the cluster that Prometheus runs in.
     """
     return {"member_cluster": cluster} if cluster else {}
 
 
 def labelled(families: Iterable[MetricFamily], labels: Mapping[str, str]) -> Iterable[MetricFamily]:
-    """Put labels on all samples."""
+    """Add labels to all samples."""
     for family in families:
         samples = [({**own, **labels}, value) for own, value in family.samples]
         yield MetricFamily(family.name, family.kind, family.meaning, samples)
@@ -122,17 +122,17 @@ def labelled(families: Iterable[MetricFamily], labels: Mapping[str, str]) -> Ite
 
 @runtime_checkable
 class Collector(Protocol):
-    """Something that tells numbers about itself. A runnable that does is part of its manager's metrics."""
+    """An object with metrics. The metrics of a runnable that is a collector are part of its manager's."""
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return what it has counted so far; several may tell of the same family, with other labels."""
+        """Return the metrics counted so far; several collectors may have the same family with different labels."""
         ...
 
 
 class WebhookMetrics:
-    """Counts what webhooks are asked, by path, under controller-runtime's names.
+    """Metrics of webhook requests by path, under controller-runtime's names.
 
-    The server of webhooks registers each path, answers inside of `request`, and gives `collect_metrics` as its own.
+    The webhook server registers each path, handles each request within `request`, and returns these metrics as its own.
     """
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class WebhookMetrics:
         self._panics = {False: 0, True: 0}  # by whether it was a conversion
 
     def register(self, path: str) -> None:
-        """Begin the series of a path; 200 and 500 are told of from the start."""
+        """Create the series of a path, with the codes 200 and 500 at 0."""
         self._latencies.setdefault(path, Histogram(DURATIONS))
         self._in_flight.setdefault(path, 0)
         for code in (200, 500):
@@ -150,7 +150,7 @@ class WebhookMetrics:
 
     @contextmanager
     def request(self, path: str) -> Iterator[Callable[[int], None]]:
-        """Measure one request; call what is given with the status of its answer. Without that it counts as 500."""
+        """Measure one request; call the yielded function with the status code, which is 500 otherwise."""
         self.register(path)
         codes: list[int] = []
         began = asyncio.get_running_loop().time()
@@ -164,30 +164,30 @@ class WebhookMetrics:
             self._codes[code] = self._codes.get(code, 0) + 1
 
     def failed(self, *, is_conversion: bool = False) -> None:
-        """Take note that the code of a webhook has raised what it should not have."""
+        """Count an unexpected exception in a webhook."""
         self._panics[is_conversion] += 1
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return controller-runtime's series of webhooks."""
+        """Return controller-runtime's webhook metrics."""
         prefix = "controller_runtime_webhook"
         yield histogram(
             f"{prefix}_latency_seconds",
-            "How long requests take",
+            "Duration of requests",
             *(({"webhook": path}, seen) for path, seen in self._latencies.items()),
         )
         yield counter(
             f"{prefix}_requests_total",
-            "Requests by the status of their answer; a denial is a 200",
+            "Requests by status code of the response; a denial is a 200",
             *(({"webhook": path, "code": str(code)}, count) for (path, code), count in self._codes.items()),
         )
         yield gauge(
             f"{prefix}_requests_in_flight",
-            "Requests that are being answered",
+            "Requests in progress",
             *(({"webhook": path}, count) for path, count in self._in_flight.items()),
         )
-        yield counter(f"{prefix}_panics_total", "Errors in the code of admission", ({}, self._panics[False]))
+        yield counter(f"{prefix}_panics_total", "Exceptions in admission webhooks", ({}, self._panics[False]))
         yield counter(
             "controller_runtime_conversion_webhook_panics_total",
-            "Errors in the code of conversions",
+            "Exceptions in conversion webhooks",
             ({}, self._panics[True]),
         )

@@ -1,4 +1,4 @@
-"""Spans by OpenTelemetry's API. Imported by `pyctrl._tracing.enable_tracing` only: the package is an extra."""
+"""Tracing with OpenTelemetry, an optional dependency. Imported by `pyctrl._tracing.enable_tracing` only."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pyctrl import _clock
 
 __all__ = ["OpenTelemetryTracing"]
 
-Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]  # those of pyctrl._tracing, which imports us
+Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]  # as in pyctrl._tracing, which imports this
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class OpenTelemetryTracing:
-    """Makes spans with the tracer ``pyctrl`` of a provider. Times are those of `pyctrl._clock`, virtual ones too."""
+    """Creates spans with the tracer ``pyctrl`` of a provider. Times are those of `pyctrl._clock`, also virtual ones."""
 
     def __init__(self, provider: trace.TracerProvider | None) -> None:
         self._tracer = trace.get_tracer("pyctrl", tracer_provider=provider)
@@ -29,30 +29,30 @@ class OpenTelemetryTracing:
     def span(
         self, name: str, attributes: Attributes, *, is_call: bool = False, waited: timedelta | None = None
     ) -> Iterator[OpenTelemetrySpan]:
-        """Record a block as a span; what leaves it as an exception is its failure, unless one was told already."""
+        """Record a block as a span; an exception that leaves it is its failure, unless `fail` was called."""
         began = _clock.now()
         kind = SpanKind.CLIENT if is_call else SpanKind.INTERNAL
         span = self._tracer.start_span(name, kind=kind, attributes=dict(attributes), start_time=_nanoseconds(began))
-        told = OpenTelemetrySpan(span)
+        recorded = OpenTelemetrySpan(span)
         try:
             with trace.use_span(span, record_exception=False, set_status_on_exception=False):
                 if waited is not None:
                     self._queue_span(began, waited)
-                yield told
+                yield recorded
         except BaseException as error:
-            if not told.has_failed:
-                told.fail(type(error).__qualname__, error)
+            if not recorded.has_failed:
+                recorded.fail(type(error).__qualname__, error)
             raise
         finally:
             span.end(end_time=_nanoseconds(_clock.now()))
 
     def _queue_span(self, until: datetime, waited: timedelta) -> None:
-        """Record the time before: a child that ends where its parent begins, so that a reconcile is what it took."""
+        """Record the time in the queue as a child span that ends where its parent begins."""
         self._tracer.start_span("queue", start_time=_nanoseconds(until - waited)).end(end_time=_nanoseconds(until))
 
 
 class OpenTelemetrySpan:
-    """A span that is going on."""
+    """A span in progress."""
 
     def __init__(self, span: trace.Span) -> None:
         self._span = span
@@ -60,7 +60,7 @@ class OpenTelemetrySpan:
 
     @property
     def ids(self) -> Mapping[str, str]:
-        """Its ids in hexadecimal, as OpenTelemetry's logs have them; none when it is not recorded."""
+        """The trace and span id in hexadecimal, named as in OpenTelemetry's logs; empty if the span is not recorded."""
         context = self._span.get_span_context()
         if not self._span.is_recording():
             return {}
@@ -68,7 +68,7 @@ class OpenTelemetrySpan:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What the global propagators say, by default ``traceparent``."""
+        """The headers of the global propagators, by default ``traceparent``."""
         carrier: dict[str, str] = {}
         propagate.inject(carrier, trace.set_span_in_context(self._span))
         return carrier
@@ -78,7 +78,7 @@ class OpenTelemetrySpan:
         self._span.set_attributes(dict(attributes))
 
     def fail(self, kind: str, error: BaseException | None = None) -> None:
-        """Set its status, the attribute ``error.type``, and record an exception."""
+        """Set the error status and the attribute ``error.type``, and record an exception."""
         self.has_failed = True
         self._span.set_attribute("error.type", kind)
         if error is None:

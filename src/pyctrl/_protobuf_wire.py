@@ -1,15 +1,18 @@
-"""Protobuf's wire format: bytes become numbered fields. What these mean, `_protobuf` knows."""
+"""Decoder of protobuf's wire format: bytes to numbered fields. Callers know the fields of their messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
 
-VARINT_LIMIT = 70  # bits in the ten bytes that 64 bits may take
+__all__ = ["WireError", "WireType", "fields", "signed", "varints"]
+
+
+VARINT_LIMIT = 70  # bits of ten bytes, the longest encoding of 64 bits
 
 
 class WireType(IntEnum):
-    """How the value of a field is written."""
+    """The wire type of a field: how its value is encoded."""
 
     VARINT = 0
     FIXED64 = 1
@@ -18,14 +21,14 @@ class WireType(IntEnum):
 
 
 class WireError(ValueError):
-    """Bytes that are no protobuf; the message is that of the Go types of Kubernetes."""
+    """Raised for bytes that are not protobuf. The message is that of Kubernetes' generated Go types."""
 
 
 def fields(data: bytes) -> Iterator[tuple[int, WireType, int | bytes]]:
-    """Give number, form and value of each field: a varint as an unsigned number, all else as its bytes.
+    """Yield number, wire type and value of each field: a varint as an unsigned number, other values as bytes.
 
     Raises:
-        WireError: what follows is no field.
+        WireError: The data is truncated or malformed.
     """
     at, end = 0, len(data)
     while at < end:
@@ -45,7 +48,7 @@ def fields(data: bytes) -> Iterator[tuple[int, WireType, int | bytes]]:
 
 
 def varints(data: bytes) -> Iterator[int]:
-    """Give the numbers of a packed list."""
+    """Yield the numbers of a packed list."""
     at = 0
     while at < len(data):
         number, at = _varint(data, at)
@@ -53,7 +56,7 @@ def varints(data: bytes) -> Iterator[int]:
 
 
 def signed(number: int) -> int:
-    """Give the 64-bit number that a varint is: negative ones are written as if they were large."""
+    """Return the signed 64-bit number of a varint: negative numbers are encoded as large unsigned ones."""
     number &= 2**64 - 1
     return number - 2**64 if number >= 2**63 else number
 

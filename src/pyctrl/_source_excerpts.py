@@ -1,4 +1,4 @@
-"""Excerpts of source files for error messages: file, line, and a marker below the code that an error is about."""
+"""Source excerpts for error messages: file, line, and a marker below the erroneous code."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Excerpt(Struct, frozen=True):
     Attributes:
         file: its path.
         line: the number of the line, from 1.
-        start, end: the characters to mark, from 0; ``end`` is exclusive. Without ``end`` that at ``start`` is marked,
-            without both the whole line.
+        start, end: the characters to mark, from 0; ``end`` is exclusive. Without ``end``, the character at ``start`` is
+            marked; without both, the whole line.
     """
 
     file: str
@@ -35,14 +35,14 @@ class Excerpt(Struct, frozen=True):
     end: int = 0
 
     def __str__(self) -> str:
-        """Return the place and its line of source in rustc's form; only the place if the file has no such line."""
+        """Return the place and its source line in rustc's format; only the place if the line does not exist."""
         column, *lines = self._marked()
         place = f"  --> {_shown(self.file)}:{self.line}"
         return "\n".join([f"{place}:{column}", *lines]) if lines else place
 
     @property
     def source(self) -> str:
-        """The line of source with the marker below it; "" if the file has no such line."""
+        """The source line with the marker below it; "" if the line does not exist."""
         return "\n".join(self._marked()[1:])
 
     def _marked(self) -> list[str]:
@@ -51,7 +51,7 @@ class Excerpt(Struct, frozen=True):
         if not text.strip():
             return [""]
         start, end = self.start, self.end
-        if 0 < start <= len(text) and end <= start:  # where something is missing
+        if 0 < start <= len(text) and end <= start:  # something is missing at `start`
             end = start + 1
         if not start < end <= len(text) + 1:
             start, end = len(text) - len(text.lstrip()), len(text)
@@ -69,9 +69,9 @@ class Excerpt(Struct, frozen=True):
 
 
 def error_excerpt(error: BaseException) -> Excerpt | None:
-    """Return the place of an error in the program's own files; None if no frame of it is in one.
+    """Return the place of an error in the program's own files; None if no frame is in one.
 
-    For an error of syntax that is the place that does not parse, otherwise the innermost line of the program's own.
+    For a syntax error, this is the place that does not parse, otherwise the innermost line of the program.
     """
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         start = max((error.offset or 1) - 1, 0)
@@ -84,7 +84,7 @@ def error_excerpt(error: BaseException) -> Excerpt | None:
 
 
 def class_excerpt(cls: type, member: str = "") -> Excerpt | None:
-    """Return the place of a class, or of an attribute or method in its body; None if its source is not at hand."""
+    """Return the place of a class, or of an attribute or method in its body; None if its source is not available."""
     if member:
         cls = next((each for each in cls.__mro__ if member in vars(each)), cls)
     try:
@@ -101,12 +101,12 @@ def class_excerpt(cls: type, member: str = "") -> Excerpt | None:
 
 
 def field_excerpt(place: Excerpt, *, name: str = "", annotation: str = "") -> Excerpt:
-    """Return the place of a field of the class whose statement is at a place; that place itself if there is none.
+    """Return the place of a field in the class at ``place``; ``place`` itself if there is no such field.
 
     Args:
-        place: of the class.
-        name: of the field.
-        annotation: a name that the annotation of the field has, if the name of the field is not known.
+        place: the place of the class statement.
+        name: the name of the field.
+        annotation: a name in the field's annotation, if the name of the field is not known.
     """
     for _, node in _classes(_tree(place.file), ""):
         first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
@@ -122,7 +122,7 @@ def field_excerpt(place: Excerpt, *, name: str = "", annotation: str = "") -> Ex
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int, int]]:
-    """Give the frames of a traceback, outermost first, with the line and the last instruction of each."""
+    """Yield the frames of a traceback, outermost first, with the line and the last instruction of each."""
     while trace is not None:
         yield trace.tb_frame, trace.tb_lineno, trace.tb_lasti
         trace = trace.tb_next
@@ -140,13 +140,13 @@ def _frame_excerpt(frame: FrameType, line: int, last: int) -> Excerpt:
 
 
 def _compiled(frames: Iterator[FrameType]) -> str:
-    """Return the file that Python's import was about to compile; "" if it was none."""
+    """Return the file that Python's import was compiling; "" if none."""
     paths = [frame.f_locals.get("path") for frame in frames if frame.f_code.co_name == "source_to_code"]
     return str(paths[-1]) if paths else ""
 
 
 def _first_bad_line(file: str) -> int:
-    """Return the first line with bytes that are no source text; 1 if there is none."""
+    """Return the first line with bytes that are not valid source text; 1 if there is none."""
     for number, line in enumerate(_bytes(file).split(b"\n"), 1):
         try:
             line.decode()
@@ -181,12 +181,12 @@ def _line(file: str, line: int) -> str:
 def _tree(file: str | None) -> ast.Module:
     try:
         return ast.parse(_text(file or ""))
-    except (SyntaxError, ValueError):  # it is not what was imported any more
+    except (SyntaxError, ValueError):  # the file has changed since it was imported
         return ast.Module(body=[], type_ignores=[])
 
 
 def _classes(node: ast.AST, within: str) -> Iterator[tuple[str, ast.ClassDef]]:
-    """Give the classes of a tree with their qualified names."""
+    """Yield the classes of a tree with their qualified names."""
     for each in ast.iter_child_nodes(node):
         if isinstance(each, ast.ClassDef):
             yield within + each.name, each
@@ -228,6 +228,6 @@ def _printable(text: str) -> str:
 
 
 def _shown(file: str) -> str:
-    """Return the path from the working directory, if it is below."""
+    """Return the path relative to the working directory, if it is below it."""
     relative = os.path.relpath(file)
     return file if relative.startswith("..") else relative

@@ -1,4 +1,4 @@
-"""Lines of code on a stack: which of them belong to the program, and how messages show them."""
+"""Lines of code on a stack: which belong to the user's program, and their format in messages."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class CodeLine(NamedTuple):
     file: str
     line: int
     function: str
-    #: The top-level package or module that it belongs to.
+    #: The top-level package or module of the line.
     package: str
 
     def __str__(self) -> str:
-        """Return ``operator.py:21 in reconcile``, with a path relative to the working directory where it is below."""
+        """Return ``operator.py:21 in reconcile``, with the path of `shown_file`."""
         return f"{self.shown_file}:{self.line} in {self.function}"
 
     @property
     def shown_file(self) -> str:
-        """The file, relative to the working directory where it is below."""
+        """The file, relative to the working directory if it is below it."""
         path = Path(self.file)
         try:
             here = Path.cwd()
@@ -40,7 +40,7 @@ class CodeLine(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The text of the line; "" where its file cannot be read."""
+        """The text of the line; "" if its file cannot be read."""
         return linecache.getline(self.file, self.line).strip()
 
 
@@ -54,7 +54,7 @@ def stack_of(frame: FrameType | None) -> list[CodeLine]:
 
 
 def stack_of_traceback(trace: TracebackType | None) -> list[CodeLine]:
-    """Return the lines that an error came through, outermost first."""
+    """Return the lines of a traceback, outermost first."""
     found = []
     while trace is not None:
         found.append(_code_line(trace.tb_frame, trace.tb_lineno))
@@ -65,8 +65,8 @@ def stack_of_traceback(trace: TracebackType | None) -> list[CodeLine]:
 def own_line(stack: Sequence[CodeLine]) -> CodeLine | None:
     """Return the innermost line of the program: not of pyctrl, the standard library or an installed package.
 
-    A program that is itself an installed package is recognised by its first line outside of pyctrl and the standard
-    library: the innermost line of that package is returned then. None when there is neither.
+    If there is none, the program is an installed package itself: that of the outermost line which is not of pyctrl or
+    the standard library. Then return the innermost line of that package. None if there is no such line either.
     """
     outside = [line for line in stack if _owner(line.file) != "runtime"]
     own = [line for line in outside if _owner(line.file) == "program"]
@@ -74,7 +74,7 @@ def own_line(stack: Sequence[CodeLine]) -> CodeLine | None:
 
 
 def is_own(file: str) -> bool:
-    """Whether a source file is the program's own: not of pyctrl, Python or an installed package."""
+    """Return whether a source file belongs to the program: not to pyctrl, Python or an installed package."""
     return file.endswith(".py") and _owner(file) == "program"
 
 
@@ -84,7 +84,7 @@ def _last(lines: Iterable[CodeLine]) -> CodeLine | None:
 
 @cache
 def _owner(file: str) -> str:
-    """Return whose a file is: the program's, an installed package's, or of pyctrl, Python and generated code."""
+    """Return "program", "package" for an installed package, or "runtime" for pyctrl, Python and generated code."""
     path = Path(file)
     if path.is_relative_to(_PYCTRL) or file.startswith("<"):
         return "runtime"
@@ -95,7 +95,7 @@ def _owner(file: str) -> str:
 
 @cache
 def _standard_library() -> frozenset[Path]:
-    import sysconfig  # here: only a program that has something to report needs it
+    import sysconfig  # here: only needed when an error is reported
 
     return frozenset(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
 

@@ -1,4 +1,4 @@
-"""Small tools around tasks: wait with a deadline that can be brought forward, end tasks, unwrap groups of one."""
+"""Helpers for asyncio tasks: a deadline that can expire early, cancellation, and unwrapping of exception groups."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ __all__ = ["Deadline", "end", "unwrap", "unwrapped"]
 
 
 class Deadline:
-    """A moment until which one waits for several things in turn; it may be brought forward to now.
+    """A deadline for several consecutive waits, which can expire early.
 
-    Made when the waiting begins. ``patience=None`` waits for ever, unless `expire` is called; without any it is over at
-    once.
+    The time starts with its creation. With ``patience=None`` it expires only by `expire`; with zero, at once.
     """
 
     def __init__(self, patience: timedelta | None) -> None:
@@ -29,22 +28,22 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether the moment has come."""
+        """Whether the deadline has passed."""
         return self._over.done()
 
     def expire(self) -> None:
-        """Let the moment be now: whoever waits stops waiting."""
+        """Expire now, which ends all waits."""
         self.close()
         if not self._over.done():
             self._over.set_result(None)
 
     def close(self) -> None:
-        """Take the timer back: nobody waits any more."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
 
     async def wait(self, futures: Iterable[asyncio.Future[Any]]) -> set[asyncio.Future[Any]]:
-        """Wait until all are done or the moment has come; return those that are not done."""
+        """Wait until all futures are done or the deadline has passed; return those that are not done."""
         pending = {future for future in futures if not future.done()}
         while pending and not self._over.done():
             await asyncio.wait({*pending, self._over}, return_when=asyncio.FIRST_COMPLETED)
@@ -53,10 +52,10 @@ class Deadline:
 
 
 async def end(tasks: Collection[asyncio.Task[Any]], *, patience: timedelta | None = None) -> set[asyncio.Task[Any]]:
-    """Cancel tasks and wait until they have ended; return those that have not after ``patience``.
+    """Cancel tasks and wait until they have ended; return those that have not ended after ``patience``.
 
-    When the caller is cancelled meanwhile, that takes effect once the waiting is over: otherwise a second Ctrl-C
-    would leave tasks behind that nobody awaits. Results and errors stay in the tasks.
+    A cancellation of the caller takes effect after the wait, because otherwise a second Ctrl-C would leave tasks that
+    are not awaited. Results and errors stay in the tasks.
     """
     deadline = Deadline(patience)
     cancelled: asyncio.CancelledError | None = None
@@ -74,7 +73,7 @@ async def end(tasks: Collection[asyncio.Task[Any]], *, patience: timedelta | Non
 
 
 def unwrap(error: BaseException) -> BaseException:
-    """Return the one error inside of groups of one, or the error itself."""
+    """Return the single error in a (nested) exception group, or the error itself."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
@@ -82,7 +81,7 @@ def unwrap(error: BaseException) -> BaseException:
 
 @contextmanager
 def unwrapped() -> Iterator[None]:
-    """Let an ExceptionGroup of one leave the block as that one: a TaskGroup wraps even a single error."""
+    """Raise the single error of an ExceptionGroup instead of the group: a TaskGroup wraps even a single error."""
     try:
         yield
     except BaseExceptionGroup as group:

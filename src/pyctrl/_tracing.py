@@ -1,6 +1,7 @@
-"""The seam to OpenTelemetry: what pyctrl does becomes spans once a program asks for it, and costs nothing before.
+"""Tracing protocols, and `enable_tracing`, which implements them with OpenTelemetry.
 
-Nothing of OpenTelemetry is imported until `enable_tracing` is called; until then `active` is None.
+OpenTelemetry is not imported, and no span is created, before `enable_tracing` is called; until then
+`active` is None.
 """
 
 from __future__ import annotations
@@ -21,45 +22,45 @@ Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]
 
 
 class Span(Protocol):
-    """Something that is going on."""
+    """A span in progress."""
 
     @property
     def ids(self) -> Mapping[str, str]:
-        """``trace_id`` and ``span_id`` in hexadecimal, for the lines of a log; empty when it is not recorded."""
+        """``trace_id`` and ``span_id`` in hexadecimal, for log lines; empty if the span is not recorded."""
         ...
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What a request carries so that its server's spans belong to this one."""
+        """Request headers that make the server's spans children of this one."""
         ...
 
     def set(self, attributes: Attributes) -> None:
-        """Add what is known only now."""
+        """Add attributes."""
         ...
 
     def fail(self, kind: str, error: BaseException | None = None) -> None:
-        """Say that it has failed: the kind of failure, one of few, and what was raised."""
+        """Mark the span as failed, with a kind of low cardinality and the exception."""
         ...
 
 
 class Tracing(Protocol):
-    """Makes spans."""
+    """Creates spans."""
 
     def span(
         self, name: str, attributes: Attributes, *, is_call: bool = False, waited: timedelta | None = None
     ) -> AbstractContextManager[Span]:
-        """Record a block as a span, within the one that is going on.
+        """Record a block as a span, as a child of the current one.
 
         Args:
-            name: one of few: no names of objects.
-            attributes: what is known at the beginning.
-            is_call: whether somebody else's server does the work.
-            waited: how long it was ready before it began, which is a span of its own, ``queue``.
+            name: the name, of low cardinality: no names of objects.
+            attributes: the initial attributes.
+            is_call: whether the span is a request to a server (kind CLIENT).
+            waited: the time in the queue before, which is recorded as a span ``queue``.
         """
         ...
 
 
-#: What makes spans; None while tracing is off. Read it as an attribute of this module, at each use:
+#: The tracing in use; None while it is off. Read it as an attribute of this module, at each use:
 #: `from pyctrl._tracing import active` keeps the value of the moment of the import.
 active: Tracing | None = None
 
@@ -67,11 +68,11 @@ active: Tracing | None = None
 def enable_tracing(provider: TracerProvider | None = None) -> Callable[[], None]:
     """Record reconciles, their time in the queue, and requests to API servers as OpenTelemetry spans.
 
-    For the whole process, from now on; call the result to stop. Which spans are kept and where they go is the
-    provider's business.
+    Applies to the whole process; call the returned function to stop. The provider decides which spans are sampled and
+    where they are exported.
 
     Args:
-        provider: makes the tracer; by default OpenTelemetry's global one.
+        provider: the tracer provider; by default OpenTelemetry's global one.
 
     Raises:
         PyctrlError: OpenTelemetry's API is not installed.

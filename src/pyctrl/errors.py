@@ -1,7 +1,7 @@
 """Every exception of pyctrl, in one tree.
 
     PyctrlError
-    ├── ApiError                      a failure answered by the server; ``may_retry`` says if trying again can help
+    ├── ApiError                      the server answered with a failure; ``may_retry`` says if a retry can help
     │   ├── BadRequest                400
     │   ├── Unauthorized              401
     │   ├── Forbidden                 403, with verb, resource and scope parsed
@@ -20,21 +20,21 @@
     │   ├── ServerTimeout             500, the server could not finish in time: try later
     │   ├── ServiceUnavailable        503
     │   └── Timeout                   504
-    ├── TransportError                no answer came; whether the server acted is unknown
+    ├── TransportError                no complete answer; whether the server acted is unknown
     │   ├── ConnectionFailed          nothing was sent
-    │   ├── RequestTimeout            the answer did not come in time
-    │   └── StreamBroken              the answer ended in its middle
-    ├── ConfigError                   a kubeconfig, certificate or token is missing or wrong
-    │   └── NoConfiguration           no source of a login worked; lists each one tried
-    ├── DecodeError                   bytes or fields that are not what the type says
-    ├── DefinitionError               types that no definition can be made of; lists everything that is wrong
+    │   ├── RequestTimeout            no answer within the timeout
+    │   └── StreamBroken              the connection broke in the middle of an answer
+    ├── ConfigError                   a kubeconfig, certificate or token is missing or invalid
+    │   └── NoConfiguration           no source gave a login; lists each source tried
+    ├── DecodeError                   bytes or fields do not fit the type
+    ├── DefinitionError               no CustomResourceDefinition can be generated from the types; lists every problem
     ├── KindError
     │   ├── UnknownKind               the cluster does not serve this kind
     │   └── NotRegistered             the scheme has no class for this kind
     ├── CacheError
     │   ├── NotCovered                the read is outside of what the cache watches
-    │   ├── NotSynced                 the first list has not arrived in time
-    │   └── IndexMissing              no index of this name
+    │   ├── NotSynced                 the first list did not arrive in time
+    │   └── IndexMissing              no index has this name
     ├── SelectorError                 a selector that does not parse (also a ValueError)
     ├── QuantityError                 a quantity that does not parse (also a ValueError)
     ├── PatchError                    a patch that cannot be applied (also a ValueError)
@@ -45,25 +45,25 @@
     ├── ControllerError
     │   ├── InvalidResult             a reconciler returned something that is not a Result
     │   ├── DuplicateName             two controllers of one manager have the same name
-    │   ├── BuilderError              a controller is wired in a way that cannot work
-    │   └── QueueClosed               a queue that has been closed gives out nothing more
-    ├── WebhookError                  what a webhook answers instead of yes
-    │   ├── Denied                    raised by an admission webhook: the request is not allowed, and why
+    │   ├── BuilderError              the configuration of a controller cannot work
+    │   └── QueueClosed               the work queue is shut down
+    ├── WebhookError                  a webhook does not allow the request
+    │   ├── Denied                    raised by an admission webhook: the request is not allowed, with the reason
     │   ├── Rejected                  raised by an admission webhook: the object is invalid, with causes by field
     │   └── ConversionFailed          an object cannot be converted to another version
-    ├── RbacError                     rights are declared in a way that cannot be
-    │   └── MissingRights             strict: the login may not do what the program needs
+    ├── RbacError                     a declaration of permissions is invalid
+    │   └── MissingRights             the login lacks permissions that the program needs, and the check is strict
     ├── ManagerError
-    │   ├── GracePeriodExceeded       something did not stop in the time it was given
-    │   ├── LeadershipLost            another replica may lead from now on
-    │   ├── NotLeading                a write of elected work that was not sent, as another replica may lead
+    │   ├── GracePeriodExceeded       a runnable did not stop within the grace period
+    │   ├── LeadershipLost            the lease was lost: another replica may lead
+    │   ├── NotLeading                a write was not sent because this replica no longer leads
     │   └── UnknownCluster            the manager is connected to no cluster of this name
-    │       └── ClusterGone           the cluster was one of the manager's, and has left
-    └── CommandFailed                 a command of the command line cannot do what it was told to
+    │       └── ClusterGone           the cluster left the manager
+    └── CommandFailed                 a command of the command line failed
 
-An `ApiError` is chosen by the ``reason`` of the server's Status first and by its code second, because one code
-has several meanings (409 is both AlreadyExists and Conflict). Foreign exceptions (aiohttp, OS) are turned into
-this tree once, at the transport; the original is the ``__cause__``.
+The ``reason`` of the server's Status decides the class of an `ApiError`, or the code when there is no reason,
+because one code has several meanings (409 is both AlreadyExists and Conflict). The transport maps foreign exceptions
+(aiohttp, OS) to this tree; the original is the ``__cause__``.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ __all__ = [
 
 
 class PyctrlError(Exception):
-    """The root: catch it to catch everything that pyctrl raises on purpose."""
+    """The root of the tree: catches everything that pyctrl raises on purpose."""
 
 
 # --- answers of the API server ------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class PyctrlError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """One reason of a refusal: which field, which kind of mistake, in words."""
+    """One cause of an invalid object (metav1.StatusCause): the field, the reason and a message."""
 
     reason: str
     message: str
@@ -160,13 +160,13 @@ class ApiError(PyctrlError):
     """Raised when the API server answered with a failure.
 
     Attributes:
-        status: the server's Status as it came (a mapping; empty when the body was not a Status).
+        status: the server's Status as received (a mapping; empty when the body was not a Status).
         code: HTTP status code.
         reason: ``Status.reason`` ("NotFound", "Conflict", …), or "" when there was none.
-        message: the server's sentence.
-        request: what was asked, such as ``GET /api/v1/pods``; "" when unknown.
-        retry_after: seconds that the server asks to wait, or None.
-        cluster: which of several clusters has answered; "" for the manager's own, and where there is only one.
+        message: the server's message.
+        request: the request, such as ``GET /api/v1/pods``; "" when unknown.
+        retry_after: seconds to wait before a retry, from the server; None when it gave none.
+        cluster: the name of the cluster that answered; "" for the manager's own cluster.
     """
 
     http_code: ClassVar[int] = 0
@@ -176,7 +176,7 @@ class ApiError(PyctrlError):
     def __init_subclass__(
         cls, *, reason: str | None = None, http_code: int | None = None, may_retry: bool | None = None
     ) -> None:
-        """Take what the class statement says of its answer; what it does not say is as in the class above."""
+        """Set the class attributes given in the class statement; the others are inherited."""
         super().__init_subclass__()
         cls._reason = cls._reason if reason is None else reason
         cls.http_code = cls.http_code if http_code is None else http_code
@@ -203,13 +203,13 @@ class ApiError(PyctrlError):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """``Status.details``: name, group, kind, uid of the object concerned, and causes."""
+        """``Status.details``: name, group, kind and uid of the object, and the causes."""
         details = self.status.get("details")
         return details if isinstance(details, Mapping) else {}
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The causes that the server listed, in its order; empty when it gave none."""
+        """The causes, in the server's order; empty when it gave none."""
         causes = self.details.get("causes") or ()
         return tuple(
             Cause(reason=c.get("reason", ""), message=c.get("message", ""), field=c.get("field", "")) for c in causes
@@ -217,14 +217,14 @@ class ApiError(PyctrlError):
 
 
 class BadRequest(ApiError, reason="BadRequest", http_code=400):
-    """Raised on 400: the request cannot be understood. Not retryable."""
+    """Raised on 400: the request is malformed. Not retryable."""
 
 
 class Unauthorized(ApiError, reason="Unauthorized", http_code=401):
-    """Raised on 401, after the credentials have been refreshed once. Retryable with other credentials only."""
+    """Raised on 401, after one refresh of the credentials. Retryable with other credentials only."""
 
 
-# The sentence of kube-apiserver's authorizer: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go
+# The message of kube-apiserver's authorizer: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go
 _FORBIDDEN = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) (?:resource "(?P<resource>[^"]+)"|path "(?P<path>[^"]+)")'
     r'(?: in API group "(?P<group>[^"]*)")?(?: in the namespace "(?P<namespace>[^"]+)")?'
@@ -232,10 +232,10 @@ _FORBIDDEN = re.compile(
 
 
 class Forbidden(ApiError, reason="Forbidden", http_code=403):
-    """Raised on 403. Retryable only after somebody has granted the right.
+    """Raised on 403. Retryable only after the permission is granted.
 
-    ``verb``, ``resource`` or ``path``, ``api_group``, ``namespace`` ("" for the whole cluster) and ``user`` are read
-    from the server's sentence; they are "" when it speaks of something else (an admission plugin, a quota).
+    ``verb``, ``resource`` or ``path``, ``api_group``, ``namespace`` ("" for the whole cluster) and ``user`` are parsed
+    from the server's message. They are "" when the message has another form (an admission plugin, a quota).
     """
 
     def _part(self, name: str) -> str:
@@ -244,7 +244,7 @@ class Forbidden(ApiError, reason="Forbidden", http_code=403):
 
     @property
     def user(self) -> str:
-        """Who asked, as the server knows them."""
+        """The user name, as the server authenticated it."""
         return self._part("user")
 
     @property
@@ -254,12 +254,12 @@ class Forbidden(ApiError, reason="Forbidden", http_code=403):
 
     @property
     def resource(self) -> str:
-        """The plural resource, with its sub-resource after a slash."""
+        """The plural resource, with the sub-resource after a slash."""
         return self._part("resource")
 
     @property
     def path(self) -> str:
-        """The path, such as ``/metrics``, when it is about no resource."""
+        """The path of a non-resource request, such as ``/metrics``."""
         return self._part("path")
 
     @property
@@ -269,7 +269,7 @@ class Forbidden(ApiError, reason="Forbidden", http_code=403):
 
     @property
     def namespace(self) -> str:
-        """The namespace, or "" when the right is missing for the whole cluster."""
+        """The namespace, or "" when the permission is missing for the whole cluster."""
         return self._part("namespace")
 
 
@@ -278,11 +278,11 @@ class NotFound(ApiError, reason="NotFound", http_code=404):
 
 
 class MethodNotAllowed(ApiError, reason="MethodNotAllowed", http_code=405):
-    """Raised on 405: the resource does not know this verb."""
+    """Raised on 405: the resource does not support this verb."""
 
 
 class NotAcceptable(ApiError, reason="NotAcceptable", http_code=406):
-    """Raised on 406: the server cannot answer in the form asked for."""
+    """Raised on 406: the server has no representation that the request accepts."""
 
 
 class AlreadyExists(ApiError, reason="AlreadyExists", http_code=409):
@@ -297,7 +297,7 @@ class Conflict(ApiError, reason="Conflict", http_code=409, may_retry=True):
 
 
 class Gone(ApiError, reason="Gone", http_code=410):
-    """Raised on 410: what was asked for is no longer there."""
+    """Raised on 410: the resource is no longer available."""
 
 
 class Expired(Gone, reason="Expired"):
@@ -305,27 +305,27 @@ class Expired(Gone, reason="Expired"):
 
 
 class RequestEntityTooLarge(ApiError, reason="RequestEntityTooLarge", http_code=413):
-    """Raised on 413: the object is larger than the server takes."""
+    """Raised on 413: the request body is larger than the server's limit."""
 
 
 class UnsupportedMediaType(ApiError, reason="UnsupportedMediaType", http_code=415):
-    """Raised on 415: the server does not take this kind of body or patch here."""
+    """Raised on 415: the server does not accept this media type or type of patch for the resource."""
 
 
 class Invalid(ApiError, reason="Invalid", http_code=422):
-    """Raised on 422: the object breaks the kind's rules; ``causes`` says where. Not retryable unchanged."""
+    """Raised on 422: the object fails validation; ``causes`` lists the fields. Not retryable unchanged."""
 
 
 class TooManyRequests(ApiError, reason="TooManyRequests", http_code=429, may_retry=True):
-    """Raised on 429 after the client has waited and tried as often as it may."""
+    """Raised on 429 when the client has used up its retries."""
 
 
 class InternalError(ApiError, reason="InternalError", http_code=500, may_retry=True):
-    """Raised on 500, and on any other answer of 5xx that has no class of its own. Retryable."""
+    """Raised on 500, and on every 5xx code without a class of its own. Retryable."""
 
 
 class ServerTimeout(ApiError, reason="ServerTimeout", http_code=500, may_retry=True):
-    """Raised when the server could not finish in time and asks to try later. Retryable."""
+    """Raised when the server could not finish in time. Retryable."""
 
 
 class ServiceUnavailable(ApiError, reason="ServiceUnavailable", http_code=503, may_retry=True):
@@ -333,7 +333,10 @@ class ServiceUnavailable(ApiError, reason="ServiceUnavailable", http_code=503, m
 
 
 class Timeout(ApiError, reason="Timeout", http_code=504, may_retry=True):
-    """Raised on 504: the server gave up; whether it acted is unknown. Retryable when that does not matter."""
+    """Raised on 504: the request timed out in the server; whether the server acted is unknown.
+
+    Retryable when the request is idempotent.
+    """
 
 
 def _leaves(root: type[ApiError]) -> Iterable[type[ApiError]]:
@@ -346,22 +349,22 @@ _BY_REASON: dict[str, type[ApiError]] = {cls._reason: cls for cls in _leaves(Api
 _BY_CODE: dict[int, type[ApiError]] = {}
 for _cls in _leaves(ApiError):
     _BY_CODE.setdefault(_cls.http_code, _cls)
-_BY_CODE[409] = Conflict  # without a reason, "somebody else was faster" is the safer reading
+_BY_CODE[409] = Conflict  # without a reason, Conflict is safer than AlreadyExists: a retry reads the object first
 
 
 def error_from_status(
     status: Mapping[str, Any], *, http_code: int, request: str = "", retry_after: float | None = None
 ) -> ApiError:
-    """Make the exception for a failed answer: its class by ``reason``, else by code, else by hundred.
+    """Return the exception for a failed answer: its class by ``reason``, else by code, else by 5xx or not.
 
     Args:
         status: the decoded Status; ``{"message": text}`` or ``{}`` when the body was something else.
-        http_code: the code of the HTTP answer, used when the Status has none.
-        request: what was asked, for the message.
+        http_code: the HTTP status code, used when the Status has none.
+        request: the request, for the message.
         retry_after: seconds from the Retry-After header; ``details.retryAfterSeconds`` is used when None.
     """
     code, reason = status.get("code") or http_code, status.get("reason") or ""
-    if not (isinstance(code, int) and isinstance(reason, str)):  # made by something that is no API server
+    if not (isinstance(code, int) and isinstance(reason, str)):  # not from an API server: a proxy, for instance
         code, reason = http_code, ""
     cls = _BY_REASON.get(reason) or _BY_CODE.get(code) or (InternalError if code >= 500 else ApiError)
     details = status.get("details")
@@ -376,34 +379,34 @@ def error_from_status(
 
 
 class TransportError(PyctrlError):
-    """Raised when no whole answer came. Retryable for reads; for writes the server may have acted."""
+    """Raised when no complete answer arrived. Retryable for reads; for writes the server may have acted."""
 
 
 class ConnectionFailed(TransportError):
-    """Raised when no connection could be made: nothing was sent. Retryable."""
+    """Raised when the connection could not be established. Nothing was sent. Retryable."""
 
 
 class RequestTimeout(TransportError):
-    """Raised when the answer did not come in time. The server may have acted."""
+    """Raised when the answer did not arrive in time. The server may have acted."""
 
 
 class StreamBroken(TransportError):
-    """Raised when an answer ended in its middle. The server may have acted."""
+    """Raised when the connection broke in the middle of an answer. The server may have acted."""
 
 
 # --- before a request ---------------------------------------------------------------------------------------------
 
 
 class ConfigError(PyctrlError):
-    """Raised when a login cannot be used as it is written. Names the file and the entry.
+    """Raised when a login is missing or invalid. The message names the file and the entry.
 
-    Not retryable while a `Config` is made. From a request it may also mean that a plugin or an identity provider is
-    down for now, and a later try can help.
+    Not retryable when loading a `Config` raises it. Raised by a request, it may also mean that a credential plugin
+    or an identity provider is down; then a later retry can help.
     """
 
 
 class NoConfiguration(ConfigError):
-    """Raised when no source of a login worked; ``attempts`` has each source and why it failed."""
+    """Raised when no source gave a login; ``attempts`` has each source and the reason why it failed."""
 
     def __init__(self, attempts: Iterable[tuple[str, str]]) -> None:
         self.attempts: tuple[tuple[str, str], ...] = tuple(attempts)
@@ -415,35 +418,35 @@ class NoConfiguration(ConfigError):
 
 
 class DecodeError(PyctrlError):
-    """Raised when bytes or fields are not what the type says; the message ends with the path of the field."""
+    """Raised when bytes or fields do not fit the type; the message ends with the path of the field."""
 
 
 class DefinitionError(PyctrlError):
-    """Types of which no CustomResourceDefinition can be made. Not retryable: it is a mistake in the program.
+    """Raised when no CustomResourceDefinition can be generated from types. Not retryable: the program has to change.
 
     Attributes:
-        problems: everything that is wrong, each as a line: where, what, and what to do.
+        problems: every problem, one line each: where, what, and what to do.
 
     Args:
         subject: the kind.
-        problems: as the attribute.
-        excerpts: of the source, one for each problem; an empty one is left out of the message.
+        problems: see the attribute.
+        excerpts: excerpts of the source code, one for each problem; empty ones are left out of the message.
     """
 
     def __init__(self, subject: str, problems: Iterable[str], excerpts: Iterable[str] = ()) -> None:
         self.problems: tuple[str, ...] = tuple(problems)
-        lines = [f"no definition can be made of {subject}:"]
+        lines = [f"no CustomResourceDefinition can be generated from {subject}:"]
         for problem, excerpt in zip_longest(self.problems, excerpts, fillvalue=""):
             lines += [f"  {problem}", *(f"  {line}" for line in excerpt.splitlines())]
         super().__init__("\n".join(lines))
 
 
 class KindError(PyctrlError):
-    """The root of mistakes about kinds."""
+    """The root of errors about kinds."""
 
 
 class UnknownKind(KindError):
-    """Raised when the cluster does not serve a kind. Retryable once its definition is installed."""
+    """Raised when the cluster does not serve a kind. Retryable once its CustomResourceDefinition is installed."""
 
     def __init__(self, kind: object, *, server: str = "", served: Iterable[str] = ()) -> None:
         at = f" at {server}" if server else ""
@@ -454,7 +457,7 @@ class UnknownKind(KindError):
 
 
 class NotRegistered(KindError):
-    """Raised when a scheme has no class for a kind. Not retryable: it is a wiring mistake."""
+    """Raised when a scheme has no class for a kind. Not retryable: the program has to change."""
 
     def __init__(self, kind: object) -> None:
         super().__init__(
@@ -467,11 +470,11 @@ class NotRegistered(KindError):
 
 
 class CacheError(PyctrlError):
-    """The root of refusals by the cache."""
+    """The root of the cache's errors."""
 
 
 class NotCovered(CacheError):
-    """Raised when a read is outside of what the cache watches. Not retryable: it is a wiring mistake."""
+    """Raised when a read is outside of what the cache watches. Not retryable: the program has to change."""
 
     def __init__(self, kind: object, *, asked: str, covered: str, remedy: str = "") -> None:
         todo = remedy or "watch the kind with owns or watches of a controller, or cache.informer(); or use client.live"
@@ -482,11 +485,11 @@ class NotCovered(CacheError):
 
 
 class NotSynced(CacheError):
-    """Raised when the first list of a kind has not arrived in time. The message has the last error seen."""
+    """Raised when the first list of a kind did not arrive in time. The message has the last error."""
 
 
 class IndexMissing(CacheError):
-    """Raised when a list names an index that was not added. Not retryable."""
+    """Raised when a list names an index that does not exist. Not retryable."""
 
     def __init__(self, kind: object, name: str, known: Iterable[str] = ()) -> None:
         names = ", ".join(sorted(known)) or "none"
@@ -511,33 +514,33 @@ class PatchError(PyctrlError, ValueError):
 
 
 class OwnershipError(PyctrlError):
-    """The root of refusals to set an owner."""
+    """The root of errors about owner references."""
 
 
 class AlreadyOwned(OwnershipError):
-    """Raised when another controller owns the object already. Not retryable until it is released."""
+    """Raised when another controller owns the object. Not retryable until that controller releases it."""
 
     def __init__(self, obj: str, owner: str) -> None:
         super().__init__(f"{obj} is already controlled by {owner}; an object has at most one controller")
 
 
 class CrossNamespaceOwner(OwnershipError):
-    """Raised when owner and object cannot be related: an owner is in the same namespace or cluster-scoped."""
+    """Raised when the owner is in another namespace: an owner is in the object's namespace, or cluster-scoped."""
 
 
 # --- controllers and managers -------------------------------------------------------------------------------------
 
 
 class TerminalError(PyctrlError):
-    """Raise it from a reconciler to say that trying again cannot help; the next change of the object runs it again."""
+    """Raised by a reconciler when a retry cannot help. The next change of the object reconciles it again."""
 
 
 class ControllerError(PyctrlError):
-    """The root of mistakes in wiring or writing a controller."""
+    """The root of errors in the configuration or the code of a controller."""
 
 
 class InvalidResult(ControllerError):
-    """Raised (and handled as terminal) when a reconciler returned something that is neither a Result nor None."""
+    """Raised when a reconciler returned something that is neither a Result nor None. Handled as a `TerminalError`."""
 
     def __init__(self, controller: str, value: object) -> None:
         super().__init__(
@@ -548,36 +551,36 @@ class InvalidResult(ControllerError):
 
 
 class DuplicateName(ControllerError):
-    """Raised when a controller's name is taken in its manager."""
+    """Raised when another controller of the manager has the same name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"a controller named {name!r} exists already in this manager; "
-            "give this one its own with .options(name=...): names separate metrics and logs"
+            f"a controller named {name!r} already exists in this manager; "
+            "set another name with .options(name=...): metrics and logs are by name"
         )
         self.name = name
 
 
 class BuilderError(ControllerError):
-    """Raised by `build` when a controller is wired in a way that cannot work."""
+    """Raised by `build` when the configuration of a controller cannot work."""
 
 
 class QueueClosed(ControllerError):
-    """Raised to those who wait for a request when the queue has been closed."""
+    """Raised by the work queue's `take` when the queue is shut down."""
 
 
 class WebhookError(PyctrlError):
-    """The root of what a webhook answers instead of yes; it reaches the user whose request was asked about."""
+    """The root of errors that a webhook answers with. The user who made the request sees the message."""
 
 
 class Denied(WebhookError):
-    """Raised by an admission webhook: the request is not allowed. The user is answered 403 with this message."""
+    """Raised by an admission webhook: the request is not allowed. The user gets 403 with this message."""
 
 
 class Rejected(WebhookError):
-    """Raised by an admission webhook: the object is invalid. The user is answered 422 with these causes.
+    """Raised by an admission webhook: the object is invalid. The user gets 422 with these causes.
 
-    ``pyctrl.webhook.FieldError`` makes causes in the words of Kubernetes.
+    ``pyctrl.webhook.FieldError`` builds causes with the messages of Kubernetes.
     """
 
     def __init__(self, *causes: Cause) -> None:
@@ -589,38 +592,38 @@ class Rejected(WebhookError):
 
 
 class ConversionFailed(WebhookError):
-    """Raised when an object cannot be converted to another version; the API server fails the user's request with it."""
+    """Raised when an object cannot be converted to another version. The API server fails the user's request with it."""
 
 
 class RbacError(PyctrlError):
-    """Raised when rights are declared in a way that cannot be."""
+    """Raised when a declaration of permissions is invalid."""
 
 
 class MissingRights(RbacError):
-    """Raised at start, where that is asked for, when the login may not do what the program needs; lists all of it."""
+    """Raised at start when the check of permissions is strict and the login lacks some; lists all of them."""
 
 
 class ManagerError(PyctrlError):
-    """The root of failures to start or stop in order."""
+    """The root of the manager's errors."""
 
 
 class GracePeriodExceeded(ManagerError):
-    """Raised after a stop in which something did not end within the grace period and was cancelled."""
+    """Raised after a stop when a runnable did not end within the grace period and was cancelled."""
 
 
 class LeadershipLost(ManagerError):
-    """Raised by ``Manager.run`` when the lease could not be kept; all elected work has been stopped. Start it again."""
+    """Raised by ``Manager.run`` when the lease is lost; work under leader election has stopped. Restart the program."""
 
 
 class NotLeading(ManagerError):
-    """Raised instead of sending a write of elected work that the lease no longer covers. The server has not acted.
+    """Raised when a write under leader election is not sent because the lease no longer covers it.
 
-    The next leader does the work; in this process nothing is to be done but to stop, which the manager sees to.
+    The server has not acted. The next leader does the work; the manager stops this process's work.
     """
 
 
 class UnknownCluster(ManagerError):
-    """Raised when a manager is connected to no cluster of this name. It may become one of a fleet."""
+    """Raised when a manager is connected to no cluster of this name. A fleet may connect to it later."""
 
     def __init__(self, cluster: str, known: Iterable[str] = ()) -> None:
         names = ", ".join(map(repr, sorted(known))) or "none"
@@ -629,16 +632,16 @@ class UnknownCluster(ManagerError):
 
 
 class ClusterGone(UnknownCluster):
-    """Raised by what belonged to a cluster that has left its fleet, such as its client. Nothing was sent.
+    """Raised by the client (and other parts) of a cluster that has left its fleet. Nothing was sent.
 
-    One that comes back under the same name has a new client. A request for an object of the cluster that fails of this
-    is not tried again.
+    A cluster that comes back under the same name has a new client. A reconcile that fails with this error is not
+    retried.
     """
 
     def __init__(self, cluster: str) -> None:
-        ManagerError.__init__(self, f"the cluster {cluster!r} has left; what belonged to it can no longer be used")
+        ManagerError.__init__(self, f"the cluster {cluster!r} has left the fleet; its client can no longer be used")
         self.cluster = cluster
 
 
 class CommandFailed(PyctrlError):
-    """Raised when a command of the command line cannot do what it was told to; its message is all that is shown."""
+    """Raised when a command of the command line fails. The user sees only its message."""

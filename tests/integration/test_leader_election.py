@@ -177,7 +177,7 @@ async def test_a_process_that_is_killed(
             await client.create(podset(namespace, 1, "before"))
             await has_nodes(client, Key(namespace, "before"), 1)
             async with example_process(*arguments) as second:
-                await second.says("Another replica leads")
+                await second.says("Lease is held by another replica")
                 assert await first.end(signal.SIGKILL) == -signal.SIGKILL
                 await client.create(podset(namespace, 1, "after"))
                 await has_nodes(client, Key(namespace, "after"), 1, timeout=60)

@@ -203,7 +203,7 @@ async def test_a_kind_that_goes_and_comes_back(cluster: ClusterUnderTest, client
         async with manager.running():
             await marked(client, kind, made.key, "seen")
             await uninstall_kind(client, kind)
-            await until(lambda: not manager.cache.informer(kind).view.store)
+            await until(lambda: not manager.cache.informer(kind).lister.store)
             with pytest.raises(NotFound):
                 await manager.client.get(kind, made.key)
             async with installed(client, kind):

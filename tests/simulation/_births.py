@@ -1,4 +1,4 @@
-"""Which created objects the operator knows of: only a create whose answer was lost may explain a duplicate."""
+"""Creates that the operator knows of: only a create whose response was lost may explain a duplicate."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pyctrl.cluster import Cluster
 from tests.simulation._flock import WANTED
 from tests.simulation._trace import Trace
 
-DIE_YOUNG = 0.1  # of all birds, how many a cat gets, often before their maker has heard of them
+DIE_YOUNG = 0.1  # the share of birds that are deleted young, often before their creator knows of them
 YOUNG = 0.3  # seconds
 
 
 class Births:
-    """Looks at every create when it happens on the server, and at its answer when it has come to the operator."""
+    """Tracks every create when the server executes it and when the operator receives its response."""
 
     def __init__(self, cluster: Cluster, random: Random, trace: Trace) -> None:
         self._cluster, self._random, self._trace = cluster, random, trace
@@ -24,13 +24,13 @@ class Births:
         self._is_over = False
 
     def begin(self) -> None:
-        """A new process lists what there is."""
+        """Start with the objects that a new process lists."""
         self._unknown.clear()
 
     def happened(self, body: bytes) -> None:
-        """The server has created an object; if it is a bird, its flock must have been too small."""
+        """Check a create on the server: a bird is created only if its flock was too small."""
         born = json.loads(body)
-        if "uid" not in born["metadata"]:  # an access review: answered, and not kept
+        if "uid" not in born["metadata"]:  # an access review, which is not stored
             return
         self._unknown.add(born["metadata"]["uid"])
         wanted = born["metadata"].get("annotations", {}).get(WANTED)
@@ -51,11 +51,11 @@ class Births:
         self._cluster.server.handle_nowait("DELETE", path)
 
     def end(self) -> None:
-        """No bird dies any more."""
+        """Stop deleting young birds."""
         self._is_over = True
 
     def answered(self, body: bytes) -> None:
-        """The operator has the answer."""
+        """Record that the operator has received the response."""
         self._unknown.discard(json.loads(body)["metadata"].get("uid", ""))
 
     def _birds_of(self, owner: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""One history of an election: replicas, a network and a fate that a seed decides, and what must hold all along."""
+"""One simulated election: replicas and faults chosen by a seed, with invariants checked throughout."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tests.simulation._trace import Trace
 
 LEASE = Key("default", "op")
 TIMES = ((15, 10, 2), (15, 10, 2), (6, 4, 1), (30, 12, 5), (3, 2, 1))
-TICK = 0.5  # seconds between two looks at who acts
-LEADS_WITHIN = 90  # seconds of calm; the longest lease, and the longest time between two tries, on top of each other
+TICK = 0.5  # seconds between two checks of the acting replicas
+LEADS_WITHIN = 90  # seconds without faults: the longest lease plus the longest retry interval
 FATES = (3, 14)
-AFTERMATH = 20.0  # requests that were lost in bad times are still waited for
+AFTERMATH = 20.0  # seconds in which requests that were lost during faults are still awaited
 CALM_AT_END = 10.0
 
 
 def live(seed: int) -> Outcome:
-    """Live through the history of a seed.
+    """Run the election of a seed.
 
     Raises:
-        HistoryFailed: something that must always hold did not.
+        HistoryFailed: an invariant was violated.
     """
     trace = Trace()
     try:
@@ -46,7 +46,7 @@ def live(seed: int) -> Outcome:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the log of a thousand histories from being collected."""
+    """Discard the logs of a thousand elections."""
     logging.disable(logging.CRITICAL)
     try:
         yield
@@ -56,7 +56,7 @@ def _quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a history that went well."""
+    """The result of a successful election."""
 
     trace: Trace
     terms: int
@@ -64,12 +64,12 @@ class Outcome:
 
 
 class TwoActed(AssertionError):
-    """Raised when two replicas might have acted at the same time."""
+    """Raised when two replicas may have acted at the same time."""
 
 
 @dataclass
 class Replica:
-    """A process that contends, and is started again whenever it ends."""
+    """A candidate process, restarted whenever it ends."""
 
     name: str
     link: Link
@@ -85,12 +85,12 @@ class Replica:
     task: asyncio.Task[None] = field(init=False)
 
     def start(self) -> None:
-        """Begin its life."""
+        """Start the process."""
         self.task = asyncio.get_running_loop().create_task(self._live(), context=context_of(self.name))
 
     @property
     def acts(self) -> bool:
-        """Whether elected work runs, and may write."""
+        """Return whether elected work runs and may write."""
         if not self.is_working or self.is_dead or self.manager is None or self.manager.elector is None:
             return False
         return self.manager.elector._candidate.may_act(context_of(self.name).run(current_moment))  # by its own clock
@@ -121,7 +121,7 @@ class Replica:
                 await self._act()
                 await asyncio.sleep(self.random.uniform(0.5, 4.0))
         finally:
-            with suppress(asyncio.CancelledError):  # some need a while to clean up
+            with suppress(asyncio.CancelledError):  # cleanup may take a while
                 await asyncio.sleep(self.random.choice((0, 0, 1)))
             self.is_working = False
             self.trace.say(f"{self.name} works no more")
@@ -139,7 +139,7 @@ class Replica:
 
 
 class Election:
-    """Some replicas and what befalls them."""
+    """The replicas and the faults that affect them."""
 
     def __init__(self, random: Random, trace: Trace) -> None:
         self._random, self._trace = random, trace
@@ -152,7 +152,7 @@ class Election:
         self._replicas = [self._replica() for _ in range(random.choice((2, 2, 3)))]
 
     async def run(self) -> Outcome:
-        """Let bad things happen, then good ones, and see that somebody leads."""
+        """Inject faults, then stop them, and check that one replica leads."""
         watching = asyncio.get_running_loop().create_task(self._watch())
         try:
             for replica in self._replicas:
@@ -185,7 +185,7 @@ class Election:
 
     def _replica(self) -> Replica:
         random, self._names = self._random, self._names + 1
-        times = TIMES[0] if self._deletes else random.choice(TIMES)  # nobody knows how long one lasted that is gone
+        times = TIMES[0] if self._deletes else random.choice(TIMES)  # the duration of a deleted lease is unknown
         lease, renew, retry = (timedelta(seconds=s) for s in times)
         return Replica(
             f"r{self._names}",
@@ -204,7 +204,7 @@ class Election:
             self._check,
         )
 
-    # --- bad times ---
+    # --- with faults ---
 
     async def _suffer(self) -> None:
         random, loop = self._random, the_loop()
@@ -278,7 +278,7 @@ class Election:
         self._replicas.append(born)
         born.start()
 
-    # --- good times ---
+    # --- without faults ---
 
     async def _recover(self) -> None:
         self._trace.say("all is well from now on")

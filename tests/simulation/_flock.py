@@ -1,4 +1,4 @@
-"""An operator whose children have no fixed names, the classic victim of stale caches: what it does not see it makes."""
+"""An operator whose children have generated names: with a stale cache it would create duplicates."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from pyctrl.api import CustomResource, Int32, Model, ObjectMeta, is_deleting, se
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.kinds.core.v1 import ConfigMap
 
-WANTED = "sim.example.com/wanted"  # on a bird: how many its maker wanted
+WANTED = "sim.example.com/wanted"  # annotation of a bird: the desired number at its creation
 
 
 class FlockSpec(Model):
-    """How many birds there should be."""
+    """The desired number of birds."""
 
     size: Int32
 
 
 class FlockStatus(Model):
-    """Which birds there are."""
+    """The existing birds."""
 
     birds: list[str] = []
 
 
 class Flock(CustomResource[FlockSpec, FlockStatus], group="sim.example.com", version="v1"):
-    """A number of birds, which are ConfigMaps that the server names."""
+    """A number of birds: ConfigMaps with generated names."""
 
 
 class FlockReconciler(Reconciler[Flock]):
-    """Makes one bird at a time and looks again at once: without seeing its own writes it would make too many."""
+    """Creates one bird at a time and reconciles again at once: without reads of its own writes it creates too many."""
 
     async def reconcile(self, request: Request) -> Result | None:
         flock = await self.client.find(Flock, request.key)
@@ -51,7 +51,7 @@ class FlockReconciler(Reconciler[Flock]):
         return None
 
     async def birds_of(self, flock: Flock) -> list[ConfigMap]:
-        """Return the birds by index, oldest name first; a scan must find the same."""
+        """Return the birds by index, oldest name first; a scan must find the same ones."""
         namespace, uid = flock.metadata.namespace, flock.metadata.uid
         birds = await self.client.list(ConfigMap, namespace=namespace, index=("owner", uid))
         every = await self.client.list(ConfigMap, namespace=namespace)
@@ -61,14 +61,14 @@ class FlockReconciler(Reconciler[Flock]):
         return sorted((bird for bird in birds if not is_deleting(bird)), key=lambda bird: bird.metadata.name)
 
     async def check_write(self, born: ConfigMap) -> None:
-        """What was written is read, or something newer."""
+        """Check that a read returns the written version or a newer one."""
         read = await self.client.find(ConfigMap, born.key)
-        if read is not None:  # somebody may have been quick to delete it, which the answer crossed
+        if read is not None:  # it may have been deleted before the response arrived
             assert int(read.metadata.resource_version) >= int(born.metadata.resource_version), "an older state is read"
 
 
 def bird_of(flock: Flock) -> ConfigMap:
-    """Make a bird, without a name."""
+    """Return a new bird without a name."""
     meta = ObjectMeta(
         generate_name=f"{flock.metadata.name}-",
         namespace=flock.metadata.namespace,
@@ -81,12 +81,12 @@ def bird_of(flock: Flock) -> ConfigMap:
 
 
 def add_flocks(host: ManagedCluster) -> Controller:
-    """Wire the operator into a manager."""
+    """Add the operator to a manager."""
     return Builder(host).reconciles(Flock).owns(ConfigMap).options(workers=2).build(FlockReconciler())
 
 
 def definition() -> dict[str, Any]:
-    """Return the definition of flocks."""
+    """Return the CustomResourceDefinition of flocks."""
     properties: dict[str, Any] = {
         "spec": {"type": "object", "properties": {"size": {"type": "integer"}}},
         "status": {"type": "object", "properties": {"birds": {"type": "array", "items": {"type": "string"}}}},

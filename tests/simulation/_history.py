@@ -1,4 +1,4 @@
-"""One history: a cluster, an operator and a user in weather that a seed decides, and what must hold at its end."""
+"""One simulated history: cluster, operator and user with faults chosen by a seed, and the invariants at its end."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ OUTAGES = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a history that went well."""
+    """The result of a successful history."""
 
     trace: Trace
     converged_after: float
@@ -64,7 +64,7 @@ class Outcome:
 
 
 class HistoryFailed(AssertionError):
-    """Raised with the seed and the trace of a history in which something went wrong."""
+    """Raised with the seed and the trace of a failed history."""
 
     def __init__(self, seed: int, problem: BaseException, trace: Trace) -> None:
         lines = "\n".join(trace.shown())
@@ -72,10 +72,10 @@ class HistoryFailed(AssertionError):
 
 
 def live(seed: int) -> Outcome:
-    """Live through the history of a seed.
+    """Run the history of a seed.
 
     Raises:
-        HistoryFailed: something that must always hold did not.
+        HistoryFailed: an invariant was violated.
     """
     trace = Trace()
     try:
@@ -109,7 +109,7 @@ class _History:
             await self._operator.stop()
             return Outcome(trace, converged_after, server.storage.version)
 
-    # --- bad times ---
+    # --- with faults ---
 
     async def _suffer(self) -> None:
         self._operator.start()
@@ -140,7 +140,7 @@ class _History:
             self._operator.start()
 
     async def _lose_history(self) -> None:
-        """Let every watch miss something for good: what was deleted can only be known by its absence."""
+        """Expire the watch history, so that deletions can only be detected by absence."""
         self._operator.tear()
         for _ in range(self._random.randint(1, 3)):
             await self._user.act()
@@ -150,7 +150,7 @@ class _History:
     async def _pause(self) -> None:
         await asyncio.sleep(self._random.choice(PAUSES) * self._random.random())
 
-    # --- good times ---
+    # --- without faults ---
 
     async def _converge(self) -> float:
         self._weather.share = 0.0
@@ -170,14 +170,14 @@ class _History:
         return well_since
 
     async def _stay_quiet(self) -> None:
-        await asyncio.sleep(STEP)  # statuses of Deployments, which nobody complains about
+        await asyncio.sleep(STEP)  # lets the statuses of Deployments settle, which are not checked
         before = self._versions()
         await asyncio.sleep(QUIET_FOR)
         assert self._versions() == before, "somebody still writes although all is well"
         assert not self._user.complaints(), "it was well and is no more"
 
     def _versions(self) -> set[tuple[str, str]]:
-        """Uid and version of everything that operator, user and controllers write; nodes have a heartbeat."""
+        """Return uid and version of the objects that operator, user and controllers write; nodes have heartbeats."""
         found = (one["metadata"] for path in WRITTEN for one in self._user.items(path))
         return {(metadata["uid"], metadata["resourceVersion"]) for metadata in found}
 
@@ -197,13 +197,13 @@ async def _furnish(client: Client) -> None:
 HONEST_ERRORS = (
     "Reconciler error:",
     "Could not wait for Cache to sync",
-    "error dropped during shutdown: cancelled what had not stopped",
+    "error dropped during shutdown: cancelled runnables that had not stopped",
 )
 
 
 @contextmanager
 def _no_defects() -> Iterator[list[str]]:
-    """Collect what is logged as an error, but for reconciles that failed on what the server or the network did."""
+    """Collect logged errors, except reconciles that failed because of injected faults."""
     defects: list[str] = []
 
     class Handler(logging.Handler):

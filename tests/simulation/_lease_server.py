@@ -1,6 +1,6 @@
-"""A network with next to no server: Leases are kept and compared, everything else is taken and forgotten.
+"""A network with a minimal server that stores Leases only.
 
-An API server in this process would do too, and takes twenty times as long; a thousand histories are many requests.
+An API server in this process would take twenty times as long, and a thousand histories are many requests.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 
 
 class LeaseServer:
-    """Keeps Leases as an API server does: versions, conflicts, and nothing else."""
+    """Stores Leases with the versions and conflicts of an API server; other writes succeed and are dropped."""
 
     def __init__(self) -> None:
         self.version = 0
         self.leases: dict[str, dict[str, Any]] = {}
 
     def answer(self, request: HttpRequest) -> HttpResponse:
-        """Answer one request, at once."""
+        """Return the response to a request, without delay."""
         sent = json.loads(request.body) if request.body else {}
         collection, _, name = request.path.partition(LEASES)[2].partition("/")
         if not request.path.startswith(LEASES) or collection:
@@ -55,7 +55,7 @@ class LeaseServer:
 
 @dataclass
 class Link:
-    """The way between one process and the server. What is under way arrives, whatever becomes of who sent it."""
+    """Connection of one process to the server. Requests in flight arrive even if their sender stops."""
 
     server: LeaseServer
     random: Random
@@ -71,7 +71,7 @@ class Link:
     acts: list[float] = field(default_factory=list)
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Send a request, and wait for what comes."""
+        """Send a request and wait for its response."""
         loop = asyncio.get_running_loop()
         if "configmaps" in request.path:
             self.acts.append(loop.time())
@@ -106,11 +106,11 @@ class Link:
     def stream(
         self, request: HttpRequest, *, idle_timeout: float | None = None
     ) -> AbstractAsyncContextManager[HttpStream]:
-        """Nobody watches anything here."""
+        """Refuse: these tests use no watches."""
         raise ConnectionFailed("no streams")
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is no connection to close."""
 
 
 under_way: set[asyncio.Task[None]] = set()

@@ -1,4 +1,4 @@
-"""The operator as a process: it is started, killed, and started again with nothing but what the server remembers."""
+"""The operator as a process that is started, killed and restarted with only the state on the server."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from tests.simulation._wire import Socket, Wire
 KINDS: tuple[type[Any], ...] = (PodSet, Deployment, Pod, Flock, ConfigMap)
 NAMESPACES = ("default", "other")
 
-SHARED: dict[type[Any], str] = {ConfigMap: "flock", Pod: "app=podSet"}  # labels of what may be followed twice
+SHARED: dict[type[Any], str] = {ConfigMap: "flock", Pod: "app=podSet"}  # labels of objects that may be watched twice
 
 # What an operator may die of: a server that it cannot reach for longer than it cares to wait.
 HONEST_DEATHS = (NotSynced, ControllerError, GracePeriodExceeded)
 
 
 class Mirror:
-    """A subscriber of one kind: keeps what it is told, and objects to what cannot follow."""
+    """Subscriber of one kind that checks that each change is a valid successor."""
 
     def __init__(self, manager: Manager, kind: KindLike) -> None:
         self._informer = manager.cache.informer(kind)
         #: Uid and version of each object, as told.
         self.objects: dict[Key, tuple[str, int]] = {}
-        self._left: dict[str, int] = {}  # by uid, the version at which it left
+        self._left: dict[str, int] = {}  # by uid, the version at which the object left
 
     async def run(self) -> None:
-        """Listen until cancelled."""
+        """Receive changes until cancelled."""
         with self._informer.subscribe() as changes:
             async for change in changes:
                 match change:
                     case Created(new):
                         assert new.key not in self.objects, f"{new.key} is created twice"
-                        # it may leave one selector and then show up in another, but never in an older state
+                        # it may leave one selector and appear in another, but never in an older state
                         assert new.version >= self._left.get(new.uid, 0), f"{new.key} comes back from the dead"
                         self.objects[new.key] = (new.uid, new.version)
                     case Updated(old, new):
@@ -63,7 +63,7 @@ class Mirror:
 
 
 class Process:
-    """One life of the operator."""
+    """One run of the operator."""
 
     def __init__(self, cluster: Cluster, random: Random, weather: RandomFaults, births: Births, trace: Trace) -> None:
         self._random = random
@@ -77,12 +77,12 @@ class Process:
 
     @property
     def manager(self) -> Manager:
-        """Its manager, once it has one."""
+        """The manager, once it is created."""
         assert self._manager is not None, "the operator has not begun"
         return self._manager
 
     def ask_to_stop(self) -> None:
-        """Ask it to end in order, or at once if it has hardly begun."""
+        """Request a graceful stop, or cancel a process that has hardly started."""
         if self._manager is None:
             self.task.cancel()
         else:
@@ -90,7 +90,7 @@ class Process:
 
     async def _live(self) -> None:
         grace = self._random.choice((0.0, 5.0, 30.0))
-        some = self._random.choice((None, NAMESPACES))  # one list and watch for all, or one for each namespace
+        some = self._random.choice((None, NAMESPACES))  # one watch for all namespaces, or one for each
         kinds: dict[KindLike, KindOptions] = {kind: self._draw_options(kind) for kind in KINDS}
         client = Client(self.socket, random=self._random)
         async with Manager(
@@ -105,12 +105,12 @@ class Process:
             await self._manager.run(handle_signals=False)
 
     def _draw_options(self, kind: type[Any]) -> KindOptions:
-        """Follow a kind once, or twice in part: then one part may know more than the other of the same object."""
+        """Watch a kind once, or twice in parts, of which one may be more recent than the other."""
         twice = (Selector(), Selector(labels=SHARED[kind])) if kind in SHARED and self._random.random() < 0.5 else ()
         return KindOptions(selectors=twice, strip_managed_fields=self._random.random() < 0.5)
 
     def _guard(self, controller: Controller) -> None:
-        """See to it that one request is never reconciled twice at once."""
+        """Check that no request is reconciled twice at the same time."""
         reconcile: Callable[[Request], Awaitable[Result | None]] = controller.reconciler.reconcile
 
         async def guarded(request: Request) -> Result | None:
@@ -136,12 +136,12 @@ class Operator:
 
     @property
     def running(self) -> Process:
-        """The process that runs."""
+        """The running process, if any."""
         assert self.process is not None, "the operator does not run"
         return self.process
 
     def start(self) -> None:
-        """Start a process, if none runs."""
+        """Start a process unless one runs."""
         if self.process is None:
             self._trace.say("operator starts")
             self._births.begin()
@@ -149,7 +149,7 @@ class Operator:
             self._apply_outage()
 
     async def kill(self) -> None:
-        """End the process at whatever it is doing; nothing it does afterwards reaches the server."""
+        """Kill the process; none of its later actions reach the server."""
         if self.process is None:
             return
         self._trace.say("operator is killed")
@@ -161,7 +161,7 @@ class Operator:
         self._account_for(process)
 
     async def stop(self) -> None:
-        """Let the process end in order."""
+        """Stop the process gracefully."""
         if self.process is not None:
             self._trace.say("operator is asked to stop")
             process, self.process = self.process, None
@@ -170,7 +170,7 @@ class Operator:
             self._account_for(process)
 
     def look_after(self) -> None:
-        """Start it again if it has ended by itself, for a reason that counts."""
+        """Restart a process that has exited with an accepted error."""
         if self.process is None or not self.process.task.done():
             return
         error = self.process.task.exception()
@@ -180,12 +180,12 @@ class Operator:
         self.start()
 
     def outage(self, rule: Rule | None) -> None:
-        """Let nothing through, with open streams torn, or let it through again."""
+        """Block all requests and break open streams, or unblock them."""
         self._outage = rule
         self._apply_outage()
 
     def tear(self) -> None:
-        """Break every stream that is open."""
+        """Break all open streams."""
         if self.process is not None:
             self._trace.say("the wire is torn")
             self.process.wire.tear()

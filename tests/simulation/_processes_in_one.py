@@ -1,4 +1,4 @@
-"""Several processes in one virtual loop: each can stand still for a while, and each has a wall clock of its own."""
+"""Several processes in one virtual event loop, each of which can be stopped and has its own wall clock."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ process: ContextVar[str] = ContextVar("process", default="")
 
 
 def context_of(name: str) -> Context:
-    """Return a context for the tasks of a process."""
+    """Return the context of the tasks of a process."""
     context = copy_context()
     context.run(process.set, name)
     return context
 
 
 class _Ready(deque[Any]):
-    """What the loop runs next, without what belongs to processes that stand still."""
+    """The ready queue of the loop, without the handles of stopped processes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class _Ready(deque[Any]):
 
 
 class ProcessLoop(VirtualTimeLoop):
-    """A virtual loop whose processes can be stopped and continued, as SIGSTOP and SIGCONT do."""
+    """A virtual event loop whose processes can be stopped and continued, like SIGSTOP and SIGCONT."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,25 +45,25 @@ class ProcessLoop(VirtualTimeLoop):
         self.skew: dict[str, timedelta] = {}
 
     def stop_process(self, name: str) -> None:
-        """From now on nothing of a process runs; its timers go off all the same, and wait."""
+        """Stop running handles of a process; its timers still fire and queue up."""
         self._ready.frozen.setdefault(name, [])
 
     def continue_process(self, name: str) -> None:
-        """Run what has become due meanwhile, in its order, and go on."""
+        """Run the queued handles in order, and continue the process."""
         for handle in self._ready.frozen.pop(name, []):
             self._ready.append(handle)
 
     def is_stopped(self, name: str) -> bool:
-        """Whether a process stands still."""
+        """Return whether a process is stopped."""
         return name in self._ready.frozen
 
     def wall_time(self) -> datetime:
-        """Return the wall time, as the clock of the process that asks has it."""
+        """Return the wall-clock time of the calling process."""
         return super().wall_time() + self.skew.get(process.get(), timedelta(0))
 
 
 def the_loop() -> ProcessLoop:
-    """Return the loop that runs now."""
+    """Return the running loop."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, ProcessLoop)
     return loop

@@ -1,4 +1,4 @@
-"""Somebody who wants things, changes their mind, and meddles with what the operator made."""
+"""A user who creates, changes and deletes resources, and interferes with the operator's objects."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.simulation._operator import NAMESPACES
 from tests.simulation._trace import Trace
 
 KEYS = tuple(Key(namespace, name) for namespace in NAMESPACES for name in ("a", "b"))
-LARGEST = 4  # wanted at once
+LARGEST = 4  # the maximum desired size
 
 
 class User:
     """Acts on the cluster directly, over a network without faults.
 
-    `wanted` is what there should be in the end: the size of each PodSet and Flock.
+    `wanted` is the expected final state: the size of each PodSet and Flock.
     """
 
     def __init__(self, client: Client, cluster: Cluster, random: Random, trace: Trace) -> None:
@@ -46,16 +46,16 @@ class User:
         )
 
     async def act(self) -> None:
-        """Do something."""
+        """Take a random action."""
         weights, actions = zip(*self._actions, strict=True)
         (action,) = self._random.choices(actions, weights)
         try:
             did = await action()
-        except (NotFound, AlreadyExists, Conflict) as error:  # the cluster or the operator was quicker
+        except (NotFound, AlreadyExists, Conflict) as error:  # changed by the cluster or the operator meanwhile
             did = f"{action.__name__}: {error.reason}"
         self._trace.say(f"user {did}")
 
-    # --- what they want ---
+    # --- changes of the desired state ---
 
     async def _want(self) -> str:
         kind, key = self._random.choice((PodSet, Flock)), self._random.choice(KEYS)
@@ -104,7 +104,7 @@ class User:
         await self._client.patch(kind, key, MergePatch({"metadata": {"annotations": {"note": note}}}))
         return f"touches {kind.__name__} {key}"
 
-    # --- what is none of their business ---
+    # --- interference ---
 
     async def _delete_pod(self) -> str:
         return await self._delete_some(Pod)
@@ -113,7 +113,7 @@ class User:
         return await self._delete_some(ConfigMap, labels="bird")
 
     async def _relabel_bird(self) -> str:
-        """A bird leaves the selector of its label, or comes back."""
+        """Change the label of a bird so that it leaves or enters its selector."""
         found = await self._client.list(ConfigMap, labels="bird")
         if not found:
             return "finds no bird"
@@ -145,10 +145,10 @@ class User:
         self._cluster.server.compact()
         return "(etcd) compacts"
 
-    # --- whether they have it ---
+    # --- checks ---
 
     def complaints(self) -> list[str]:
-        """Return what is not as they want it; empty when all is well."""
+        """Return the differences from the expected state; empty if there are none."""
         podsets = self._sizes("/apis/apps.jicki.cn/v1alpha1/podsets", PodSet)
         flocks = self._sizes("/apis/sim.example.com/v1/flocks", Flock)
         complaints = []
@@ -157,7 +157,7 @@ class User:
         return [*complaints, *self._about_podsets(), *self._about_flocks()]
 
     def items(self, path: str) -> list[dict[str, Any]]:
-        """Return all objects of a collection, as the server has them now."""
+        """Return all objects of a collection from the server."""
         body = self._cluster.server.handle_nowait("GET", path).body
         assert isinstance(body, bytes)
         items: list[dict[str, Any]] = json.loads(body)["items"]
@@ -204,10 +204,10 @@ class User:
 
 
 def key_of(found: dict[str, Any]) -> Key:
-    """Return the key of an object as JSON."""
+    """Return the key of an object in JSON."""
     return Key(found["metadata"].get("namespace", ""), found["metadata"]["name"])
 
 
 def uid_of(found: dict[str, Any] | None) -> str:
-    """Return the uid of an object as JSON, "" of none."""
+    """Return the uid of an object in JSON, or ""."""
     return "" if found is None else str(found["metadata"]["uid"])

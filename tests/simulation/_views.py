@@ -1,4 +1,4 @@
-"""What the operator's cache has must be what the server has, in every form in which it can be asked for."""
+"""Comparison of the operator's cache with the server, through every kind of read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_SILENCE = timedelta(seconds=100)  # bookmarks come once a minute, and a 
 
 
 async def check_views(process: Process, user: User) -> None:
-    """Compare everything, once nothing happens any more."""
+    """Compare all reads once the cluster is idle."""
     cache = process.manager.cache
     assert not cache.problems, f"the cache has problems: {cache.problems}"
     for statistics in cache.statistics():

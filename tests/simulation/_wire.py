@@ -1,4 +1,4 @@
-"""The network between one operator process and the server, with all that it does to messages even in good weather."""
+"""The network between one operator process and the server, with the delays of a healthy network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAGS = (0.0, 0.0, 0.02, 0.2, 1.0)  # seconds at most between two events; one for
 
 
 class Wire:
-    """The wire itself, at the server's end: takes time in both directions, and its streams lag and can be torn."""
+    """The server's end of the network: delays both directions; its streams lag and can be broken."""
 
     def __init__(self, inner: Transport, random: Random, births: Births) -> None:
         self._inner, self._random, self._births = inner, random, births
@@ -26,7 +26,7 @@ class Wire:
         self._latency = random.choice(LATENCIES)
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Carry a request there and its answer back."""
+        """Transmit a request and its response."""
         await self._travel()
         response = await self._inner.request(request)
         if request.method == "POST" and response.status == 201:
@@ -36,16 +36,16 @@ class Wire:
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Carry a request there; what comes back lags behind and is cut in pieces."""
+        """Transmit a request; its streamed response lags and is split."""
         await self._travel()
         async with self._inner.stream(request, idle_timeout=idle_timeout) as stream:
             yield _LaggingStream(stream, self._random, self._open)
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is no connection to close."""
 
     def tear(self) -> None:
-        """Break every stream that is open."""
+        """Break all open streams."""
         now = asyncio.get_running_loop().time()
         for limit in self._open:
             if not limit.expired():
@@ -56,7 +56,7 @@ class Wire:
 
 
 class _LaggingStream:
-    """Gives the chunks of another stream later, and in pieces that end anywhere."""
+    """Delivers the chunks of another stream later and split at arbitrary points."""
 
     def __init__(self, inner: HttpStream, random: Random, torn: dict[asyncio.Timeout, None]) -> None:
         self.status, self.headers = inner.status, inner.headers
@@ -69,7 +69,7 @@ class _LaggingStream:
         return b"".join([piece async for piece in self])
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Iterate over the pieces."""
+        """Iterate over the chunks."""
         return self
 
     def __aiter__(self) -> _LaggingStream:
@@ -99,9 +99,9 @@ class _LaggingStream:
 
 
 class Socket:
-    """The operator's end of the wire: writes down what was asked and what came of it, and goes dead with its process.
+    """The operator's end of the network: records requests and responses, and dies with its process.
 
-    A dead socket neither sends nor answers: whatever the process does while it is taken down, nobody hears of it.
+    A dead socket neither sends nor receives: actions of the process during its teardown have no effect.
     """
 
     def __init__(self, inner: Transport, name: str, trace: Trace, births: Births) -> None:
@@ -109,7 +109,7 @@ class Socket:
         self._is_dead = False
 
     def cut(self) -> None:
-        """Be dead from now on."""
+        """Disconnect for good."""
         self._is_dead = True
 
     async def request(self, request: HttpRequest) -> HttpResponse:
@@ -122,7 +122,7 @@ class Socket:
             self._trace.say(f"{self._name} {_shown(request)} → {type(error).__name__}")
             raise
         await self._wait_if_dead()
-        # 404 to a write answers a stale view: it may come as often as the world changes until the view is there
+        # 404 to a write is due to a stale read, and may repeat until the read is up to date
         if request.method == "GET" or (response.status >= 400 and response.status != 404):
             self._trace.count_vain_request()
         if request.method == "POST" and response.status == 201:
@@ -133,7 +133,7 @@ class Socket:
     def stream(
         self, request: HttpRequest, *, idle_timeout: float | None = None
     ) -> AbstractAsyncContextManager[HttpStream]:
-        """Send a request whose answer is streamed."""
+        """Send a request with a streamed response."""
         return self._stream(request, idle_timeout)
 
     @asynccontextmanager
@@ -149,7 +149,7 @@ class Socket:
             raise
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is no connection to close."""
 
     async def _wait_if_dead(self) -> None:
         if self._is_dead:

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import assert_type
+from typing import TypeVar, assert_type
 
-from pyctrl.api import CustomResource, GroupVersionKind, Key, Metadata, Model, Unstructured
+from pyctrl.api import (
+    CustomResource,
+    GroupVersionKind,
+    Key,
+    Kind,
+    KindLike,
+    KubernetesObject,
+    Metadata,
+    Model,
+    Unstructured,
+)
 from pyctrl.cache import CachedClient
 from pyctrl.client import (
     AiohttpTransport,
@@ -48,6 +58,8 @@ class Thing(CustomResource[ThingSpec], group="demo.test", version="v1"):
 
 
 GVK = GroupVersionKind("demo.test", "v1", "Thing")
+T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
 async def reads(client: Client, key: Key) -> None:
@@ -64,6 +76,24 @@ async def reads(client: Client, key: Key) -> None:
     assert_type(client.watch(Thing), AsyncGenerator[WatchEvent[Thing], None])
     async for event in client.watch(GVK):
         assert_type(event.object, Unstructured)
+
+
+async def typed_kind(client: Client, kind: type[T], key: Key) -> T:
+    """A generic function over classes gets objects of the class that it was given."""
+    return await client.get(kind, key)
+
+
+async def any_kind(client: Client, kind: Kind[O], key: Key) -> O:
+    """One over every kind, typed or not, gets what the kind is read as."""
+    async for obj in client.each(kind):
+        assert_type(obj, O)
+    return await client.get(kind, key)
+
+
+async def kinds(client: Client, kind: KindLike, key: Key) -> None:
+    assert_type(await any_kind(client, Thing, key), Thing)
+    assert_type(await any_kind(client, GVK, key), Unstructured)
+    assert_type(await client.get(kind, key), KubernetesObject | Unstructured)
 
 
 async def writes(client: Client, thing: Thing, untyped: Unstructured, view: Metadata[Thing]) -> None:
@@ -91,11 +121,16 @@ async def subresources(client: Client, thing: Thing) -> None:
     assert_type(await client.status.patch(thing, merge_from(thing)), Thing)
     assert_type(await client.status.patch(Thing, key, MergePatch({})), Thing)
     assert_type(await client.status.apply(thing), Thing)
+    assert_type(await client.status.apply({"kind": "Thing"}), Unstructured)
+    assert_type(await client.status.update(thing, dry_run=True, field_validation="Strict"), Thing)
+    assert_type(await client.status.patch(GVK, key, MergePatch({}), field_validation="Warn"), Unstructured)
     scale = client.subresource("scale")
     assert_type(await scale.get(Deployment, key), Unstructured)
     assert_type(await scale.get(Deployment, key, answer=ScaleObject), ScaleObject)
     assert_type(await scale.update(Deployment, key, {}, answer=ScaleObject), ScaleObject)
     assert_type(await scale.update(thing, answer=Thing), Thing)
+    assert_type(await scale.update(thing, field_validation="Strict"), Unstructured)
+    assert_type(await scale.create(Deployment, key, {}, field_validation="Strict"), Unstructured)
     assert_type(await scale.patch(thing, merge_from(thing), field_owner="x"), Unstructured)
     assert_type(await scale.patch(thing, merge_from(thing), answer=Thing), Thing)
     assert_type(await scale.apply(Deployment, key, {}, force=True, answer=ScaleObject), ScaleObject)
@@ -142,7 +177,8 @@ async def seams(application: Application, observer: WriteObserver) -> None:
 
 async def wrong(client: Client, thing: Thing, key: Key) -> None:
     """Each of these is refused by the type checkers."""
-    await client.get(Thing, "default/a")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    await client.get(Thing, "default/a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    await client.get(int, key)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
     await client.update(Thing)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
     await client.patch(Thing, MergePatch({}))  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
     await client.delete(thing, propagation="Never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]

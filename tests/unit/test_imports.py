@@ -87,9 +87,7 @@ def test_a_program_that_runs_does_without_what_it_does_not_use() -> None:
 import sys
 from pyctrl.cli import _commands  # of cyclopts
 from pyctrl.cli._run import command
-from pyctrl.cli._run.flags import RunFlags
-from pyctrl.cli._run.runner import ProgramRunner
-RunFlags().serving("default")
+from pyctrl.program import ProgramRunner
 from pyctrl.client._transport.aiohttp import AiohttpTransport
 from aiohttp.web_server import Server  # for probes and metrics
 from pyctrl.program import ProgramManager

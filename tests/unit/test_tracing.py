@@ -18,7 +18,7 @@ from pyctrl import enable_tracing
 from pyctrl._log import current_log_context
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.client import Client, HttpRequest, InProcessTransport
-from pyctrl.client._transport.traced import TracedTransport
+from pyctrl.client._transport.instrumented import InstrumentedTransport
 from pyctrl.controller import Controller, ControllerOptions, Reconciler, Request
 from pyctrl.errors import NotFound, PyctrlError, StreamBroken, TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap
@@ -182,7 +182,7 @@ async def test_of_a_watch_the_span_ends_with_its_head(spans: InMemorySpanExporte
         yield b""
 
     server.reply(lines())
-    transport = TracedTransport(InProcessTransport(server))
+    transport = InstrumentedTransport(InProcessTransport(server))
     query = (("watch", "true"), ("resourceVersion", "5"))
     async with transport.stream(HttpRequest(method="GET", path="/api/v1/pods", query=query, timeout=None)) as stream:
         [opening] = spans.get_finished_spans()

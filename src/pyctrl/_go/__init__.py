@@ -1,1 +1,1 @@
-"""Behaviour of Go's standard library that the API shows: regular expressions, base64, durations, text of values."""
+"""Behaviour of Go's standard library that is visible in the Kubernetes API."""

@@ -1,8 +1,11 @@
-"""Base64 as Go's `encoding/base64` decodes it: line breaks anywhere are skipped, unused bits of the end are ignored."""
+"""Base64 decoding as in Go's `encoding/base64`: line breaks are skipped, unused trailing bits are ignored."""
 
 from __future__ import annotations
 
 import binascii
+
+__all__ = ["CorruptBase64", "canonical_base64"]
+
 
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _PAD = ord("=")
@@ -10,10 +13,10 @@ _BREAKS = b"\r\n"
 
 
 class CorruptBase64(ValueError):
-    """Raised for a text that is no base64.
+    """Raised for a text that is not base64.
 
     Args:
-        offset: of the byte at which Go gives up.
+        offset: The byte at which Go reports the error.
     """
 
     def __init__(self, offset: int) -> None:
@@ -22,14 +25,14 @@ class CorruptBase64(ValueError):
 
 
 def canonical_base64(text: str) -> str:
-    """Return the text that encodes the same bytes in the one form that Go writes.
+    """Return the canonical encoding, as Go writes it, of the bytes that `text` encodes.
 
     Raises:
-        CorruptBase64: The text is no base64.
+        CorruptBase64: The text is not base64.
     """
     try:
         decoded = binascii.a2b_base64(text, strict_mode=True)
-    except ValueError:  # what is not ASCII, too
+    except ValueError:  # also for text that is not ASCII
         data = text.encode()
         _check(data)
         decoded = binascii.a2b_base64(data.translate(None, _BREAKS))
@@ -39,7 +42,7 @@ def canonical_base64(text: str) -> str:
 
 
 def _check(data: bytes) -> None:
-    """Find the byte at which Go gives up, which counts in groups of four and does not count line breaks."""
+    """Raise for the byte at which Go reports an error: it reads groups of four and skips line breaks."""
     filled = 0  # characters of the current group of four
     for offset, byte in enumerate(data):
         if byte in _ALPHABET:
@@ -54,7 +57,7 @@ def _check(data: bytes) -> None:
 
 
 def _check_end(data: bytes, offset: int, *, pads: int) -> None:
-    """Check what follows the first padding: `pads` more, and nothing else but line breaks."""
+    """Check the text after the first padding character: `pads` more of them and line breaks only."""
     offset = _skip_breaks(data, offset)
     if pads:
         if offset == len(data):

@@ -1,4 +1,4 @@
-"""Durations: how long ago, as kubectl shows it, and what Go reads as one."""
+"""Durations: Go's `time.ParseDuration` and apimachinery's `duration.HumanDuration`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 
 from pyctrl import _clock
 from pyctrl._go.text import quoted
+
+__all__ = ["age", "between", "duration_problem", "human_duration"]
+
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _YEAR = 365 * _DAY
@@ -18,7 +21,7 @@ _LONGEST = 2**63 / 1e9  # seconds that Go counts in nanoseconds
 
 
 def duration_problem(text: str) -> str:
-    """Say what Go's `time.ParseDuration` finds wrong with a duration; "" when it is one."""
+    """Return the error of Go's `time.ParseDuration` for a text; "" for a valid duration."""
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
         return ""
@@ -31,14 +34,14 @@ def duration_problem(text: str) -> str:
         if len(part[1].lstrip("0")) > 19 or seconds > _LONGEST:
             return f"time: invalid duration {quoted(text)}"
         if part[3] not in _UNITS:
-            what = f"unknown unit {quoted(part[3])}" if part[3] else "missing unit"
-            return f"time: {what} in duration {quoted(text)}"
+            problem = f"unknown unit {quoted(part[3])}" if part[3] else "missing unit"
+            return f"time: {problem} in duration {quoted(text)}"
         at = part.end()
     return ""
 
 
 def age(timestamp: str | None) -> str:
-    """Give the time since a timestamp, `<unknown>` without one."""
+    """Return the time since a timestamp as kubectl prints it; `<unknown>` without a valid one."""
     if not timestamp:
         return "<unknown>"
     try:
@@ -49,7 +52,7 @@ def age(timestamp: str | None) -> str:
 
 
 def between(start: str | None, end: str | None) -> str:
-    """Give the time from one timestamp to another, or to now."""
+    """Return the time from `start` to `end`, or to now without `end`; `<none>` without `start`."""
     if not start:
         return "<none>"
     last = datetime.fromisoformat(end) if end else _clock.now().astimezone(UTC)
@@ -57,7 +60,7 @@ def between(start: str | None, end: str | None) -> str:
 
 
 def human_duration(seconds: int) -> str:
-    """Write a duration with at most two units, coarser as it grows: 45s, 3m20s, 2h, 3d4h, 400d, 2y10d."""
+    """Format a duration with at most two units, coarser for longer ones: 45s, 3m20s, 2h, 3d4h, 400d, 2y10d."""
     if seconds < -1:
         return "<invalid>"
     if seconds < 120:

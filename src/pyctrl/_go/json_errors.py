@@ -1,22 +1,25 @@
-"""The words of Go's JSON scanner for text that is not JSON.
+"""Syntax errors of Go's JSON scanner, in its words.
 
-Bodies are decoded by msgspec; only when that fails is the text walked here, to say what kube-apiserver would say.
-Strings, numbers and literals are told apart just as far as the messages do.
+msgspec decodes bodies. Only when that fails, this scanner walks the text to find the error that kube-apiserver reports.
+It distinguishes strings, numbers and literals only as far as the messages do.
 """
 
 from __future__ import annotations
 
 import re
 
+__all__ = ["syntax_error"]
+
+
 _SPACE = " \t\r\n"
 _END = "unexpected end of JSON input"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
-DEPTH = 10_000  # Go's own limit on nesting
+DEPTH = 10_000  # Go's limit on nesting
 
 
 def syntax_error(text: bytes) -> str:
-    """Say what Go's scanner finds wrong with `text`; "" when it is JSON. Like Go's, it goes byte by byte."""
+    """Return the error of Go's scanner for `text`; "" for valid JSON. Like Go's, it reads byte by byte."""
     try:
         _JSONScanner(text.decode("latin-1")).document()
     except _JSONSyntaxError as wrong:
@@ -32,7 +35,7 @@ class _JSONSyntaxError(Exception):
 
 
 class _JSONScanner:
-    """Walks a document with an explicit stack, so that deep nesting is refused and not fatal."""
+    """Scanner of one document, with an explicit stack: deep nesting is an error, not a crash."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -55,7 +58,7 @@ class _JSONScanner:
             pass
 
     def _begins_another(self, stack: list[str]) -> bool:
-        """Read a scalar, or open an object or array up to its first value; its closing bracket goes on the stack."""
+        """Read a scalar, or open an object or array up to its first value and push its closing bracket."""
         character = self._next()
         if character in "{[":
             return self._opens("}" if character == "{" else "]", stack)
@@ -172,7 +175,7 @@ class _JSONScanner:
         return self._text[self._at]
 
     def _step(self) -> str:
-        """The character in the middle of a token; at its end Go tries a space."""
+        """Return the character inside a token; at the end of the text Go reads a space."""
         return self._text[self._at] if self._at < len(self._text) else " "
 
     def _unexpected(self, where: str) -> _JSONSyntaxError:

@@ -1,4 +1,4 @@
-"""What is wrong with a regular expression, in the words of Go's `regexp/syntax`, whose grammar patterns have."""
+"""Syntax errors of regular expressions, in the words of Go's `regexp/syntax`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from functools import lru_cache
 
 from pyctrl._go.regexp import PatternError, go_pattern
 
+__all__ = ["pattern_error"]
+
+
 MAX_REPEATS = 1000  # Go's limit for {n,m}
 MAX_DEPTH = 1000  # Go's limit for the height of an expression
 
 _GROUP = re.compile(r"\(\?(?:P?<[A-Za-z0-9_]+>|[imsU]*(?:-[imsU]+)?[:)])")
 _COUNT = "0|[1-9][0-9]*+"
 _REPEAT = re.compile(rf"\{{({_COUNT})(?:(,)({_COUNT})?)?\}}")
-_CHARACTERS = frozenset("dDsSwWafnrtvx01234567pP")  # what may be escaped in a class too
+_CHARACTERS = frozenset("dDsSwWafnrtvx01234567pP")  # escapes that are valid inside a class too
 _ESCAPES = _CHARACTERS | frozenset("AbBzQ")
 _HEX = re.compile(r"\\x(?:\{([0-9a-fA-F]+)\}|[0-9a-fA-F]{2})")
 _OCTAL = tuple("01234567")
@@ -29,33 +32,33 @@ _NAMES = frozenset(
 
 
 class _RegexpSyntaxError(Exception):
-    """What is wrong, and with which part of the expression."""
+    """A syntax error: the problem and the part of the expression that has it."""
 
 
 @lru_cache(maxsize=256)
 def pattern_error(text: str) -> str:
-    """Say why an expression cannot be compiled; "" when it can."""
+    """Return Go's error for an expression; "" for one that compiles."""
     try:
         _RegexpScanner(text).scan()
         go_pattern(text)
     except _RegexpSyntaxError as wrong:
-        what, part = wrong.args
-        return f"error parsing regexp: {what}: `{part}`"
+        problem, part = wrong.args
+        return f"error parsing regexp: {problem}: `{part}`"
     except PatternError as error:
         return str(error)
     return ""
 
 
 class _RegexpScanner:
-    """Goes over an expression once, keeping only what its grammar needs: how deep it is, and what may be repeated."""
+    """Single-pass scanner of one expression; it tracks the nesting depth and whether a repetition may follow."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
-        self.repeatable = False  # whether a repetition may follow
-        self.operator = ""  # the repetition just before, which may not be repeated
+        self.repeatable = False  # a repetition may follow
+        self.operator = ""  # the repetition just read, which cannot be repeated
 
     def scan(self) -> None:
-        """Go over all of it."""
+        """Scan the whole expression."""
         while self.at < len(self.text):
             self._step(self.text[self.at])
         if self.depth:
@@ -117,7 +120,7 @@ class _RegexpScanner:
         self.operator, self.repeatable = self.operator + operator, False
 
     def _escape(self, at: int, allowed: frozenset[str] = _ESCAPES) -> int:
-        """Give the length of the escape at an index."""
+        """Return the length of the escape at an index."""
         char = self.text[at + 1 : at + 2]
         if not char:
             raise _RegexpSyntaxError("trailing backslash at end of expression", "")
@@ -125,7 +128,7 @@ class _RegexpScanner:
             found = _UNICODE.match(self.text, at)
             if found is None:
                 raise _RegexpSyntaxError("invalid character class range", self.text[at : at + 3])
-            return len(found[0])  # whether Unicode has the class is the engine's to say
+            return len(found[0])  # the engine checks whether Unicode has the class
         if char == "x":
             return self._hex(at)
         if char == "Q" and "Q" in allowed:
@@ -145,7 +148,7 @@ class _RegexpScanner:
         return len(found[0])
 
     def _class(self) -> int:
-        """Give the length of a class in brackets."""
+        """Return the length of a class in brackets."""
         start = self.at
         at = start + (2 if self.text.startswith("[^", start) else 1)
         is_first, low = True, ""
@@ -159,14 +162,14 @@ class _RegexpScanner:
             if low and char and char < low[0]:
                 raise _RegexpSyntaxError("invalid character class range", f"{low[0]}-{char}")
             at += count
-            if low:  # the end of a range: what follows it begins another member, even a hyphen
+            if low:  # the end of a range: a new member follows, even if it is a hyphen
                 low = ""
                 continue
             if char and self.text.startswith("-", at) and not self.text.startswith("-]", at):
                 low, at = char + "-", at + 1
 
     def _member(self, at: int) -> tuple[int, str]:
-        """Give the length of one member of a class, and the character that it is, "" when it is more."""
+        """Return the length of one member of a class and its character; "" for a named class or a class escape."""
         if named := _NAMED_CLASS.match(self.text, at):
             if named[1] not in _NAMES:
                 raise _RegexpSyntaxError("invalid character class range", named[0])

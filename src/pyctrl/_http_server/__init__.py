@@ -1,6 +1,6 @@
-"""The HTTP servers of a process: listening, accepting, and limits on what clients may hold.
+"""HTTP server of health, metrics and webhooks, with limits on its clients.
 
-What needs aiohttp is imported by those who serve: `pyctrl._http_server.server`.
+`pyctrl._http_server.server` imports aiohttp; import it only where a server runs.
 """
 
 from __future__ import annotations

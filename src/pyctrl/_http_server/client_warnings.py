@@ -1,4 +1,4 @@
-"""Warnings of a server about its clients, so few that no attacker fills the disk with them."""
+"""Rate-limited warnings of a server about its clients, so that clients cannot fill the log."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["ServerWarnings"]
 
 log = logging.getLogger("pyctrl.server")
 
-EVERY_SECONDS = 60.0  # between two warnings, whatever they say
+EVERY_SECONDS = 60.0  # between two warnings of any kind
 
 
 class ServerWarnings:
-    """Logs at most one warning a minute, in the name of a server."""
+    """Logs at most one warning a minute for a server."""
 
     def __init__(self, server: str) -> None:
         self._server = server
-        self._complaints = RepeatedErrors()
+        self._errors = RepeatedErrors()
 
     def warn(self, message: str, **facts: int) -> None:
         """Log a warning, unless there was one within the last minute."""
         now = asyncio.get_running_loop().time()
-        if self._complaints.level("any", logging.WARNING, now, every=EVERY_SECONDS) == logging.WARNING:
+        if self._errors.level("any", logging.WARNING, now, every=EVERY_SECONDS) == logging.WARNING:
             log.warning(message, extra={"server": self._server, **facts})

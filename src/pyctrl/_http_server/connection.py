@@ -1,4 +1,4 @@
-"""One connection of a client: what it waits for, since when, and how many bytes of requests it holds."""
+"""One client connection: its phase, time limits and request bytes."""
 
 from __future__ import annotations
 
@@ -14,58 +14,58 @@ __all__ = ["Connection", "Phase"]
 
 
 class Phase(Enum):
-    """What a connection waits for."""
+    """What a connection is waiting for."""
 
-    HEAD = "head"  # for the end of the TLS handshake and of a request's head
-    BODY = "body"  # for the rest of a request's body
-    ANSWER = "answer"  # for us
-    DISCARD = "discard"  # for the rest of a body that was answered before its end; it is read and dropped
-    IDLE = "idle"  # for the next request
+    HEAD = "head"  # the end of the TLS handshake and of a request's head
+    BODY = "body"  # the rest of a request's body
+    ANSWER = "answer"  # the response of the handler
+    DISCARD = "discard"  # the rest of a body whose request was answered already; it is read and dropped
+    IDLE = "idle"  # the next request
 
 
 class Connection(asyncio.Protocol):
-    """Stands between a transport and the protocol that parses requests, and closes the connection at its time limits.
+    """A protocol between a transport and the HTTP parser, which closes the connection at its time limits.
 
     Args:
         pool: the connections of the same server.
-        parser: what handles the bytes.
+        parser: the protocol that parses requests.
     """
 
     def __init__(self, pool: ConnectionPool, parser: asyncio.Protocol) -> None:
         self._pool, self.parser = pool, parser
         self._loop = asyncio.get_running_loop()
         self.phase = Phase.HEAD
-        #: When the phase began, in seconds of the loop.
+        #: When the phase began, on the loop's clock.
         self.since: float = self._loop.time()
-        #: Bytes of requests that were received and not answered yet.
+        #: Bytes of received requests that are not answered yet.
         self.held: int = 0
         self._socket: asyncio.Transport | None = None  # the transport of the socket, below TLS
-        self._transport: asyncio.Transport | None = None  # what the parser writes to
+        self._transport: asyncio.Transport | None = None  # the transport that the parser writes to
         self._end_body: Callable[[], None] = lambda: None
         self._deadline: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
 
     @property
     def is_in_handshake(self) -> bool:
-        """Whether no byte can be exchanged yet."""
+        """Whether the TLS handshake is not complete."""
         return self._transport is None
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether it is the client's turn, and everything that was written for it is sent."""
+        """Whether the server waits for the client, and all of its writes are sent."""
         transports = [each for each in (self._transport, self._socket) if each is not None]
         return self.phase is not Phase.ANSWER and not any(each.get_write_buffer_size() for each in transports)
 
     # -- the socket ----------------------------------------------------------------------------------------------
 
     def opened(self, socket: asyncio.Transport) -> None:
-        """Begin to count time; a TLS handshake comes first, if there is one."""
+        """Register the connection and start its first time limit, which includes a TLS handshake."""
         self._socket = socket
         self._pool.add(self)
         self.enter(Phase.HEAD)
 
     def closed(self) -> None:
-        """Give everything back."""
+        """Cancel the timers and leave the pool."""
         for timer in (self._deadline, self._stalled):
             if timer is not None:
                 timer.cancel()
@@ -73,21 +73,21 @@ class Connection(asyncio.Protocol):
 
     def cut(self) -> None:
         """Close the connection at once."""
-        self._pool.discard(self)  # now: its place is free
+        self._pool.discard(self)  # now, so that a new connection can be accepted
         if self._socket is not None:
             self._socket.abort()
 
-    # -- what the transport tells the parser ---------------------------------------------------------------------
+    # -- asyncio.Protocol, forwarded to the parser ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Pass on that bytes can be exchanged."""
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by their class
+        """Connect the parser, after the TLS handshake if there is one."""
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses
         if self._socket is None:
             self.opened(self._transport)
         self.parser.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        """Pass bytes on, and count them until the request is answered."""
+        """Forward bytes, and count them until the request is answered."""
         if self.phase is Phase.IDLE:
             self.enter(Phase.HEAD)
         self.parser.data_received(data)
@@ -96,19 +96,19 @@ class Connection(asyncio.Protocol):
             self._pool.received(self, len(data))
 
     def eof_received(self) -> bool | None:
-        """Pass on that the client sends no more."""
+        """Forward the end of the client's data."""
         return self.parser.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Pass on that the connection is closed."""
+        """Forward that the connection is closed."""
         if self._transport is self._socket:
             self.closed()
         self.parser.connection_lost(exc)
         if self.phase is Phase.DISCARD:
-            self._end_body()  # aiohttp would wait for the rest until its limit of time
+            self._end_body()  # otherwise aiohttp would wait for the rest of the body until its own time limit
 
     def pause_writing(self) -> None:
-        """Give the client some time to accept what was written."""
+        """Start the time limit for the client to read the response."""
         self._stalled = self._loop.call_later(self._pool.limits.stall_seconds, self.cut)
         self.parser.pause_writing()
 
@@ -131,28 +131,28 @@ class Connection(asyncio.Protocol):
     # -- requests ------------------------------------------------------------------------------------------------
 
     def began(self, end_body: Callable[[], None]) -> None:
-        """Note that the head of a request is complete.
+        """Record that the head of a request is complete.
 
         Args:
-            end_body: is called if the client goes before it has sent the rest of a body that is not needed.
+            end_body: called if the client disconnects before it has sent the rest of a discarded body.
         """
         self._end_body = end_body
         self.enter(Phase.BODY)
 
     def has_body(self) -> None:
-        """Note that the body of the request is complete."""
+        """Record that the body of the request is complete."""
         if self.phase is Phase.BODY:
             self.enter(Phase.ANSWER)
         elif self.phase is Phase.DISCARD:
             self.enter(Phase.IDLE)
 
     def answered(self) -> None:
-        """Note that the request is answered, perhaps before its body was complete."""
+        """Record that the request is answered, perhaps before its body was complete."""
         self._pool.answered(self)
         self.enter(Phase.DISCARD if self.phase is Phase.BODY else Phase.IDLE)
 
     def enter(self, phase: Phase) -> None:
-        """Begin to wait for something else."""
+        """Enter a phase and start its time limit."""
         self.phase, self.since = phase, self._loop.time()
         self._pool.moved(self)
         if self._deadline is not None:

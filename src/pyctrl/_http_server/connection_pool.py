@@ -1,4 +1,4 @@
-"""The connections of one server: how many there are, which one has to go, and the bytes that they hold."""
+"""Connections of one server: limits on their number and request bytes, and the choice of which to close."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["ConnectionPool"]
 log = logging.getLogger("pyctrl.server")
 
 SLOW_SECONDS = 1.0  # a request that takes longer to arrive may be closed for another; API servers take milliseconds
-BODY_GRACE_SECONDS = 5.0  # in which the handler can answer 408 before the connection is closed
-DISCARD_SECONDS = 5.0  # in which a client may read the refusal of a body that it still sends
+BODY_GRACE_SECONDS = 5.0  # for the handler to respond 408 before the connection is closed
+DISCARD_SECONDS = 5.0  # for a client to read the rejection of a body that it is still sending
 
 
 class ConnectionPool:
     """The open connections of one server, within its limits.
 
     Args:
-        name: of the server, for logs.
-        limits: what they may hold.
-        on_closed: is called with each connection that is closed, just before its socket is.
+        name: the name of the server, for logs.
+        limits: the limits of the server.
+        on_closed: called with each closed connection, just before its socket is closed.
     """
 
     def __init__(self, name: str, limits: ServerLimits, *, on_closed: Callable[[Connection], None]) -> None:
@@ -37,7 +37,7 @@ class ConnectionPool:
             Phase.DISCARD: DISCARD_SECONDS,
             Phase.IDLE: limits.idle_seconds,
         }
-        self._connections: dict[Connection, None] = {}  # by the time since which they wait
+        self._connections: dict[Connection, None] = {}  # in the order in which their phases began
         self._bytes = 0
         self._paused: set[Connection] = set()
         self._retry: asyncio.TimerHandle | None = None
@@ -49,25 +49,25 @@ class ConnectionPool:
 
     @property
     def request_bytes(self) -> int:
-        """Bytes of requests that were received and not answered yet."""
+        """Bytes of received requests that are not answered yet."""
         return self._bytes
 
     def seconds(self, phase: Phase) -> float | None:
-        """Return how long a connection may wait in a phase; None: for as long as we take."""
+        """Return how long a connection may stay in a phase; None: no limit."""
         return self._seconds.get(phase)
 
     # -- connections ---------------------------------------------------------------------------------------------
 
     def has(self, connection: Connection) -> bool:
-        """Whether a connection is open."""
+        """Return whether a connection is open."""
         return connection in self._connections
 
     def add(self, connection: Connection) -> None:
-        """Add a connection whose socket has been opened."""
+        """Add a connection with an open socket."""
         self._connections[connection] = None
 
     def moved(self, connection: Connection) -> None:
-        """Note that a connection waits for something else since now."""
+        """Record that a connection has entered another phase."""
         if connection in self._connections:
             self._connections[connection] = self._connections.pop(connection)
             self._change.set()
@@ -81,27 +81,27 @@ class ConnectionPool:
             self._change.set()
 
     def closed(self, connection: Connection) -> None:
-        """Note that a connection is closed."""
+        """Record that a connection is closed."""
         self.discard(connection)
         self._on_closed(connection)
 
     def close_handshakes(self) -> None:
-        """Close the connections that have no parser yet, which would close them."""
+        """Close the connections in a TLS handshake; those after it are closed by their parsers."""
         for connection in [each for each in self._connections if each.is_in_handshake]:
             connection.cut()
         if self._retry is not None:
             self._retry.cancel()
 
     async def make_place(self) -> None:
-        """Return when there is a place for another connection; the one that has waited longest makes it."""
+        """Return when another connection can be accepted; close the longest idle one if necessary."""
         while len(self._connections) >= self.limits.connections and not self.close_idle():
-            self._change.clear()  # all of them wait for us: some will be answered soon
+            self._change.clear()  # all are waiting for their responses: wait until one is answered
             with suppress(TimeoutError):
-                async with asyncio.timeout(SLOW_SECONDS):  # or have taken the rest of their answer
+                async with asyncio.timeout(SLOW_SECONDS):  # or until one has read the rest of its response
                     await self._change.wait()
 
     def close_idle(self) -> bool:
-        """Close the connection that has waited longest for its client; False if none waits for its client."""
+        """Close the connection that has waited longest for its client; return False if there is none."""
         victim = next((each for each in self._connections if each.waits_for_client), None)
         if victim is None:
             return False
@@ -112,7 +112,7 @@ class ConnectionPool:
     # -- bytes ---------------------------------------------------------------------------------------------------
 
     def received(self, connection: Connection, count: int) -> None:
-        """Count bytes of a request; at the limit close a slow one, or let this one wait."""
+        """Count bytes of a request; at the limit, close a slow request or pause reading this one."""
         if connection not in self._connections:
             connection.held = 0
             return

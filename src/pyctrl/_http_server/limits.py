@@ -1,4 +1,4 @@
-"""Limits of a server: what its clients may hold, and for how long."""
+"""Limits of a server on its clients."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ __all__ = ["ServerLimits"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLimits:
-    """What the clients of one server may hold, and for how long.
+    """Limits on the connections, request bytes and times of the clients of one server.
 
-    The server closes a connection that exceeds a time limit. At the limit of connections a new client takes the place
-    of the connection that has waited longest for its client; a connection whose request is being answered is never
-    closed for another.
+    The server closes a connection that exceeds a time limit. At the limit of connections, it closes the one that has
+    waited longest for its client to accept a new one. A connection with a request in progress is never closed for
+    another.
     """
 
     #: Open connections, TLS handshakes included. An idle one takes about 60 kB over TLS.
     connections: int = 500
-    #: Bytes of requests that have been received and not been answered yet, of all connections together. At the limit
-    #: the server closes the slowest request; while none is slow, it reads no further until others are answered.
+    #: Bytes of received requests that are not answered yet, of all connections together. At the limit the server closes
+    #: the slowest request; if none is slow, it pauses reading until others are answered.
     request_bytes: int = 64 * 1024 * 1024
     #: Seconds for a TLS handshake and the head of the first request, and for the head of each later one.
     #: controller-runtime's ReadHeaderTimeout.
@@ -28,7 +28,7 @@ class ServerLimits:
     body_seconds: float = 30.0
     #: Seconds for which a connection is kept without a request. controller-runtime's IdleTimeout.
     idle_seconds: float = 90.0
-    #: Seconds for which a client may accept no byte of an answer.
+    #: Seconds for which a client may stop reading a response.
     stall_seconds: float = 30.0
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The accept loop of a server: addresses, new sockets, and what happens when there are no descriptors left."""
+"""Accept loop of a server, with handling of exhausted file descriptors."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ __all__ = ["Listener"]
 log = logging.getLogger("pyctrl.server")
 
 BATCH = 16  # connections accepted in a row before other tasks run
-RETRY_SECONDS = 0.1  # after the process ran out of descriptors
+RETRY_SECONDS = 0.1  # before accepting again after the process ran out of descriptors
 
 Connect = Callable[[socket.socket], Awaitable[object]]
 
 
 async def _at_once() -> None:
-    """Accept the next connection without waiting for a place."""
+    """Accept the next connection without waiting."""
 
 
 class Listener:
     """Accepts connections at an address until its block ends.
 
-    The event loop's own server logs an error with a traceback for each attempt when there are no descriptors, and
-    tries again at once for each connection that waits. This one logs once a minute, and waits between attempts.
+    Without free descriptors, asyncio's own server logs an error with a traceback for each attempt, and retries at once
+    for each waiting connection. This one logs once a minute, and waits between attempts.
 
     Args:
-        name: of the server, for logs.
-        connect: makes a connection of an accepted socket.
-        make_place: waits until there is a place for another connection.
-        make_room: closes something of its own when descriptors are scarce; False if it has nothing to close.
-        has_reserve: hold a few descriptors for this server alone, and let it use those that other servers leave free.
+        name: the name of the server, for logs.
+        connect: sets up a connection with an accepted socket.
+        make_place: waits until another connection is allowed.
+        free_descriptor: closes one of the server's connections; returns False if there is none to close.
+        has_reserve: whether to hold spare descriptors for this server, and to use those that other servers leave free.
     """
 
     def __init__(
@@ -46,10 +46,10 @@ class Listener:
         connect: Connect,
         *,
         make_place: Callable[[], Awaitable[None]] = _at_once,
-        make_room: Callable[[], bool] = lambda: False,
+        free_descriptor: Callable[[], bool] = lambda: False,
         has_reserve: bool = False,
     ) -> None:
-        self._name, self._connect, self._make_place, self._make_room = name, connect, make_place, make_room
+        self._name, self._connect, self._make_place, self._free_descriptor = name, connect, make_place, free_descriptor
         self._spares = SpareDescriptors() if has_reserve else None
         self._tasks: set[asyncio.Task[None]] = set()
         self._warnings = ServerWarnings(name)
@@ -59,7 +59,7 @@ class Listener:
         """Listen, and yield the port; the end of the block closes the listening sockets, but no connection.
 
         Raises:
-            OSError: there is no such address, or the port is taken.
+            OSError: the address does not exist, or the port is in use.
         """
         sockets = await _bind(host, port, backlog)
         self.released()
@@ -80,7 +80,7 @@ class Listener:
                 each.close()
 
     def released(self) -> None:
-        """Note that a connection was closed: its descriptor may be one that was held in reserve."""
+        """Refill the spare descriptors after a connection was closed."""
         if self._spares is not None:
             self._spares.fill()
 
@@ -98,7 +98,7 @@ class Listener:
                 except (BlockingIOError, InterruptedError):
                     break
                 except ConnectionError:
-                    continue  # the client has gone already
+                    continue  # the client has disconnected already
                 except OSError as error:
                     await self._recover(error)
                     break
@@ -107,8 +107,8 @@ class Listener:
                     self._begin(group, self._connected(accepted))
 
     def _may_keep(self, accepted: socket.socket) -> bool:
-        """Close a connection for which there is a descriptor, but one that is reserved for others."""
-        if self._spares is not None or not is_scarce(accepted.fileno()) or self._make_room():
+        """Return whether a connection may be kept; close it if its descriptor is reserved for others."""
+        if self._spares is not None or not is_scarce(accepted.fileno()) or self._free_descriptor():
             return True
         self._warnings.warn("Too few file descriptors are left, refusing connections")
         accepted.close()
@@ -125,7 +125,7 @@ class Listener:
         accepted.setblocking(False)
         try:
             await self._connect(accepted)
-        except OSError as error:  # of TLS too: a client that speaks something else is no news
+        except OSError as error:  # also TLS errors: a client with another protocol is not worth a warning
             log.debug("Failed to connect", extra={"server": self._name, "error": str(error)})
             accepted.close()
         except Exception:
@@ -133,20 +133,20 @@ class Listener:
             accepted.close()
 
     async def _recover(self, error: OSError) -> None:
-        """Do what can be done without descriptors: give up a spare one, close what is idle, or wait."""
+        """Handle a failed accept: release a spare descriptor, or close an idle connection and wait."""
         if not is_exhaustion(error):
             self._warnings.warn(f"Failed to accept a connection: {error.strerror}")
             await asyncio.sleep(RETRY_SECONDS)
         elif self._spares is None or not self._spares.give_up_one():
             self._warnings.warn("Out of file descriptors, not accepting connections")
-            self._make_room()
+            self._free_descriptor()
             await asyncio.sleep(RETRY_SECONDS)
 
 
 async def _bind(host: str | None, port: int, backlog: int) -> list[socket.socket]:
     """Return sockets that listen at each address of a host; all addresses if it is None."""
     loop = asyncio.get_running_loop()
-    # the loop knows about families, options and errors of each platform; its own accept loop is not started
+    # the loop handles families, options and errors of each platform; its own accept loop is not started
     server = await loop.create_server(asyncio.Protocol, host, port, start_serving=False)
     sockets = [each.dup() for each in server.sockets]
     server.close()

@@ -1,4 +1,4 @@
-"""An HTTP/1.1 server in front of one function, within limits. It imports aiohttp: import it where you serve."""
+"""HTTP/1.1 server for one handler function, with limits. Imports aiohttp."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ log = logging.getLogger("pyctrl.server")
 _of_clients = logging.getLogger("pyctrl.server.clients")
 _of_clients.addFilter(lambda _: log.isEnabledFor(logging.DEBUG))
 
-GOODBYE_SECONDS = 1.0  # for answers that have begun; they take milliseconds
-AT_ONCE_SECONDS = 0.01  # for the same when there is no more time; aiohttp takes 0 for ever
-BACKLOG = 128  # connections that wait to be accepted: aiohttp's
+SHUTDOWN_SECONDS = 1.0  # for responses in progress, which take milliseconds
+AT_ONCE_SECONDS = 0.01  # for the same after a cancellation; to aiohttp, 0 means no limit
+BACKLOG = 128  # connections that wait to be accepted; aiohttp's default
 
 Handler = Callable[[BaseRequest], Awaitable[StreamResponse]]
 
 
 class LimitedHttpServer:
-    """The connections of one HTTP server, and the function that answers their requests.
+    """An HTTP server: its connections, and the function that handles their requests.
 
-    The end of its block closes the connections: idle ones at once, those that are being answered a second later.
+    The end of its block closes the connections: idle ones at once, those with a request in progress a second later.
 
     Args:
-        name: of the server, for logs.
-        answer: answers one request.
-        limits: what clients may hold.
-        body_limit: bytes of the largest body that can be read; `aiohttp.web.HTTPRequestEntityTooLarge` beyond that.
-        has_reserve: hold a few file descriptors for this server alone.
+        name: the name of the server, for logs.
+        answer: returns the response to a request.
+        limits: the limits on clients.
+        body_limit: the largest body in bytes; larger ones raise `aiohttp.web.HTTPRequestEntityTooLarge`.
+        has_reserve: whether to hold spare file descriptors for this server.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class LimitedHttpServer:
         self._answer, self._body_limit = answer, body_limit
         self._tls: Callable[[], SSLContext] | None = None
         self._connections: dict[asyncio.Protocol, Connection] = {}
-        # request bodies are not decompressed: API servers do not compress them, and a small one can become very large
+        # request bodies are not decompressed: API servers do not compress them, and a small body may become very large
         self._server = Server(
             self._answered,
             request_factory=self._request,
@@ -70,11 +70,11 @@ class LimitedHttpServer:
             lingering_time=DISCARD_SECONDS,
             auto_decompress=False,
         )
-        self._acceptor = Listener(
+        self._listener = Listener(
             name,
             self._connect,
             make_place=self.pool.make_place,
-            make_room=self.pool.close_idle,
+            free_descriptor=self.pool.close_idle,
             has_reserve=has_reserve,
         )
 
@@ -83,9 +83,9 @@ class LimitedHttpServer:
 
     async def __aexit__(self, *_: object) -> None:
         try:
-            await asyncio.sleep(0)  # a client that has just connected is answered
+            await asyncio.sleep(0)  # so that a client that has just connected gets a response
             self._server.pre_shutdown()
-            await self._server.shutdown(GOODBYE_SECONDS)
+            await self._server.shutdown(SHUTDOWN_SECONDS)
         except asyncio.CancelledError:
             await self._server.shutdown(AT_ONCE_SECONDS)
             raise
@@ -95,18 +95,18 @@ class LimitedHttpServer:
     def listening(
         self, host: str | None, port: int, tls: Callable[[], SSLContext] | None = None
     ) -> AbstractAsyncContextManager[int]:
-        """Accept connections in a block, and give the port; the block's end closes none of them.
+        """Accept connections in a block, and yield the port; the end of the block closes none of them.
 
         Args:
-            host: the address to listen at; None: all.
-            port: 0 for a free one.
-            tls: returns the context for handshakes that begin now; None: HTTP.
+            host: the address to listen on; None: all addresses.
+            port: the port; 0 for a free one.
+            tls: returns the TLS context for new handshakes; None: HTTP.
 
         Raises:
-            OSError: there is no such address, or the port is taken.
+            OSError: the address does not exist, or the port is in use.
         """
         self._tls = tls
-        return self._acceptor.listening(host, port, backlog=BACKLOG)
+        return self._listener.listening(host, port, backlog=BACKLOG)
 
     async def _connect(self, accepted: socket.socket) -> None:
         loop, seconds = asyncio.get_running_loop(), self.pool.limits.head_seconds
@@ -117,13 +117,13 @@ class LimitedHttpServer:
         elif isinstance(loop, asyncio.BaseEventLoop):
             tls = TlsProtocol(connection, self._tls(), handshake_seconds=seconds)
             await loop.connect_accepted_socket(lambda: tls, accepted)
-        else:  # another loop, such as uvloop, has its own TLS; here a handshake does not count as a connection
+        else:  # uvloop and others have their own TLS; with them, a handshake does not count as a connection
             context = self._tls()
             await loop.connect_accepted_socket(lambda: connection, accepted, ssl=context, ssl_handshake_timeout=seconds)
 
     def _closed(self, connection: Connection) -> None:
         self._connections.pop(connection.parser, None)
-        asyncio.get_running_loop().call_soon(self._acceptor.released)  # the transport closes its socket after this
+        asyncio.get_running_loop().call_soon(self._listener.released)  # the transport closes its socket after this
 
     def _request(
         self,
@@ -139,15 +139,15 @@ class LimitedHttpServer:
     async def _answered(self, request: BaseRequest) -> StreamResponse:
         connection = self._connections.get(request.protocol)
         if connection is None:
-            return await self._answer(request)  # the client has gone already
+            return await self._answer(request)  # the client has disconnected already
         connection.began(request.content.feed_eof)
         request.content.on_eof(connection.has_body)
         try:
             return await self._answer(request)
         except ConnectionError as error:
-            # The stream of the body keeps the error, whose frames would keep the body until the collector runs.
+            # The stream of the body keeps the error, and its frames would keep the body until garbage collection.
             error.__traceback__ = None
-            return Response(status=400)  # for no one: the client has gone
+            return Response(status=400)  # never received: the client has disconnected
         except Exception:
             log.exception("Failed to answer a request", extra={"server": self.pool.name, "path": request.path})
             return Response(status=500, text="Internal Server Error\n")
@@ -155,15 +155,15 @@ class LimitedHttpServer:
             connection.answered()
 
 
-TLS_SHUTDOWN_SECONDS = 2.0  # for a client to answer the end of TLS
+TLS_SHUTDOWN_SECONDS = 2.0  # for a client's close_notify
 
 
 class TlsProtocol(SSLProtocol):
-    """TLS between a socket and a connection; the handshake belongs to the time of the connection's first head.
+    """TLS between a socket and a connection; the handshake counts towards the time limit of the first head.
 
-    asyncio gives each TLS connection a read buffer of 256 KiB, which it fills with zeros and keeps: nine tenths of what
-    an idle connection takes. A record has 16 KiB at most. The loop has no option for that, but ``max_size`` of
-    `asyncio.sslproto.SSLProtocol` is a plain attribute, and where it should go one day, only memory is lost.
+    asyncio allocates a read buffer of 256 KiB for each TLS connection: nine tenths of the memory of an idle connection.
+    A TLS record has 16 KiB at most. The loop has no option for the size, but ``max_size`` of
+    `asyncio.sslproto.SSLProtocol` is a plain attribute. Should a future Python remove it, only memory is lost.
     """
 
     max_size = 32 * 1024
@@ -173,7 +173,7 @@ class TlsProtocol(SSLProtocol):
             asyncio.get_running_loop(),
             connection,
             context,
-            None,  # type: ignore[arg-type]  # no one waits for the handshake, which typeshed does not expect
+            None,  # type: ignore[arg-type]  # no waiter: typeshed does not allow None
             server_side=True,
             ssl_handshake_timeout=handshake_seconds,  # type: ignore[arg-type]  # typeshed: int
             ssl_shutdown_timeout=TLS_SHUTDOWN_SECONDS,
@@ -181,12 +181,12 @@ class TlsProtocol(SSLProtocol):
         self._connection = connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the connection from now on, and begin the handshake."""
+        """Register the connection and begin the handshake."""
         assert isinstance(transport, asyncio.Transport)
         self._connection.opened(transport)
         super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Give back what the connection held; without a handshake its parser never saw it."""
+        """Release the connection; if the handshake failed, its parser was never connected."""
         self._connection.closed()
         super().connection_lost(exc)

@@ -1,14 +1,14 @@
-"""Structured logs on the standard library: fields that belong to a stretch of work, for people and for machines.
+"""Structured logging on top of `logging`: context fields, a console and a JSON format, and sampling.
 
-pyctrl logs through ``logging.getLogger("pyctrl.…")`` with short constant messages and the facts beside them. Importing
-pyctrl configures nothing. Fields come from two places: ``extra={…}`` of one call, and `log_context`, which gives every
-line of a block (whoever writes it) the same fields; the controller does that around each reconcile, with
+pyctrl logs through ``logging.getLogger("pyctrl.…")`` with short constant messages and additional fields. Importing
+pyctrl does not configure logging. Fields come from two places: ``extra={…}`` of one call, and `log_context`, which
+adds fields to every line logged in a block, by any logger. The controller uses it around each reconcile, with
 controller-runtime's keys (controller, controllerGroup, controllerKind, namespace, name, reconcileID) and the causes.
 
-`configure_logging` shows it all, as `LogOptions` say: on a console for people, or as JSON with the keys of
+`configure_logging` sets up logging according to `LogOptions`: for people on a console, or as JSON with the keys of
 controller-runtime's production encoder.
 
-What writes lines is imported when it is used: a program may configure logging by itself.
+Formatters and handlers are imported on first use, as a program may configure logging itself.
 """
 
 from typing import TYPE_CHECKING
@@ -48,5 +48,5 @@ _FILES = {
     "printable": "escaping",
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # to a type checker, __getattr__ would mean that every name exists
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

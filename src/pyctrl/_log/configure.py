@@ -1,4 +1,4 @@
-"""Set up the logging of a whole program."""
+"""Logging setup of a program."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ __all__ = ["configure_logging"]
 
 
 def configure_logging(options: LogOptions | int | str = LogOptions(), *, stream: TextIO | None = None) -> None:  # noqa: B008 (frozen)
-    """Show pyctrl's log lines, and those of the program, for examples and whole programs.
+    """Set up logging for a program: one handler on the root logger, and the levels of named loggers.
 
-    Sets up the root logger, and the levels of those loggers that are named; called again, the last call counts, and
-    each line is shown once. Handlers of others stay as they are.
+    A second call replaces the settings of the first. Handlers that were not added by this function are kept.
 
     Args:
-        options: how logs look and how much they tell; only a level (as `logging` has it, or as text) is that level.
-        stream: where they go; by default where they went before, at first stderr.
+        options: format and levels; or only a level, as a number of `logging` or as text.
+        stream: the output; by default that of an earlier call, at first stderr.
 
     Raises:
-        ValueError: the text is no level.
+        ValueError: the text is not a level.
     """
     if isinstance(options, str):
         options = LogOptions(log_level=options)
@@ -39,7 +38,7 @@ def configure_logging(options: LogOptions | int | str = LogOptions(), *, stream:
     _set_levels(chosen)
 
 
-#: Loggers whose level an earlier call has set, and what it was before.
+#: The previous levels of the loggers whose level an earlier call has set.
 _before: dict[str, int] = {}
 
 

@@ -1,4 +1,4 @@
-"""Fields that belong to a stretch of work: every line that is logged in it has them."""
+"""Log context: fields that are added to every line logged in a block."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from contextvars import ContextVar
 __all__ = ["LazyFields", "LogContextFilter", "current_log_context", "log_context", "log_fields"]
 
 _context: ContextVar[Mapping[str, object]] = ContextVar("pyctrl_log_context", default={})  # noqa: B039 (never mutated)
-#: The variable behind `log_context`, for who sets it a hundred thousand times a second.
+#: The variable of `log_context`, for code that sets it many thousand times a second.
 log_fields = _context
 
 
 class LazyFields(Mapping[str, object]):
-    """Fields that are made when a line is logged, if one is; most stretches of work log nothing.
+    """Context fields that are computed when the first line is logged; most reconciles log nothing.
 
-    Who makes them says how, in `_make`, and sets `_made` to None to begin with: there is no ``__init__`` to call, for
-    there is one of these for each reconcile.
+    A subclass implements `_make` and initialises `_made` to None. There is no ``__init__``, because an instance is
+    created for each reconcile.
     """
 
     __slots__ = ("_made",)
@@ -47,7 +47,7 @@ class LazyFields(Mapping[str, object]):
 
 @contextmanager
 def log_context(**fields: object) -> Iterator[None]:
-    """Give every log line of the block these fields, on top of those that are there already."""
+    """Add fields to every line that is logged in the block."""
     token = _context.set({**_context.get(), **fields})
     try:
         yield
@@ -56,18 +56,18 @@ def log_context(**fields: object) -> Iterator[None]:
 
 
 def current_log_context() -> Mapping[str, object]:
-    """Return the fields that a line logged here would have."""
+    """Return the context fields of a line logged here."""
     return _context.get()
 
 
 class LogContextFilter(logging.Filter):
-    """Put the fields of `log_context` on each record, as ``record.context``. Add it to a handler.
+    """A handler's filter that sets ``record.context`` to the fields of `log_context`.
 
-    They are one mapping and not attributes of their own because a record's ``name`` is its logger's, while an
-    object's ``name`` is what one wants to read in a log of a controller.
+    The fields are one mapping, not attributes of the record, because ``record.name`` is the name of the logger, while
+    the context's ``name`` is that of the object.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Keep every record."""
+        """Set the context; keep every record."""
         record.context = _context.get()
         return True

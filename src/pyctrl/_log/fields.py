@@ -1,4 +1,4 @@
-"""What a log record tells beside its message, and how values look: to people, and in JSON."""
+"""Fields of a log record, and the format of their values on the console and in JSON."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from pyctrl._log.escaping import printable
 
 __all__ = ["context_of", "error_of", "extra_of", "in_json", "in_words"]
 
-LONGEST = 200  # characters of a value on a console: two lines of a terminal; JSON has all of it
-DEEPEST = 6  # levels of nested values that are kept as such: deeper ones, and those without end, become text
+LONGEST = 200  # characters of a value on the console, two lines of a terminal; JSON has all of it
+DEEPEST = 6  # levels of nested values in JSON; deeper ones, also of recursive values, become text
 
 _WORD = re.compile(r'[^\s"=]+')
 
-#: What every record has; anything else on it came with ``extra``.
+#: The attributes of every record; all others come from ``extra``.
 _OWN = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "context"}
 
 
 def context_of(record: logging.LogRecord) -> Mapping[str, object]:
-    """Return the fields of the work in which a line was logged."""
+    """Return the fields of `log_context` for a record."""
     context: Mapping[str, object] = getattr(record, "context", {})
     return context
 
 
 def extra_of(record: logging.LogRecord) -> dict[str, object]:
-    """Return the fields of one line only."""
+    """Return the fields passed as ``extra``."""
     return {key: value for key, value in vars(record).items() if key not in _OWN}
 
 
 def error_of(record: logging.LogRecord) -> str:
-    """Return in one line what a record says went wrong; "" when nothing did."""
-    told = vars(record).get("error")
-    if told is None and record.exc_info and record.exc_info[1] is not None:
+    """Return the error of a record in one line; "" if it has none."""
+    text = vars(record).get("error")
+    if text is None and record.exc_info and record.exc_info[1] is not None:
         error = record.exc_info[1]
         return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-    return "" if told is None else str(told)
+    return "" if text is None else str(text)
 
 
 def in_words(value: object) -> str:
-    """Return a value as a person reads it: one word if it is one, else quoted; what is very long is cut."""
+    """Return a value for the console: unquoted if it is one word, else quoted; long values are cut."""
     if type(value) is not str:  # most are
         if isinstance(value, list | tuple | set | frozenset) and not hasattr(value, "_fields"):
             return printable(_cut("[" + ", ".join(_text(item) for item in value) + "]"))
@@ -61,7 +61,7 @@ def _text(value: object) -> str:
         case bool():
             return str(value).lower()
         case float():
-            return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"  # more digits say nothing to a person
+            return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"  # three significant digits
         case timedelta():
             return _duration(value)
         case Enum():
@@ -92,7 +92,7 @@ def _duration(value: timedelta) -> str:
 
 
 def in_json(value: object, depth: int = 0) -> Any:
-    """Return a value as JSON has it: durations in seconds, times in RFC 3339, an object by its kind and name."""
+    """Return a value for JSON: durations in seconds, times in RFC 3339, an object by its kind and name."""
     match value:
         case Enum():
             return in_json(value.value, depth)
@@ -112,7 +112,7 @@ def in_json(value: object, depth: int = 0) -> Any:
 
 
 def _object(value: object) -> dict[str, str] | None:
-    """Return what names a Kubernetes object, for anything that looks like one; its whole content is no log field."""
+    """Return apiVersion, kind, namespace and name of a Kubernetes object; None for any other value."""
     metadata, gvk = getattr(value, "metadata", None), getattr(value, "gvk", None)
     if metadata is None or gvk is None or isinstance(value, type):
         return None

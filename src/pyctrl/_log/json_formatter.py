@@ -1,4 +1,4 @@
-"""Log lines for machines: one JSON object each, with the keys of controller-runtime's zap encoder."""
+"""JSON format of log lines, with the keys of controller-runtime's zap encoder."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pyctrl._log.timestamps import TimeEncoding, encode_time
 
 __all__ = ["JsonFormatter"]
 
-#: zap's names; "panic" is its level above error that can be asked for.
+#: zap's names; "panic" is its level above error that can be configured.
 _LEVELS = ((logging.CRITICAL, "panic"), (logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"))
 _HEAD = ("level", "ts", "logger", "msg")
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: ``level``, ``ts``, ``logger``, ``msg``, the work's fields, the line's own.
+    """Formats a record as one JSON object: ``level``, ``ts``, ``logger``, ``msg``, the context's fields, its own.
 
-    As controller-runtime has them in production: an error is in ``error`` and its traceback in ``stacktrace``, the
-    message stays the same from error to error; the object of a reconcile is once more under its kind; durations are
-    seconds. What is not JSON becomes text. A field that is called as one of the first four gets a ``_`` at its end.
+    As in controller-runtime's production mode, an error is in ``error`` and its traceback in ``stacktrace``, so that
+    messages stay constant; the object of a reconcile is also under its kind; durations are in seconds. Values that are
+    not JSON become text. A field named like one of the first four keys gets the suffix ``_``.
 
     Args:
-        time_encoding: how ``ts`` is written.
-        stacktrace_level: lines from this level on have the traceback of the error that they are about.
+        time_encoding: the format of ``ts``.
+        stacktrace_level: lines of this level and above have the traceback of their error.
     """
 
     def __init__(self, *, time_encoding: TimeEncoding = "rfc3339", stacktrace_level: int = logging.NOTSET) -> None:
@@ -59,7 +59,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def _object(context: Mapping[str, object]) -> dict[str, object]:
-    """Return the object of a reconcile under its kind, as controller-runtime has it."""
+    """Return the object of a reconcile under its kind, as controller-runtime logs it."""
     kind, name = context.get("controllerKind") or context.get("webhookKind"), context.get("name")
     if not kind or not name:
         return {}

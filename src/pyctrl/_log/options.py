@@ -1,4 +1,4 @@
-"""How logs look and how much they tell, with the flags that Go's operators have for it."""
+"""Options of logging, with controller-runtime's ``--zap-…`` flags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyctrl._log.sampling import SamplingHandler
 from pyctrl._log.timestamps import TIME_ENCODINGS, TimeEncoding
 
 if TYPE_CHECKING:
-    import argparse  # most programs have flags by something else, or none
+    import argparse  # not needed by programs without these flags
 
 __all__ = ["LogOptions"]
 
@@ -31,15 +31,15 @@ _LEVELS = {
     "panic": logging.CRITICAL,
     "critical": logging.CRITICAL,
 }
-#: asyncio's debug lines are about asyncio and not about the program; who wants them names it.
+#: asyncio's debug lines are about asyncio itself; ``log_level="debug,asyncio=debug"`` shows them.
 _QUIET = {"asyncio": logging.INFO}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """How logs look and how much they tell; None is what the mode says.
+    """Format, levels and sampling of logs. None selects the default of the mode.
 
-    The fields are the flags of controller-runtime: ``devel`` is ``--zap-devel``, and so on; see `add_flags`.
+    The fields are controller-runtime's flags: ``devel`` is ``--zap-devel``, and so on; see `add_flags`.
 
     | | ``devel=None`` | ``devel=True`` | ``devel=False`` |
     |---|---|---|---|
@@ -48,23 +48,23 @@ class LogOptions:
     | stacktrace_level | every line with an error | warn | error |
     | sampling | on | off | on |
 
-    The last two are controller-runtime's modes of development and production.
+    The last two columns are controller-runtime's development and production mode.
 
     Attributes:
         devel: the mode.
-        log_level: ``debug``, ``info``, ``warn``, ``error``, ``panic`` or a number, of which 1 is ``debug`` and each
-            further one tells more. After a comma, levels of single loggers and those below them:
+        log_level: ``debug``, ``info``, ``warn``, ``error``, ``panic`` or a number: 1 is ``debug``, larger numbers are
+            more verbose. After a comma, levels of single loggers and their children:
             ``info,pyctrl.cache=debug,aiohttp=error``.
         encoder: ``console`` for people, ``json`` for machines.
-        stacktrace_level: from which level on an error's traceback is shown; the error itself always is.
+        stacktrace_level: the lowest level at which an error is logged with its traceback; its text always is.
         time_encoding: ``epoch``, ``millis``, ``nano``, ``iso8601``, ``rfc3339`` or ``rfc3339nano``, in UTC. By default
-            ``rfc3339`` in JSON; in the console form ``iso8601``, but on a terminal only the time of day.
-        sampling: whether lines that repeat are left out and counted: of one message of one controller within a second
-            those after the first 10 warnings and errors, or 100 of lower levels, except for each hundredth; of one
-            place in the code the tracebacks after the first 5 of a minute.
+            ``rfc3339`` in JSON and ``iso8601`` on the console; on a terminal only the time of day.
+        sampling: whether repeated lines are dropped and counted. Of one message of one controller, the first 10
+            warnings and errors in a second are logged, 100 of lower levels, and then each hundredth. Of tracebacks from
+            one line of code, the first 5 in a minute are logged.
 
     Raises:
-        ValueError: one of them is none of these.
+        ValueError: a value is not one of these.
     """
 
     devel: bool | None = None
@@ -118,9 +118,9 @@ class LogOptions:
 
     @staticmethod
     def add_flags(parser: argparse.ArgumentParser) -> None:
-        """Give a command line controller-runtime's ``--zap-…`` flags, and ``-v`` for ``--zap-log-level=debug``.
+        """Add controller-runtime's ``--zap-…`` flags, and ``-v`` for ``--zap-log-level=debug``, to a parser.
 
-        `from_args` makes options of what is said there.
+        `from_args` returns the options of the parsed flags.
         """
         add = parser.add_argument_group("logs").add_argument
         add("-v", "--verbose", dest="zap_log_level", action="store_const", const="debug", help="log each reconcile")
@@ -136,7 +136,7 @@ class LogOptions:
             "--zap-log-level",
             type=_flag(_checked(parse_levels)),
             metavar="LEVEL",
-            help="debug, info, warn, error, panic or a number; LEVEL,LOGGER=LEVEL,… for single loggers; default: info",
+            help="debug, info, warn, error, panic or a number; with LEVEL,LOGGER=LEVEL,… per logger; default: info",
         )
         add("--zap-encoder", choices=get_args(Encoder), help="for people, or for machines; default: console")
         add(
@@ -156,20 +156,20 @@ class LogOptions:
             const=True,
             type=_flag(_parse_bool),
             metavar="true|false",
-            help="leave out lines that repeat, and count them; default: true, but not with --zap-devel",
+            help="drop and count repeated lines; default: true without --zap-devel",
         )
 
     @classmethod
     def from_args(cls, args: argparse.Namespace) -> Self:
-        """Return the options of a command line that has the flags of `add_flags`."""
+        """Return the options of a parsed command line with the flags of `add_flags`."""
         return cls(**{field.name: getattr(args, f"zap_{field.name}") for field in fields(cls)})
 
 
 def parse_level(text: str) -> int:
-    """Return what `logging` calls a level: by name, or zap's number, of which 1 is debug.
+    """Return the level of `logging` for a name, or for zap's number: 0 is info, 1 is debug.
 
     Raises:
-        ValueError: it is no level.
+        ValueError: the text is not a level.
     """
     if (level := _LEVELS.get(text.strip().lower())) is not None:
         return level
@@ -180,10 +180,10 @@ def parse_level(text: str) -> int:
 
 
 def parse_levels(text: str) -> tuple[int | None, dict[str, int]]:
-    """Read ``LEVEL,LOGGER=LEVEL,…``, of which every part may be left out.
+    """Parse ``LEVEL,LOGGER=LEVEL,…``; every part is optional.
 
     Raises:
-        ValueError: it is not of this form.
+        ValueError: the text has another form.
     """
     general: int | None = None
     named: dict[str, int] = {}
@@ -214,7 +214,7 @@ def _checked(parse: Callable[[str], object]) -> Callable[[str], str]:
 
 
 def _flag(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """Let argparse say what is wrong: it hides the message of a ValueError."""
+    """Convert a ValueError to an ArgumentTypeError, because argparse hides the message of a ValueError."""
     from argparse import ArgumentTypeError
 
     def parsed(text: str) -> T:
@@ -228,4 +228,4 @@ def _flag(parse: Callable[[str], T]) -> Callable[[str], T]:
 
 def _check(name: str, value: str | None, choices: tuple[str, ...]) -> None:
     if value is not None and value not in choices:
-        raise ValueError(f"{name} is one of {', '.join(choices)}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")

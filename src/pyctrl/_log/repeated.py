@@ -1,4 +1,4 @@
-"""Say once what goes wrong again and again, and remind of it now and then."""
+"""Log levels of repeated errors: the first one at its own level, repeats at debug, with periodic reminders."""
 
 from __future__ import annotations
 
@@ -6,24 +6,31 @@ import logging
 
 __all__ = ["REMINDER_SECONDS", "RepeatedErrors"]
 
-REMINDER_SECONDS = 300.0  # seconds; whoever looks at the end of a log sees why nothing happens
+REMINDER_SECONDS = 300.0  # so that the end of a log shows errors that persist
 
 
 class RepeatedErrors:
-    """How loud a complaint is: as loud as it should be when it is news or has not been heard for long, else debug."""
+    """Chooses the level of an error that may repeat: its own if it is new or due for a reminder, else DEBUG."""
 
     def __init__(self) -> None:
-        self._said: object = None
-        self._said_at = 0.0
+        self._last: object = None
+        self._logged_at = 0.0
 
-    def level(self, complaint: object, weight: int, now: float, *, every: float = REMINDER_SECONDS) -> int:
-        """Return the level for a complaint of some weight, at a time of the loop; the same one is equal to itself."""
-        if complaint == self._said and now - self._said_at < every:
+    def level(self, error: object, level: int, now: float, *, every: float = REMINDER_SECONDS) -> int:
+        """Return the level to log an error at; errors that compare equal are repeats.
+
+        Args:
+            error: the error, or any value that identifies it.
+            level: the level of a new error.
+            now: the time of the loop.
+            every: seconds after which a repeated error is logged at ``level`` again.
+        """
+        if error == self._last and now - self._logged_at < every:
             return logging.DEBUG
-        self._said, self._said_at = complaint, now
-        return weight
+        self._last, self._logged_at = error, now
+        return level
 
     def forget(self) -> bool:
-        """Let the next complaint be news, whatever it is, and say whether there was one."""
-        had, self._said = self._said is not None, None
-        return had
+        """Treat the next error as new; return whether there was one before."""
+        had_error, self._last = self._last is not None, None
+        return had_error

@@ -1,4 +1,4 @@
-"""Sampling of log lines that repeat, as zap samples: the first ones of a second, then one in a hundred, and a count."""
+"""Sampling of repeated log lines, like zap's: the first lines of a second, then each hundredth, and a count."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pyctrl._log.fields import context_of, error_of
 __all__ = ["Sampled", "Sampler", "SamplingHandler"]
 
 PERIOD = 1.0  # seconds; zap's
-FIRST = 100  # of one message in a period; zap's
-FIRST_WARNINGS = 10  # of one warning or error: 10,000 objects that fail would write a megabyte a second otherwise
-THEREAFTER = 100  # of the rest one in so many; zap's
-TRACE_PERIOD = 60.0  # seconds, in which one place is shown by so many tracebacks:
-TRACES = 5
-PLACES = 1000  # whose tracebacks are counted
+FIRST = 100  # lines of one message in a period; zap's
+FIRST_WARNINGS = 10  # lines of one warning or error: 10,000 failing objects would otherwise log a megabyte a second
+THEREAFTER = 100  # afterwards each hundredth line is logged; zap's
+TRACE_PERIOD = 60.0  # seconds
+TRACES = 5  # tracebacks that end in one line of code, in a TRACE_PERIOD
+PLACES = 1000  # lines of code with counted tracebacks
 
 
 class Sampled(NamedTuple):
-    """What becomes of one line."""
+    """The decision about one line."""
 
     is_shown: bool
-    #: Whether it is shown with the traceback of its error.
+    #: Whether the traceback of its error is logged with it.
     is_traced: bool
 
 
 class _Count(Struct):
-    """How often a message came in this period."""
+    """Lines of one message in this period."""
 
     example: logging.LogRecord
     seen: int = 0
@@ -40,11 +40,11 @@ class _Count(Struct):
 
 
 class Sampler:
-    """Decides which lines are shown. Reads no clock: a record has the time at which it was made.
+    """Decides which lines are logged, by the times of their records.
 
-    Lines are alike that have level, logger, controller and message, without its arguments, in common. Of those within
-    a second the first hundred are shown, of warnings and errors the first ten; beyond that, each hundredth. Tracebacks
-    that end in the same line of code are shown five times a minute.
+    Lines repeat if they have the same level, logger, controller and message without its arguments. In one second, the
+    first hundred are logged, the first ten of warnings and errors, and then each hundredth. Tracebacks that end in the
+    same line of code are logged five times a minute.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Sampler:
         self._traces: dict[tuple[object, ...], tuple[float, int]] = {}
 
     def is_over(self, now: float) -> bool:
-        """Tell whether the period is over, at a time in seconds since 1970; also by a clock that was set back."""
+        """Return whether the period is over, at a time in seconds since 1970; also if the clock was set back."""
         return not -PERIOD < now - self.began < PERIOD
 
     def take(self, record: logging.LogRecord) -> Sampled:
@@ -62,7 +62,7 @@ class Sampler:
         if self.is_over(record.created):
             self.began = record.created
             self._counts.clear()
-        message = record.msg if isinstance(record.msg, str) else type(record.msg)  # anything may be logged
+        message = record.msg if isinstance(record.msg, str) else type(record.msg)  # msg may be any object
         key = (record.levelno, record.name, message, context_of(record).get("controller"))
         count = self._counts.get(key)
         if count is None:
@@ -91,11 +91,11 @@ class Sampler:
 
     @property
     def has_left_out(self) -> bool:
-        """Whether lines of this period were left out."""
+        """Whether lines of this period were dropped."""
         return any(count.left_out for count in self._counts.values())
 
     def finish(self) -> list[logging.LogRecord]:
-        """End the period: return a line for each message of which some were left out, with how many."""
+        """End the period; return a record with the count for each message with dropped lines."""
         lines = [_summary(count) for count in self._counts.values() if count.left_out]
         self._counts.clear()
         self.began = -inf
@@ -103,7 +103,7 @@ class Sampler:
 
 
 def _summary(count: _Count) -> logging.LogRecord:
-    """Make the line that says how many were left out, at the level and in the name of those."""
+    """Return the record with the number of dropped lines, with their level and logger."""
     like = count.example
     line = logging.LogRecord(
         like.name, like.levelno, like.pathname, like.lineno, "Left out lines that repeat", (), None
@@ -118,18 +118,18 @@ class SamplingHandler(logging.StreamHandler[TextIO]):
     """Writes lines to a stream, sampled by a `Sampler`.
 
     Args:
-        stream: where they go.
-        later: calls a function after so many seconds, in a thread of its own; by default by a `threading.Timer`.
+        stream: the output.
+        later: calls a function after a number of seconds, in another thread; by default a `threading.Timer`.
     """
 
     def __init__(self, stream: TextIO, *, later: Callable[[float, Callable[[], None]], None] | None = None) -> None:
         super().__init__(stream)
         self._sampler = Sampler()
         self._later = later or _later
-        self._awaited: float | None = None  # the period that `finish` is to end
+        self._awaited: float | None = None  # the beginning of the period that a timer ends
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line, unless it is left out; the handler's lock is held."""
+        """Write a line unless it is dropped; called with the handler's lock."""
         if self._sampler.is_over(record.created):
             self._finish()
         verdict = self._sampler.take(record)
@@ -142,23 +142,23 @@ class SamplingHandler(logging.StreamHandler[TextIO]):
         super().emit(record)
 
     def finish(self) -> None:
-        """Write how many lines were left out."""
-        assert self.lock is not None  # logging makes one for each handler
+        """Write how many lines were dropped."""
+        assert self.lock is not None  # logging creates one for each handler
         with self.lock:
             self._finish()
 
     def close(self) -> None:
-        """Write what is missing, and end."""
+        """Write how many lines were dropped, and close the handler."""
         self.finish()
         super().close()
 
     def _await(self) -> None:
-        """See to it that the period ends although nothing else may be logged for long."""
+        """End the period with a timer, as the next line may be logged much later."""
         self._awaited = self._sampler.began
         self._later(PERIOD, self._end_awaited)
 
     def _end_awaited(self) -> None:
-        assert self.lock is not None  # as above
+        assert self.lock is not None  # see above
         with self.lock:
             awaited, self._awaited = self._awaited, None
             if self._sampler.began == awaited:
@@ -172,7 +172,7 @@ class SamplingHandler(logging.StreamHandler[TextIO]):
 
 
 def _without_trace(record: logging.LogRecord) -> logging.LogRecord:
-    """Return the line without the traceback, for this handler only; its error is a field."""
+    """Return a copy of the record without its traceback, with the error as a field."""
     copy = logging.makeLogRecord(record.__dict__)
     copy.error = error_of(record)
     copy.exc_info = None

@@ -1,4 +1,4 @@
-"""The forms in which a line can say when it was logged: those of Go's zap. Always in UTC."""
+"""Time encodings of log lines: those of Go's zap, always in UTC."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIME_ENCODINGS: tuple[TimeEncoding, ...] = get_args(TimeEncoding)
 def encode_time(seconds: float, encoding: TimeEncoding) -> str | float | int:
     """Return a time, given in seconds since 1970, as a number or text.
 
-    A record's time is a float, good to a microsecond: ``nano`` and ``rfc3339nano`` have no digits beyond.
+    A record's time is a float with microsecond precision: ``nano`` and ``rfc3339nano`` have no further digits.
     """
     match encoding:
         case "epoch":

@@ -1,4 +1,4 @@
-"""The string formats that kube-apiserver checks; any other format is a note to readers."""
+"""String formats that kube-apiserver validates; any other format is documentation only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from urllib.parse import urlsplit
 
 from pyctrl._validation import names
 
-_ALNUM = r"[^\W_]"  # go-openapi's hostnames: one label, or several of which the last has two letters at least
+__all__ = ["is_known_format", "is_of_format"]
+
+
+_ALNUM = r"[^\W_]"  # go-openapi's hostnames: one label, or several with at least two letters in the last
 _HOSTNAME = rf"{_ALNUM}(-?{_ALNUM}{{0,62}})?|({_ALNUM}(({_ALNUM}|-){{0,61}}{_ALNUM})?\.)+[^\W\d_]{{2,63}}"
 _DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]\d\d:?\d\d)")
 _UUID = r"[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{0}[0-9a-f]{{3}}-?{1}[0-9a-f]{{3}}-?[0-9a-f]{{12}}"
@@ -21,13 +24,13 @@ _DURATION = re.compile(
 
 
 def is_of_format(name: str, text: str) -> bool:
-    """Say whether a text is of a format; formats that are not known hold for every text."""
+    """Return whether a text matches a format; every text matches an unknown format."""
     check = _FORMATS.get(name.replace("-", ""))
     return check is None or check(text)
 
 
 def is_known_format(name: str, kind: str) -> bool:
-    """Say whether kube-apiserver knows a format for values of a type; it warns of those that it does not."""
+    """Return whether kube-apiserver supports a format for values of a type; it warns about unsupported ones."""
     if kind == "integer":
         return name in ("int32", "int64")
     if kind == "number":

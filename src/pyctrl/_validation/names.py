@@ -1,6 +1,6 @@
-"""What Kubernetes takes for a name: DNS labels and subdomains, qualified names, label values, path segments.
+"""Validation of names: DNS labels and subdomains, qualified names, label values, path segments.
 
-Each rule gives the complaints about a text, in apimachinery's words; no complaint means that the text is fine.
+Each rule returns the errors of a text in apimachinery's words. An empty list means that the text is valid.
 """
 
 from __future__ import annotations
@@ -10,9 +10,22 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
+__all__ = [
+    "Rule",
+    "config_key",
+    "label",
+    "label_1035",
+    "label_value",
+    "masked_as_prefix",
+    "path_segment",
+    "qualified_name",
+    "subdomain",
+]
+
+
 Rule: TypeAlias = Callable[[str], list[str]]
 
-# Objects share namespaces, labels and annotations: their rules remember what they said. Nobody changes a complaint.
+# Objects share namespaces, labels and annotations, so their rules cache results. Callers must not change the lists.
 _remembered = lru_cache(maxsize=4096)
 
 _LABEL_TEXT = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -80,33 +93,33 @@ _CONFIG_KEY = _grammar(
 )
 
 
-def _too_long(limit: int, unit: str = "characters") -> str:
+def _max_length(limit: int, unit: str = "characters") -> str:
     return f"must be no more than {limit} {unit}"
 
 
 def _dns(text: str, limit: int, is_right: Callable[[str], object], words: str) -> list[str]:
-    found = [_too_long(limit)] if len(text) > limit else []
+    found = [_max_length(limit)] if len(text) > limit else []
     return found if is_right(text) else [*found, words]
 
 
 def subdomain(text: str) -> list[str]:
-    """RFC 1123 subdomain: the rule of most objects' names."""
+    """Validate an RFC 1123 subdomain: the names of most objects."""
     return _dns(text, 253, _is_subdomain, _SUBDOMAIN)
 
 
 @_remembered
 def label(text: str) -> list[str]:
-    """RFC 1123 label: namespaces, services, containers, volumes."""
+    """Validate an RFC 1123 label: names of namespaces, services, containers and volumes."""
     return _dns(text, 63, _is_label, "must not contain dots" if _is_subdomain(text) else _LABEL)
 
 
 def label_1035(text: str) -> list[str]:
-    """RFC 1035 label: the names of definitions' resources."""
+    """Validate an RFC 1035 label: names of custom resources in their definitions."""
     return _dns(text, 63, _is_1035, _1035)
 
 
 def path_segment(text: str) -> list[str]:
-    """Anything that fits one segment of a path: roles, bindings, signing requests."""
+    """Validate a segment of a URL path: names of roles, role bindings and certificate signing requests."""
     if text in (".", ".."):
         return [f"may not be '{text}'"]
     return [f"may not contain '{sign}'" for sign in "/%" if sign in text]
@@ -114,7 +127,7 @@ def path_segment(text: str) -> list[str]:
 
 @_remembered
 def qualified_name(text: str) -> list[str]:
-    """`name` or `prefix/name`: keys of labels and annotations, finalizers, condition types."""
+    """Validate `name` or `prefix/name`: keys of labels and annotations, finalizers, condition types."""
     prefix, slash, name = text.rpartition("/")
     found: list[str] = []
     if "/" in prefix:
@@ -126,25 +139,25 @@ def qualified_name(text: str) -> list[str]:
     if not name:
         return [*found, "name part must be non-empty", f"name part {_QUALIFIED}"]
     if len(name) > 63:
-        found.append(f"name part {_too_long(63, 'bytes')}")
+        found.append(f"name part {_max_length(63, 'bytes')}")
     return found if _is_name(name) else [*found, f"name part {_QUALIFIED}"]
 
 
 def _prefix(text: str) -> list[str]:
-    found = [_too_long(253, "bytes")] if len(text) > 253 else []
+    found = [_max_length(253, "bytes")] if len(text) > 253 else []
     return found if _is_subdomain(text) else [*found, _SUBDOMAIN]
 
 
 @_remembered
 def label_value(text: str) -> list[str]:
-    """The value of a label."""
-    found = [_too_long(63, "bytes")] if len(text) > 63 else []
+    """Validate the value of a label."""
+    found = [_max_length(63, "bytes")] if len(text) > 63 else []
     return found if _is_value(text) else [*found, _VALUE]
 
 
 def config_key(text: str) -> list[str]:
-    """A key of a ConfigMap's or Secret's data."""
-    found = [_too_long(253)] if len(text) > 253 else []
+    """Validate a key of the data of a ConfigMap or Secret."""
+    found = [_max_length(253)] if len(text) > 253 else []
     if not _is_config_key(text):
         return [*found, _CONFIG_KEY]
     if text in (".", ".."):
@@ -153,5 +166,8 @@ def config_key(text: str) -> list[str]:
 
 
 def masked_as_prefix(text: str) -> str:
-    """Make a generateName checkable by the rule of names: the server appends to it, so it may end with a dash."""
-    return text[:-2] + "a" if text.endswith("-") and len(text) > 1 else text  # upstream, too, takes two away
+    """Return a generateName without its trailing dash, so that the rules for names apply to it.
+
+    This is apimachinery's `maskTrailingDash`: the server appends to a generateName, so the dash is valid.
+    """
+    return text[:-2] + "a" if text.endswith("-") and len(text) > 1 else text  # upstream removes two characters too

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from pyctrl.api._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
     from pyctrl.api._quantity import Quantity, QuantityFamily
     from pyctrl.api._request_target import RequestTarget
-    from pyctrl.api._scheme import KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
+    from pyctrl.api._scheme import Kind, KindLike, Scheme, decode, decode_known, is_metadata_only, kind_of
     from pyctrl.api._secrets import redacted, shown_wire
     from pyctrl.api._selectors.selectors import (
         FieldRequirement,
@@ -102,6 +102,7 @@ __all__ = [
     "Int64",
     "IntOrString",
     "Key",
+    "Kind",
     "KindLike",
     "KubernetesObject",
     "LabelOperator",
@@ -206,7 +207,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "_patches": ("json_patch_apply", "merge_patch_apply", "merge_patch_diff"),
     "_quantity": ("Quantity", "QuantityFamily"),
     "_request_target": ("RequestTarget",),
-    "_scheme": ("KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"),
+    "_scheme": ("Kind", "KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"),
     "_secrets": ("redacted", "shown_wire"),
     "_selectors.selectors": ("FieldRequirement", "FieldSelector", "LabelOperator", "LabelRequirement", "LabelSelector"),
     "_status": ("Status", "StatusCause", "StatusDetails"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from pyctrl.api._unstructured import Object
+    from pyctrl.api._unstructured import Object, Unstructured  # noqa: F401 - a type argument, as a string
 
-__all__ = ["GroupKind", "GroupVersionKind", "GroupVersionResource", "Key"]
+__all__ = ["GroupKind", "GroupVersionKind", "GroupVersionResource", "Key", "UntypedKind"]
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 def _api_version(group: str, version: str) -> str:
@@ -29,12 +31,22 @@ class GroupKind(NamedTuple):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-class GroupVersionKind(NamedTuple):
-    """A kind in one version, such as ``apps/v1, Kind=Deployment``; the core group is ``""``."""
+class UntypedKind(Generic[T_co]):
+    """The name of a kind whose objects are read as ``T_co``: a type for `Kind`; `GroupVersionKind` is the only one."""
 
+    __slots__ = ()
+
+
+class _GroupVersionKind(NamedTuple):
     group: str
     version: str
     kind: str
+
+
+class GroupVersionKind(_GroupVersionKind, UntypedKind["Unstructured"]):
+    """A kind in one version, such as ``apps/v1, Kind=Deployment``; the core group is ``""``."""
+
+    __slots__ = ()
 
     @classmethod
     def parse(cls, api_version: str, kind: str) -> GroupVersionKind:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pyctrl.api._lazy_decoding import decode_known_lazily, decode_lazily
-from pyctrl.api._names import GroupVersionKind
+from pyctrl.api._names import GroupVersionKind, UntypedKind
 from pyctrl.api._object import KubernetesObject, Metadata
 from pyctrl.api._unstructured import Object, Unstructured
 from pyctrl.errors import BuilderError, NotRegistered
 
-__all__ = ["KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"]
+__all__ = ["Kind", "KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"]
 
-#: What names a kind when reading: its class, ``Metadata[...]`` of it, or its GroupVersionKind for Unstructured.
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+
+#: A kind whose objects are read as ``O``: its class, ``Metadata[...]`` of it, or its GroupVersionKind for Unstructured.
+Kind: TypeAlias = type[O] | UntypedKind[O]
+#: A kind, where the type of its objects does not matter.
 KindLike: TypeAlias = type[KubernetesObject] | GroupVersionKind
 
 
-def kind_of(kind: KindLike) -> GroupVersionKind:
+def kind_of(kind: Kind[O]) -> GroupVersionKind:
     """Return the GroupVersionKind that a class, a metadata view or a GroupVersionKind stands for.
 
     Raises:
@@ -31,12 +35,12 @@ def kind_of(kind: KindLike) -> GroupVersionKind:
     raise NotRegistered(getattr(kind, "__name__", repr(kind)))
 
 
-def is_metadata_only(kind: KindLike) -> bool:
+def is_metadata_only(kind: Kind[O]) -> bool:
     """Say whether only metadata is asked for."""
     return isinstance(kind, type) and issubclass(kind, Metadata)
 
 
-def decode(kind: KindLike, data: bytes, *, lazily: bool = False) -> Object:
+def decode(kind: Kind[O], data: bytes, *, lazily: bool = False) -> O:
     """Decode an object of a kind; an item of a list gets the kind that it lacks.
 
     Args:
@@ -49,15 +53,19 @@ def decode(kind: KindLike, data: bytes, *, lazily: bool = False) -> Object:
         DecodeError: see `KubernetesObject.from_wire` and `Unstructured.from_wire`.
     """
     if not isinstance(kind, GroupVersionKind):
-        found = decode_lazily(kind, data) if lazily else None
-        return kind.from_wire(data) if found is None else found
-    obj = Unstructured.from_wire(data)
+        cls: Any = kind  # not a cast: this runs for every object of a list
+        typed: O | None = decode_lazily(cls, data) if lazily else None
+        if typed is None:
+            typed = cls.from_wire(data)
+        return typed
+    obj: Any = Unstructured.from_wire(data)
     if not obj.kind:
         obj.api_version, obj.kind = kind.api_version, kind.kind
-    return obj
+    untyped: O = obj
+    return untyped
 
 
-def decode_known(kind: KindLike, data: bytes, name: str, namespace: str, uid: str) -> Object:
+def decode_known(kind: Kind[O], data: bytes, name: str, namespace: str, uid: str) -> O:
     """Decode an object lazily of which this much is known: nothing of a typed one before something else is looked at.
 
     Args:
@@ -68,11 +76,11 @@ def decode_known(kind: KindLike, data: bytes, name: str, namespace: str, uid: st
     Raises:
         DecodeError: see `decode`.
     """
-    if (
-        not isinstance(kind, GroupVersionKind)
-        and (found := decode_known_lazily(kind, data, name, namespace, uid)) is not None
-    ):
-        return found
+    if not isinstance(kind, GroupVersionKind):
+        cls: Any = kind
+        found: O | None = decode_known_lazily(cls, data, name, namespace, uid)
+        if found is not None:
+            return found
     return decode(kind, data, lazily=True)
 
 

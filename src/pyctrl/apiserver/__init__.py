@@ -1,8 +1,7 @@
-"""The embedded API server: Kubernetes' API over storage in memory, faithful to kube-apiserver 1.36.
+"""Embedded API server: the API of kube-apiserver 1.36 over storage in memory.
 
-`ApiServer.handle` takes a request and gives its answer: what the in-process transport calls, with no socket between.
-`serve` puts the same server behind HTTP for kubectl and everybody else. No controllers run here; `pyctrl.cluster` has
-those.
+`ApiServer.handle` takes a request and returns its response; the in-process transport calls it without a socket. `serve`
+serves the same server over HTTP for kubectl and other clients. The controllers of a cluster are in `pyctrl.cluster`.
 """
 
 from pyctrl.apiserver._admission import AdmissionPluginName
@@ -10,10 +9,11 @@ from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_toke
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._errors import Response
-from pyctrl.apiserver._examiner import OfflineValidation, OfflineValidator, ValidationProblem
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
-from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
+from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer

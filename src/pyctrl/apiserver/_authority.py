@@ -1,4 +1,4 @@
-"""A certificate authority of one's own: what the server shows, and what its users may log in with."""
+"""Certificate authority that issues the certificates of the server and of its users."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from pyctrl.errors import ConfigError
 if TYPE_CHECKING:
     from types import ModuleType
 
-NAME = "pyctrl"  # of an authority, for people who look at its certificate
+__all__ = ["CertificateAuthority", "KeyPair"]
 
-# What clients call an API server: on this machine, and inside a cluster.
+NAME = "pyctrl"  # the common name of an authority
+
+# Names of an API server: on this machine, and inside a cluster.
 NAMES = (
     "localhost",
     "127.0.0.1",
@@ -31,7 +33,7 @@ NAMES = (
 
 
 class KeyPair(NamedTuple):
-    """A certificate and its key, as PEM."""
+    """A certificate and its private key, as PEM."""
 
     certificate: bytes
     key: bytes
@@ -40,27 +42,27 @@ class KeyPair(NamedTuple):
 class CertificateAuthority:
     """Issues certificates for servers and users.
 
-    Needs the package cryptography: ``pip install 'pyctrl-runtime[apiserver]'``. The authority is good for ten years,
-    what it issues for one.
+    Needs the package cryptography: ``pip install 'pyctrl-runtime[apiserver]'``. The authority is valid for ten years,
+    the certificates that it issues for one.
 
     Raises:
-        ConfigError: cryptography is not installed, or files do not hold an authority.
+        ConfigError: cryptography is not installed, or the files do not contain a certificate authority.
     """
 
     def __init__(self, certificate: bytes, key: bytes) -> None:
         self.certificate: bytes = certificate
-        """As PEM: what clients shall trust."""
+        """The certificate for clients to trust, as PEM."""
         self._key = key
 
     @classmethod
     def new(cls, name: str = NAME) -> Self:
-        """Make an authority that nobody else has."""
+        """Create an authority with a new key."""
         with _certificates() as made:
             return cls(*made.new_authority(name))
 
     @classmethod
-    def kept_in(cls, directory: Path) -> Self:
-        """Take the authority that a directory has in ``ca.crt`` and ``ca.key``; a new one is put there."""
+    def load_or_create(cls, directory: Path) -> Self:
+        """Load the authority from ``ca.crt`` and ``ca.key`` of a directory; create it there if they do not exist."""
         certificate, key = directory / "ca.crt", directory / "ca.key"
         try:
             if certificate.exists() and key.exists():
@@ -71,31 +73,33 @@ class CertificateAuthority:
             _write_secret(key, secret)
             certificate.write_bytes(public)
         except OSError as error:
-            raise ConfigError(f"the authority cannot be kept in {directory}: {error.strerror}") from error
+            raise ConfigError(
+                f"cannot load or create a certificate authority in {directory}: {error.strerror}"
+            ) from error
         return cls(public, secret)
 
     def server(self, names: Iterable[str] = ()) -> KeyPair:
-        """Issue a certificate for a server of these names and addresses, and of those that clusters give theirs."""
+        """Issue a certificate for these names and addresses, and for the usual names of an API server."""
         every = list(dict.fromkeys((*NAMES, *names)))
         with _certificates() as made:
             return KeyPair(*made.issue_server((self.certificate, self._key), every))
 
     def client(self, user: str, groups: Sequence[str] = ()) -> KeyPair:
-        """Issue a certificate that logs in as a user of these groups."""
+        """Issue a client certificate for a user in these groups."""
         with _certificates() as made:
             return KeyPair(*made.issue_client((self.certificate, self._key), user, groups))
 
     def server_context(self, names: Iterable[str] = (), *, client_ca: bytes = b"") -> ssl.SSLContext:
-        """Give what a server of these names speaks TLS with.
+        """Return the TLS context of a server with these names.
 
-        It asks for client certificates without insisting, and takes those of this authority and of ``client_ca``.
+        It requests client certificates but does not require them. It trusts this authority and ``client_ca``.
         """
         if client_ca and b"-----BEGIN CERTIFICATE-----" not in client_ca:
-            raise ConfigError("the authority of clients is no certificate: '-----BEGIN CERTIFICATE-----' was expected")
+            raise ConfigError("the client CA file contains no certificate: expected '-----BEGIN CERTIFICATE-----'")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         issued = self.server(names)
-        with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # OpenSSL takes keys from files only
+        with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # OpenSSL reads keys only from files
             path = Path(directory, "serving.pem")
             _write_secret(path, issued.certificate + issued.key)
             context.load_cert_chain(path)
@@ -103,13 +107,13 @@ class CertificateAuthority:
         try:
             context.load_verify_locations(cadata=(self.certificate + b"\n" + client_ca).decode("ascii", "replace"))
         except ssl.SSLError as error:
-            raise ConfigError(f"the authority of clients does not parse as certificates: {error.reason}") from error
+            raise ConfigError(f"the client CA file does not parse as certificates: {error.reason}") from error
         return context
 
 
 @contextmanager
 def _certificates() -> Iterator[ModuleType]:
-    """Import what makes certificates, here because few programs have the package; what fails names the cure."""
+    """Import `pyctrl._certificates`, which needs the package cryptography; turn its errors into `ConfigError`."""
     try:
         made = import_module("pyctrl._certificates")
     except ImportError as error:
@@ -120,7 +124,7 @@ def _certificates() -> Iterator[ModuleType]:
     try:
         yield made
     except ValueError as error:
-        raise ConfigError(f"this is no authority that can issue certificates: {error}") from error
+        raise ConfigError(f"this certificate authority cannot issue certificates: {error}") from error
 
 
 def _write_secret(path: Path, content: bytes) -> None:

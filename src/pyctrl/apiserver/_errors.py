@@ -1,8 +1,7 @@
-"""What the API server answers: the `Response`, and every `Status` body with the words that kube-apiserver uses.
+"""Responses of the API server and its errors: `Status` objects with the messages of kube-apiserver.
 
-Code that finds a request wrong raises one of the `StatusError` values made here (`raise not_found(...)`); the server
-turns
-it into an answer in one place. `FieldError` values are field errors as apimachinery's `field` package prints them.
+Code that refuses a request raises a `StatusError` from a constructor in this module (`raise not_found(...)`). The
+server turns it into a response in one place. `FieldError` is a field error as apimachinery's `field` package prints it.
 """
 
 from __future__ import annotations
@@ -16,11 +15,15 @@ import msgspec
 from pyctrl._go.text import quoted, shown_value
 
 JSON = "application/json"
+YAML = "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+MEDIA_TYPES = (JSON, YAML, PROTOBUF)
+STREAM_MEDIA_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """One answer of the server: a whole body, or a stream of chunks that is closed when the reader goes."""
+    """A response of the server: a whole body, or a stream of chunks that is closed when the client disconnects."""
 
     status: int
     headers: Sequence[tuple[str, str]] = (("Content-Type", JSON),)
@@ -28,7 +31,7 @@ class Response:
 
 
 class StatusError(Exception):
-    """A request that the server refuses, with the `Status` object that says why."""
+    """A refused request, with the `Status` object of the response."""
 
     def __init__(self, code: int, status: dict[str, Any], headers: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(status.get("message", ""))
@@ -36,8 +39,8 @@ class StatusError(Exception):
         self.status = status
         self.headers = tuple(headers)
 
-    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
-        """Give the refusal as an HTTP answer."""
+    def response(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
+        """Return the HTTP response."""
         return Response(
             status=self.code,
             headers=(("Content-Type", JSON), *self.headers, *headers),
@@ -46,7 +49,7 @@ class StatusError(Exception):
 
 
 class FieldError(NamedTuple):
-    """One thing that is wrong with one field."""
+    """An error of one field: the reason of the cause, its message and the path of the field."""
 
     reason: str
     message: str
@@ -62,7 +65,7 @@ def invalid_value(field: str, value: object, why: str) -> FieldError:
 
 
 def type_invalid(field: str, value: object, why: str) -> FieldError:
-    """The same words as `invalid_value`, with the reason of a value that has the wrong type."""
+    """`FIELD: Invalid value: VALUE: WHY` for a value of the wrong type."""
     return FieldError("FieldValueTypeInvalid", f"Invalid value: {shown_value(value)}: {why}", field)
 
 
@@ -96,7 +99,7 @@ def _s(count: int) -> str:
 
 
 def not_supported(field: str, value: object, supported: Iterable[str]) -> FieldError:
-    """`FIELD: Unsupported value: VALUE: supported values: "A", "B"`, the supported ones in the order given."""
+    """`FIELD: Unsupported value: VALUE: supported values: "A", "B"`, in the order of `supported`."""
     values = ", ".join(quoted(each) for each in supported)
     return FieldError(
         "FieldValueNotSupported", f"Unsupported value: {shown_value(value)}: supported values: {values}", field
@@ -127,7 +130,7 @@ def _cause(cause: FieldError) -> dict[str, str]:
 
 
 def failure_status(code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Give the `Status` of a failure; `details` appears when it is not None, even when empty."""
+    """Return the `Status` of a failure; `details` is left out only when it is None."""
     status: dict[str, Any] = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -142,12 +145,12 @@ def failure_status(code: int, reason: str, message: str, details: Mapping[str, A
 
 
 def status_error(code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> StatusError:
-    """Refuse with a `Status` that no other constructor here has."""
+    """Return the error for a `Status` that has no constructor of its own."""
     return StatusError(code, failure_status(code, reason, message, details))
 
 
 def success_status(resource: str, name: str, group: str = "", uid: str = "") -> dict[str, Any]:
-    """Give the `Status` that answers a delete."""
+    """Return the `Status` of a completed delete."""
     return {
         "kind": "Status",
         "apiVersion": "v1",
@@ -158,7 +161,7 @@ def success_status(resource: str, name: str, group: str = "", uid: str = "") -> 
 
 
 def not_found(resource: str, name: str, group: str = "") -> StatusError:
-    """404: there is no such object."""
+    """404: the object does not exist."""
     message = f"{qualified_resource(resource, group)} {quoted(name)} not found"
     return status_error(404, "NotFound", message, _details(name=name, group=group, kind=resource))
 
@@ -169,13 +172,13 @@ def resource_not_served() -> StatusError:
 
 
 def already_exists(resource: str, name: str, group: str = "") -> StatusError:
-    """409: an object of this name is there."""
+    """409: an object of this name exists."""
     message = f"{qualified_resource(resource, group)} {quoted(name)} already exists"
     return status_error(409, "AlreadyExists", message, _details(name=name, group=group, kind=resource))
 
 
 def generate_name_conflict(resource: str, name: str, group: str = "") -> StatusError:
-    """409: every generated name that was tried is taken; trying again may succeed."""
+    """409: every generated name is taken; a retry may succeed."""
     message = (
         f"{qualified_resource(resource, group)} {quoted(name)} already exists, "
         "the server was not able to generate a unique name for the object"
@@ -188,120 +191,114 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 def conflict(resource: str, name: str, group: str = "", why: str = MODIFIED) -> StatusError:
-    """409: the object is not as the request expects it."""
+    """409: the object is not in the state that the request expects."""
     message = f"Operation cannot be fulfilled on {qualified_resource(resource, group)} {quoted(name)}: {why}"
     return status_error(409, "Conflict", message, _details(name=name, group=group, kind=resource))
 
 
 def apply_conflict(message: str, causes: Sequence[FieldError]) -> StatusError:
-    """409: a server-side apply that other managers' fields stand against."""
+    """409: server-side apply of fields that other managers own."""
     return status_error(409, "Conflict", message, _details(causes=causes))
 
 
 def invalid(kind: str, name: str, causes: Sequence[FieldError], group: str = "") -> StatusError:
-    """422: the object breaks the rules of its kind; equal messages are told once, causes keep them all."""
-    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
-    reasons = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    """422: the object is invalid. The message has equal errors once, the causes have all of them."""
+    messages = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    reasons = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
     message = f"{qualified_resource(kind, group)} {quoted(name)} is invalid: {reasons}"
     return status_error(422, "Invalid", message, _details(name=name, group=group, kind=kind, causes=causes))
 
 
 def invalid_options(kind: str, causes: Sequence[FieldError]) -> StatusError:
-    """422: the options of a request (`ListOptions`, `PatchOptions`, ...) break their rules."""
+    """422: the options of a request (`ListOptions`, `PatchOptions`, ...) are invalid."""
     return invalid(kind, "", causes, group="meta.k8s.io")
 
 
 def unprocessable() -> StatusError:
-    """422: a patch that is well formed but cannot be carried out."""
+    """422: a patch that is well formed but does not apply."""
     return status_error(422, "Invalid", "the server rejected our request due to an error in our request", {})
 
 
 def bad_request(message: str) -> StatusError:
-    """400: the request cannot be understood."""
+    """400: the request is malformed."""
     return status_error(400, "BadRequest", message)
 
 
 class UndecodableBody(StatusError):
-    """400: a body that is no object of its kind; `why` is what a patch, which is answered 422, tells of it."""
+    """400: a body that does not decode as its kind. `why` is the reason, which patches report with 422."""
 
     def __init__(self, kind: str, version: str, why: str, *, of: str = "", converted: str = "") -> None:
         message = f'{kind} in version "{version}" cannot be handled as a {of or kind}: {why}'
         super().__init__(400, failure_status(400, "BadRequest", message))
         self.why = why
-        self.converted = converted or why  # of a strategic merge patch
+        self.converted = converted or why  # the reason that strategic merge patches report
 
 
 def unauthorized() -> StatusError:
-    """401: the credentials are not known."""
+    """401: the credentials are invalid."""
     return status_error(401, "Unauthorized", "Unauthorized")
 
 
 def forbidden(resource: str, name: str, why: str, group: str = "", causes: Sequence[FieldError] = ()) -> StatusError:
-    """403: `RESOURCE "NAME" is forbidden: WHY` (without the name when it is not known)."""
+    """403: `RESOURCE "NAME" is forbidden: WHY` (without the name when it is unknown)."""
     subject = f"{qualified_resource(resource, group)} {quoted(name)}" if name else qualified_resource(resource, group)
     details = _details(name=name, group=group, kind=resource, causes=causes)
     return status_error(403, "Forbidden", f"{subject} is forbidden: {why}", details)
 
 
 def forbidden_path(user: str, verb: str, path: str) -> StatusError:
-    """403: a path that is no resource, for a user who may not have it."""
+    """403: the user may not access a path that is no resource."""
     return status_error(403, "Forbidden", f"forbidden: User {quoted(user)} cannot {verb} path {quoted(path)}", {})
 
 
 def method_not_allowed() -> StatusError:
-    """405: the path is served, not with this method."""
+    """405: the path is served, but not with this method."""
     return status_error(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
-MEDIA_TYPES = (JSON, "application/yaml", "application/vnd.kubernetes.protobuf")
-
-
-STREAM_MEDIA_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
-
-
 def not_acceptable(available: Sequence[str] = MEDIA_TYPES) -> StatusError:
-    """406: no form the client accepts is one the server has."""
+    """406: the server supports no media type that the client accepts."""
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
     return status_error(406, "NotAcceptable", message, {})
 
 
 def not_acceptable_representation() -> StatusError:
-    """406: the media type is known, what is asked of it is not."""
+    """406: the media type is known, its parameters are not."""
     message = f"only the following media types are accepted: {', '.join(MEDIA_TYPES)}"
     return status_error(406, "NotAcceptable", message)
 
 
 def not_acceptable_for_list(wanted: str, go_type: str, *, is_list: bool) -> StatusError:
-    """406: the form of one object is asked for a list, or the other way round."""
-    what = "is a list" if is_list else "is not a list"
-    message = f"you requested {wanted}, but the requested object {what} ({go_type})"
+    """406: the client accepts only the representation of one object for a list, or the other way round."""
+    is_or_not = "is a list" if is_list else "is not a list"
+    message = f"you requested {wanted}, but the requested object {is_or_not} ({go_type})"
     return status_error(406, "NotAcceptable", message)
 
 
 def unsupported_media_type(accepted: Sequence[str] = MEDIA_TYPES) -> StatusError:
-    """415: the body comes in a form the server does not read."""
+    """415: the server does not read bodies of this content type."""
     message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
     return status_error(415, "UnsupportedMediaType", message)
 
 
 def media_type_without_handler() -> StatusError:
-    """415: no patch handler takes the content type at all."""
+    """415: no patch type has this content type."""
     return status_error(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
 def request_entity_too_large(limit: int) -> StatusError:
-    """413: the body is larger than the server reads."""
+    """413: the body is larger than the limit."""
     message = f"Request entity too large: limit is {limit}"
     return status_error(413, "RequestEntityTooLarge", message)
 
 
 def resource_expired(message: str) -> StatusError:
-    """410: the version asked for is compacted away."""
+    """410: the requested resource version is compacted."""
     return status_error(410, "Expired", message)
 
 
 def too_large_resource_version(wanted: int, current: int) -> StatusError:
-    """504: the version asked for lies in the future."""
+    """504: the requested resource version lies in the future."""
     details = {
         "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
         "retryAfterSeconds": 1,
@@ -310,11 +307,11 @@ def too_large_resource_version(wanted: int, current: int) -> StatusError:
 
 
 def internal_error(message: str) -> StatusError:
-    """500: the server's own fault (or what kube-apiserver answers as if it were)."""
+    """500: an internal error."""
     cause = {"message": message}
     return status_error(500, "InternalError", f"Internal error occurred: {message}", {"causes": [cause]})
 
 
 def unknown_error(message: str) -> StatusError:
-    """500 without a reason, which kube-apiserver gives for errors it does not map."""
+    """500 without a reason: the response of kube-apiserver for errors that it does not map."""
     return status_error(500, "", message)

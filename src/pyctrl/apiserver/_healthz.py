@@ -1,6 +1,6 @@
-"""Health: `/healthz`, `/livez` and `/readyz`, each check by its own path, and all of them with `?verbose`.
+"""Health checks: `/healthz`, `/livez` and `/readyz`, with a path for each check and `?verbose` for all of them.
 
-A server in memory that answers at all is well; the checks are those of kube-apiserver that mean something here.
+The checks are those of kube-apiserver that apply to a server in memory. They always pass.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._request.request import QueryParameters
 
+__all__ = ["CHECKS", "NOT_FOUND", "health_response"]
+
 TEXT = (("Content-Type", "text/plain; charset=utf-8"),)
-NO_PAGE = Response(status=404, headers=TEXT, body=b"404 page not found\n")
+NOT_FOUND = Response(status=404, headers=TEXT, body=b"404 page not found\n")
 
 CHECKS = {
     "healthz": ("ping", "log", "etcd"),
@@ -21,10 +23,10 @@ CHECKS = {
 
 
 def health_response(parts: Sequence[str], query: QueryParameters) -> Response:
-    """Answer a path that begins with one of `CHECKS`."""
+    """Return the response to a path whose first segment is one of `CHECKS`."""
     checks = CHECKS[parts[0]]
     if len(parts) > 1:
-        return _text("ok") if "/".join(parts[1:]) in checks else NO_PAGE
+        return _text("ok") if "/".join(parts[1:]) in checks else NOT_FOUND
     if not query.has("verbose"):
         return _text("ok")
     excluded = query.every("exclude")

@@ -1,8 +1,9 @@
-"""The server: one `handle` that takes a request and gives its answer, without sockets and without threads.
+"""API server: `handle` takes a request and returns its response, without sockets and threads.
 
-The way of a request: who asks and whether they may (`_access_control`), which resource the URL means (`_request`),
-which form is wanted (`_forms`), then the verb (`_verbs_*`), one transaction over the storage. Only watches, waits for a
-version, and webhooks (`_admission`) take time; everything else is answered in the same turn of the loop.
+A request passes the filters (`_filters`: authentication, impersonation, authorization, audit). The server then finds
+the resource of the URL (`_request.request`) and the accepted representation (`_request.negotiation`), and calls the
+handler of the verb (`_endpoints`), which is one transaction on the storage. Only watches, waits for a resource version
+and webhooks take time. Every other request is answered without waiting.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.delete import Deletes
-from pyctrl.apiserver._endpoints.read import Reads
-from pyctrl.apiserver._endpoints.write import Writes
+from pyctrl.apiserver._endpoints.create import CreateHandler
+from pyctrl.apiserver._endpoints.delete import DeleteHandler
+from pyctrl.apiserver._endpoints.get import GetHandler
+from pyctrl.apiserver._endpoints.list import ListHandler
+from pyctrl.apiserver._endpoints.patch import PatchHandler
+from pyctrl.apiserver._endpoints.update import UpdateHandler
+from pyctrl.apiserver._endpoints.watch import WatchHandler
 from pyctrl.apiserver._errors import (
     Response,
     StatusError,
@@ -45,17 +50,18 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP, REPEATED
-from pyctrl.apiserver._healthz import NO_PAGE
+from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._registry.pod_binding import BINDINGS
 from pyctrl.apiserver._registry.pod_log import LogREST
-from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.reviews import ReviewREST
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccount_token import MAX_SECONDS, TokenREST
 from pyctrl.apiserver._registry.subresources import Subresources
-from pyctrl.apiserver._request.negotiation import is_custom, negotiate_media_type, with_table_options
+from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
-from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -67,9 +73,11 @@ from pyctrl.apiserver._webhooks import (
     resolve_reviews,
 )
 
+__all__ = ["ApiServer"]
+
 log = logging.getLogger("pyctrl.apiserver")
 
-VERSION_WAIT_SECONDS = 3.0  # kube-apiserver's patience for a version in the future
+VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
 
 VERSION_DIGITS = 20  # of the largest 64-bit number
 
@@ -81,28 +89,28 @@ Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 class ApiServer:
     """A Kubernetes API server in memory.
 
-    Everything is lost with the object. Deterministic: names and uids come from `random`, times from pyctrl's clock,
-    timeouts from the running loop. One server belongs to one event loop; it has no tasks of its own and needs no end.
+    All objects are lost with the server. It is deterministic: names and uids come from `random`, times from pyctrl's
+    clock, timeouts from the running loop. One server belongs to one event loop. It has no tasks and need not be closed.
 
     Args:
-        tokens: Users by their bearer tokens. Without, everybody is an administrator.
-        authorization: `"RBAC"` asks the roles and bindings, and has those that every cluster begins with;
-            `"AlwaysAllow"` lets everybody do everything; `"Webhook"` asks the `authorization_webhook`. Several are
-            asked in their order until one allows or denies. By default RBAC for a server that has `tokens` or an
-            `authentication_webhook`, and Webhook before it where there is one.
-        authentication_webhook: Says whose the tokens are that nobody else knows.
-        authorization_webhook: Says who may do what.
-        history: Events kept for each resource, for watches and older versions; after that they answer 410.
-        audit: Told of every request that was answered.
-        webhooks: Calls webhooks of all kinds; an async function in this process will do, and works in virtual time.
-            Without, they are called over HTTPS.
-        resolve_service: Says where a service is that a webhook names, for calls over HTTPS; by default its first ready
-            endpoint.
-        enable_admission_plugins: Plugins of admission that are off by default, by kube-apiserver's names;
-            `"OwnerReferencesPermissionEnforcement"` is the one there is.
+        tokens: Users by bearer token. Without tokens and webhooks every user is an administrator.
+        authorization: `"RBAC"` evaluates roles and bindings, and creates kube-apiserver's default ones; `"AlwaysAllow"`
+            allows everything; `"Webhook"` calls the `authorization_webhook`. Several modes are tried in order until one
+            allows or denies. The default is RBAC with `tokens` or an `authentication_webhook`, preceded by Webhook with
+            an `authorization_webhook`, and AlwaysAllow without any of them.
+        authentication_webhook: Authenticates tokens that the server does not know.
+        authorization_webhook: Authorizes requests.
+        history: Events kept for each resource, for watches and lists at older versions. Older versions answer 410.
+        audit: Records every request that was answered.
+        webhooks: Calls webhooks of all kinds. An async function in this process works, also in virtual time. By default
+            they are called over HTTPS.
+        resolve_service: Resolves the service of a webhook to an address, for calls over HTTPS. By default it is the
+            service's first ready endpoint.
+        enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
+            only one is `"OwnerReferencesPermissionEnforcement"`.
 
     Raises:
-        ValueError: There is no such admission plugin, or the authorization does not fit the webhook.
+        ValueError: An admission plugin does not exist, or the authorization modes do not fit the webhooks.
     """
 
     def __init__(
@@ -125,26 +133,29 @@ class ApiServer:
         random = random or Random()
         self.storage.collection("", "services").listen(self.registry.allocator.changed)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
-        asked = authentication_webhook, authorization_webhook
+        reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
-            self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=asked
+            self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=reviewers
         )
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
         admission = default_admission_chain(
             self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
         )
-        #: Whether roles and bindings decide who may do what.
+        #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
-        who = access.authorizer, access.escalation
-        backend = RESTStorage(self.storage, self.registry, random, admission, *who, conversions)
+        backend = RESTStorage(
+            self.storage, self.registry, random, admission, access.authorizer, access.escalation, conversions
+        )
         if self.has_rbac:
             store_bootstrap_policy(backend)
-        self._reads = Reads(backend)
-        self._writes = Writes(backend)
-        self._deletes = Deletes(backend, self._reads)
+        self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
+        self._creates = CreateHandler(backend)
+        self._updates = UpdateHandler(backend, self._creates)
+        self._patches = PatchHandler(backend, self._creates, self._updates)
+        self._deletes = DeleteHandler(backend, self._lists)
         self._pod_logs = LogREST(backend)
-        self._scales = ScaleREST(backend, self._writes)
-        self._subresources = Subresources(backend, self._writes, self._deletes)
+        self._scales = ScaleREST(backend, self._updates)
+        self._subresources = Subresources(backend, self._updates, self._deletes)
         self._token_requests = TokenREST(backend, access.accounts)
         self._reviews = ReviewREST(access.authenticator, access.authorizer, admission, self.registry)
         self._openid = OpenIDMetadata(access.accounts)
@@ -153,40 +164,40 @@ class ApiServer:
         self._api_services = AutoRegisterController(backend)
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
-        own = {"authorization": f"Bearer {self.loopback_token}"}
+        loopback = {"authorization": f"Bearer {self.loopback_token}"}
         for path, obj in bootstrap_objects():
-            self.handle_nowait("POST", path, headers=own, body=msgspec.json.encode(obj))
-        self._audit = audit  # now: nobody has asked for the default objects
+            self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
+        self._audit = audit  # set last: the requests that create the default objects are not audited
 
     @property
     def loopback_token(self) -> str:
-        """A token of this server's own administrator, `system:apiserver`: for what lives in the same process."""
+        """A token of the administrator `system:apiserver`, for code in the same process."""
         return self._access.authenticator.loopback
 
     def issue_token(self, user: User) -> str:
-        """Make a token for a user, who need not be known before; it is good as long as the server."""
+        """Issue a token for a user, who may be new. It is valid as long as the server exists."""
         return self._access.authenticator.issue(user)
 
     def issue_account_token(self, namespace: str, name: str) -> str:
-        """Make a token for a service account; it is good while the account is there.
+        """Issue a token for a service account. It is valid while the account exists.
 
         Raises:
-            LookupError: there is no such service account.
+            LookupError: The service account does not exist.
         """
         account = self.storage.collection("", "serviceaccounts").find(namespace, name)
         if account is None:
-            raise LookupError(f"there is no service account {name!r} in namespace {namespace!r}; create it first")
+            raise LookupError(f"service account {name!r} does not exist in namespace {namespace!r}; create it first")
         return self._access.accounts.make(account, seconds=MAX_SECONDS)
 
     def issue_long_lived_token(self, namespace: str, name: str, uid: str, secret: str) -> str:
-        """Make the token that a Secret keeps for a service account: it is good while both are there."""
+        """Issue the token that a Secret stores for a service account. It is valid while both exist."""
         return self._access.accounts.issue_long_lived(namespace, name, uid, secret)
 
     def compact(self) -> None:
-        """Forget all history: watches and lists of older versions answer 410 from now on."""
+        """Drop all history: watches and lists at older versions answer 410 from now on."""
         self.storage.compact()
 
-    # -- the way of a request ----------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------
 
     async def handle(
         self,
@@ -198,17 +209,15 @@ class ApiServer:
         *,
         peer: Peer | None = None,
     ) -> Response:
-        """Answer one request. Never raises for what a client sent; a watch's answer streams until it is closed.
+        """Return the response to a request. No request makes it raise. The response of a watch streams until closed.
 
         Args:
-            peer: who is at the other end of the connection, if there is one.
+            peer: The client of the connection, if there is one.
         """
         for name, value in query:
             if name == "resourceVersion" and (version := _number(value)) > self.storage.version:
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        return await self._exchanged(
-            RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer)
-        )
+        return await self._audited(RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer))
 
     def handle_nowait(
         self,
@@ -220,100 +229,98 @@ class ApiServer:
         *,
         peer: Peer | None = None,
     ) -> Response:
-        """Answer one request at once; what `handle` does but for waiting until a version is reached.
+        """Return the response to a request without waiting. It does not wait for a resource version as `handle` does.
 
         Raises:
-            RuntimeError: the answer takes time, because a webhook has to be called; nothing was changed.
+            RuntimeError: The request has to wait for a webhook. Nothing was changed.
         """
-        exchange = RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer, may_wait=False)
-        pending = self._exchanged(exchange)
+        context = RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer, may_wait=False)
+        pending = self._audited(context)
         try:
             pending.send(None)
         except StopIteration as done:
-            answer: Response = done.value
-            return answer
+            response: Response = done.value
+            return response
         pending.close()
-        raise WouldBlock(f"{method} {path} takes time: await ApiServer.handle for it")
+        raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
-    async def _exchanged(self, exchange: RequestContext) -> Response:
+    async def _audited(self, context: RequestContext) -> Response:
         if self._audit is None:
-            return await self._answer(exchange)
-        exchange.received = now()
-        return self._audit.completed(exchange, await self._answer(exchange))
+            return await self._respond(context)
+        context.received = now()
+        return self._audit.completed(context, await self._respond(context))
 
-    async def _answer(self, exchange: RequestContext) -> Response:
+    async def _respond(self, context: RequestContext) -> Response:
         try:
-            if self._access.asks and exchange.may_wait:
-                answer = await resolve_reviews(lambda: self._dispatch(exchange))
+            if self._access.asks and context.may_wait:
+                response = await resolve_reviews(lambda: self._dispatch(context))
             else:
-                answer = await self._dispatch(exchange)
-        except ReviewPending as lacking:
-            raise WouldBlock(str(lacking)) from None
+                response = await self._dispatch(context)
+        except ReviewPending as pending:
+            raise WouldBlock(str(pending)) from None
         except StatusError as refusal:
-            answer = refusal.answer()
+            response = refusal.response()
         except WouldBlock:
             raise
         except RecursionError:
-            answer = bad_request("the object is nested too deeply").answer()
+            response = bad_request("the object is nested too deeply").response()
         except Exception as error:
-            log.exception("request failed", extra={"method": exchange.method, "path": exchange.path})
-            answer = internal_error(f"{type(error).__name__}: {error}").answer()
-        return _with_warnings(answer, exchange.warnings) if exchange.warnings else answer
+            log.exception("Request failed", extra={"method": context.method, "path": context.path})
+            response = internal_error(f"{type(error).__name__}: {error}").response()
+        return _with_warnings(response, context.warnings) if context.warnings else response
 
-    async def _dispatch(self, exchange: RequestContext) -> Response:
-        headers = exchange.headers
-        target = exchange.target = parse_target(exchange.path)
-        _check_timeout(exchange)
-        user = self._access.enter(exchange)
+    async def _dispatch(self, context: RequestContext) -> Response:
+        headers = context.headers
+        target = context.target = parse_target(context.path)
+        _check_timeout(context)
+        user = self._access.enter(context)
         if target is None:
-            found = self._openid.answer(exchange.method, exchange.path, headers)
-            accept, known = headers.get("accept", ""), headers.get("if-none-match", "")
-            return found or self._documents.answer(exchange.method, exchange.path, exchange.query, accept, known)
+            response = self._openid.answer(context.method, context.path, headers)
+            accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
+            return response or self._documents.response(context.method, context.path, context.query, accept, etag)
         resource = self._resource(target)
-        if resource is None or _misses_namespace(exchange, target, resource):
-            return NO_PAGE
-        is_collection = exchange.method == "GET" and not target.name
+        if resource is None or _misses_namespace(context, target, resource):
+            return NOT_FOUND
+        is_collection = context.method == "GET" and not target.name
         accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
-        form = with_table_options(accepted, exchange.query.get("includeObject"))
+        form = with_table_options(accepted, context.query.get("includeObject"))
         if resource.deprecation:
-            exchange.warnings.append(resource.deprecation)
+            context.warnings.append(resource.deprecation)
         request = ResourceRequest(
-            method=exchange.method,
-            path=exchange.path,
+            method=context.method,
+            path=context.path,
             target=target,
             resource=resource,
-            query=exchange.query,
+            query=context.query,
             headers=headers,
-            body=exchange.body,
+            body=context.body,
             user=user,
             form=form,
-            warnings=exchange.warnings,
-            annotations=exchange.annotations,
-            may_wait=exchange.may_wait,
+            warnings=context.warnings,
+            annotations=context.annotations,
+            may_wait=context.may_wait,
         )
         handler = self._handler(request)
         if resource.converts:
-            answer = await self._converted(handler, request)
+            response = await self._call_converted(handler, request)
         else:
-            answered = handler(request)
-            answer = answered if isinstance(answered, Response) else await answered
-        self._establishing.settle()
-        self._api_services.settle()
-        return answer
+            response = await _call(handler, request)
+        self._establishing.sync()
+        self._api_services.sync()
+        return response
 
-    async def _converted(self, handler: Handler, request: ResourceRequest) -> Response:
-        """Answer a request for a resource with a conversion webhook: everything it is about is converted first."""
+    async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:
+        """Call a handler for a resource with a conversion webhook: convert the objects of the request first."""
         conversions = self._conversions
         await conversions.prepare(request, self.storage.collection(request.target.group, request.target.resource))
         while True:
             try:
-                answered = handler(request)
-                return answered if isinstance(answered, Response) else await answered
-            except NotConverted as lacking:  # an older state, or one that came meanwhile; nothing was written yet
-                await conversions.show([lacking.stored], lacking.resource, request)
+                return await _call(handler, request)
+            except NotConverted as error:  # an older state, or one stored in the meantime; nothing was written yet
+                await conversions.show([error.stored], error.resource, request)
 
     def _resource(self, target: RequestTarget) -> ResourceType | None:
-        """Find what the URL means; None when not even its group and version are served."""
+        """Return the resource of the URL; None when its group and version are not served."""
         resource = self.registry.find(target.group, target.version, target.resource)
         if resource is None:
             if self.registry.knows(target.group, target.version):
@@ -323,21 +330,21 @@ class ApiServer:
             raise resource_not_served()
         return resource
 
-    # -- which verb --------------------------------------------------------------------------------------------
+    # -- handlers ----------------------------------------------------------------------------------------------
 
     def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
-        """Handlers by method and shape of the URL, with the verb that the kind must have; sub-resources need none."""
+        """Return handlers by method and shape of the URL, with the verb that the resource must support ("": none)."""
         return {
             ("POST", "collection"): ("create", self._create),
             ("GET", "collection"): ("list", self._list_or_watch),
             ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
             ("GET", "object"): ("get", self._get),
-            ("PUT", "object"): ("update", self._writes.replace),
-            ("PATCH", "object"): ("patch", self._writes.patch),
+            ("PUT", "object"): ("update", self._updates.update),
+            ("PATCH", "object"): ("patch", self._patches.patch),
             ("DELETE", "object"): ("delete", self._deletes.delete),
-            ("GET", "part"): ("", self._reads.get),
-            ("PUT", "part"): ("", self._writes.replace),
-            ("PATCH", "part"): ("", self._writes.patch),
+            ("GET", "part"): ("", self._gets.get),
+            ("PUT", "part"): ("", self._updates.update),
+            ("PATCH", "part"): ("", self._patches.patch),
             ("GET", "scale"): ("", self._scales.get),
             ("PUT", "scale"): ("", self._scales.replace),
             ("PATCH", "scale"): ("", self._scales.patch),
@@ -352,10 +359,10 @@ class ApiServer:
         target, resource = request.target, request.resource
         if self._reviews.answers(target):
             return self._reviews.answer
-        if target.name and resource.namespaced and not target.namespace and not is_custom(resource):
+        if target.name and resource.namespaced and not target.namespace and not resource.is_custom:
             raise resource_not_served()
         if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
-            raise resource_not_served()  # what is only created has no URL but that of its collection
+            raise resource_not_served()  # a resource that is only created has no other URL than its collection
         if target.subresource and target.subresource not in resource.subresources:
             raise self._no_subresource(request)
         shape = target.subresource or ("object" if target.name else "collection")
@@ -371,65 +378,70 @@ class ApiServer:
     @staticmethod
     def _no_subresource(request: ResourceRequest) -> StatusError:
         target = request.target
-        if is_custom(request.resource):
+        if request.resource.is_custom:
             return not_found(target.resource, target.name, target.group)
         return resource_not_served()
 
     def _create(self, request: ResourceRequest) -> Coroutine[Any, Any, Response]:
         is_binding = (request.target.group, request.target.resource) == BINDINGS
-        return (self._subresources.bind_named if is_binding else self._writes.create)(request)
+        return (self._subresources.bind_named if is_binding else self._creates.create)(request)
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):
-            return self._reads.watch(request)
+            return self._watches.watch(request)
         self._check_version(request)
-        return self._reads.list(request)
+        return self._lists.list(request)
 
     def _get(self, request: ResourceRequest) -> Response:
         if request.target.watch:
-            return self._reads.watch(request)
+            return self._watches.watch(request)
         self._check_version(request)
-        return self._reads.get(request)
+        return self._gets.get(request)
 
     def _check_version(self, request: ResourceRequest) -> None:
-        """Refuse a version that the storage has not reached; `handle` has waited for it already."""
+        """Refuse a resource version that the storage has not reached; `handle` has waited for it."""
         version = _number(request.query.get("resourceVersion"))
         if version > self.storage.version:
             raise too_large_resource_version(version, self.storage.version)
 
 
-def _check_timeout(exchange: RequestContext) -> None:
-    """Refuse a `timeout` that is no duration, as kube-apiserver does before it knows who asks."""
-    text, target = exchange.query.get("timeout"), exchange.target
+async def _call(handler: Handler, request: ResourceRequest) -> Response:
+    response = handler(request)
+    return response if isinstance(response, Response) else await response
+
+
+def _check_timeout(context: RequestContext) -> None:
+    """Refuse a `timeout` that is no duration; kube-apiserver does so before authentication."""
+    text, target = context.query.get("timeout"), context.target
     is_long = target is not None and (
-        target.subresource in _LONG_RUNNING or target.verb(exchange.method, exchange.query.first) == "watch"
+        target.subresource in _LONG_RUNNING or target.verb(context.method, context.query.first) == "watch"
     )
     if text and not is_long and (problem := duration_problem(text)):
         raise bad_request(f"invalid timeout specified in the request URL - {problem}")
 
 
-def _misses_namespace(exchange: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
-    """Whether a custom resource is asked for without its namespace; only lists and watches reach over all of them."""
-    if target.namespace or not resource.namespaced or not is_custom(resource):
+def _misses_namespace(context: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
+    """Return whether the URL of a custom resource lacks its namespace, which only list and watch may leave out."""
+    if target.namespace or not resource.namespaced or not resource.is_custom:
         return False
-    return target.verb(exchange.method, exchange.query.first) not in ("list", "watch")
+    return target.verb(context.method, context.query.first) not in ("list", "watch")
 
 
 def _number(version: str) -> int:
-    """Read a version; 0 when it is none, which is told where it is used."""
+    """Read a resource version; 0 when it is no number, which the handler refuses."""
     return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0
 
 
 def _lowered(headers: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return headers by their names in lower case; of a repeated one the first, as in Go, but all that impersonate."""
+    """Return the first value of each header by lower-case name, as in Go, and all values of impersonation headers."""
     every = Headers.of(headers or {})
     names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
     return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
 
 
-def _with_warnings(answer: Response, warnings: list[str]) -> Response:
-    told = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
-    return Response(status=answer.status, headers=(*answer.headers, *told), body=answer.body)
+def _with_warnings(response: Response, warnings: list[str]) -> Response:
+    headers = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
+    return Response(status=response.status, headers=(*response.headers, *headers), body=response.body)
 
 
 def _escaped(text: str) -> str:

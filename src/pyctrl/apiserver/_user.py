@@ -1,10 +1,28 @@
-"""Users and the groups that everybody knows."""
+"""Users, and the names and groups that Kubernetes reserves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "ACCOUNT_PREFIX",
+    "ADMIN",
+    "ADMINISTRATORS",
+    "ANONYMOUS",
+    "ANONYMOUS_GROUP",
+    "AUTHENTICATED",
+    "NODES",
+    "NODE_PREFIX",
+    "Peer",
+    "User",
+    "add_authenticated_group",
+    "service_account_groups",
+    "service_account_of",
+    "user_info",
+    "user_of_certificate",
+]
 
 ADMINISTRATORS: Final = "system:masters"
 AUTHENTICATED: Final = "system:authenticated"
@@ -16,7 +34,7 @@ NODES: Final = "system:nodes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """The user of a request, as SelfSubjectReview tells it."""
+    """The user of a request."""
 
     name: str
     uid: str = ""
@@ -25,12 +43,12 @@ class User:
 
     @property
     def is_administrator(self) -> bool:
-        """Whether no rule is asked about this user: a member of `system:masters` may do everything."""
+        """Whether the user is a member of `system:masters`, which may do everything."""
         return ADMINISTRATORS in self.groups
 
 
 class Peer(NamedTuple):
-    """The other end of a connection, and as whom its client certificate identifies it, if it has shown one."""
+    """The client of a connection, and the user of its client certificate, if it sent one."""
 
     address: str
     user: User | None = None
@@ -41,19 +59,19 @@ ADMIN: Final = User(name="kubernetes-admin", groups=(ADMINISTRATORS, AUTHENTICAT
 
 
 def add_authenticated_group(user: User) -> User:
-    """Give a user that has proved who it is: one of `system:authenticated`."""
+    """Return the user as a member of `system:authenticated`."""
     if AUTHENTICATED in user.groups:
         return user
     return User(name=user.name, uid=user.uid, groups=(*user.groups, AUTHENTICATED), extra=user.extra)
 
 
 def service_account_groups(namespace: str) -> tuple[str, ...]:
-    """Give the groups that a service account has by itself."""
+    """Return the groups of a service account."""
     return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
 
 
 def service_account_of(name: str) -> tuple[str, str] | None:
-    """Give namespace and name of the service account that a user name means; None when it means none."""
+    """Return namespace and name of the service account of a user name; None for other user names."""
     if not name.startswith(ACCOUNT_PREFIX):
         return None
     namespace, _, account = name.removeprefix(ACCOUNT_PREFIX).partition(":")
@@ -61,17 +79,17 @@ def service_account_of(name: str) -> tuple[str, str] | None:
 
 
 def user_info(user: User) -> dict[str, Any]:
-    """Tell a user as `UserInfo`."""
+    """Return a user as `UserInfo` of authentication.k8s.io/v1."""
     extra = {key: list(values) for key, values in user.extra.items()}
     parts: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
     return {name: value for name, value in parts.items() if value}
 
 
 def user_of_certificate(certificate: Mapping[str, Any]) -> User | None:
-    """Give the user that a verified client certificate is: the common name, in its organizations as groups.
+    """Return the user of a verified client certificate: its common name, with its organizations as groups.
 
     Args:
-        certificate: as `ssl.SSLSocket.getpeercert` gives it.
+        certificate: As `ssl.SSLSocket.getpeercert` returns it.
     """
     subject = [pair for names in certificate.get("subject", ()) for pair in names]
     name = next((value for key, value in subject if key == "commonName"), "")

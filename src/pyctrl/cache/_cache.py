@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import timedelta
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyctrl._metrics import MetricFamily
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, Unstructured, kind_of
 from pyctrl.cache._coverage import ListQuery, field_selector, label_selector
 from pyctrl.cache._informer import Informer, has_answered, is_synced_or_failed
 from pyctrl.cache._options import KindOptions, Outside
@@ -32,6 +32,7 @@ __all__ = ["MIN_OBJECTS_TO_PAUSE", "Cache", "garbage_collection_paused"]
 log = logging.getLogger("pyctrl.cache")
 
 T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
 class Cache:
@@ -256,11 +257,7 @@ class Cache:
 
     # --- reading ---
 
-    @overload
-    async def get(self, kind: type[T], key: Key) -> T: ...
-    @overload
-    async def get(self, kind: GroupVersionKind, key: Key) -> Unstructured: ...
-    async def get(self, kind: KindLike, key: Key) -> Any:
+    async def get(self, kind: Kind[O], key: Key) -> O:
         """Return an object.
 
         The fields of a typed object are decoded on first use: an access to a field that is missing or does not fit its
@@ -278,11 +275,7 @@ class Cache:
             raise NotFound(f"{gvk.group_kind} {str(key)!r} not found", code=404, request="cache")
         return found
 
-    @overload
-    async def find(self, kind: type[T], key: Key) -> T | None: ...
-    @overload
-    async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
-    async def find(self, kind: KindLike, key: Key) -> Any:
+    async def find(self, kind: Kind[O], key: Key) -> O | None:
         """Return an object, or None when it does not exist. Raises NotCovered, NotSynced and DecodeError as `get`."""
         if type(key) is not Key:
             key = checked_key(kind, key)
@@ -297,35 +290,15 @@ class Cache:
             return None
         return record.decode(kind)
 
-    @overload
     async def list(
         self,
-        kind: type[T],
+        kind: Kind[O],
         *,
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
         index: tuple[str, str] | None = None,
-    ) -> Sequence[T]: ...
-    @overload
-    async def list(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        index: tuple[str, str] | None = None,
-    ) -> Sequence[Unstructured]: ...
-    async def list(
-        self,
-        kind: KindLike,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        index: tuple[str, str] | None = None,
-    ) -> Sequence[Any]:
+    ) -> Sequence[O]:
         """Return the objects of a kind that match, in no particular order.
 
         Typed objects are decoded on first use, as by `get`.
@@ -361,18 +334,18 @@ class Cache:
         except DecodeError:
             return [r.decode_late(kind) if isinstance(r, UnreadableRecord) else r.decode(kind) for r in records]
 
-    def _existing(self, kind: KindLike) -> Informer:
+    def _existing(self, kind: Kind[Any]) -> Informer:
         gvk = kind_of(kind)
         informer = self._informers.get(gvk)
         if informer is None:
             raise NotCovered(gvk, asked="any object", covered="")
         return informer
 
-    def _means_cluster(self, kind: KindLike) -> bool:
+    def _means_cluster(self, kind: Kind[Any]) -> bool:
         """Return whether a list without a namespace is of the whole cluster, although only a part of it is watched."""
         return self._namespaces is None and self._goes_live(kind)
 
-    async def _list_live(self, kind: KindLike, *, namespace: str | None, **selectors: Any) -> Sequence[Any]:
+    async def _list_live(self, kind: Kind[O], *, namespace: str | None, **selectors: Any) -> Sequence[O]:
         """List on the server; without a namespace, in the namespaces that the cache is restricted to."""
         if namespace is not None or self._namespaces is None or not await self._is_namespaced(kind):
             return await self._client.list(kind, namespace=namespace, **selectors)
@@ -380,11 +353,11 @@ class Cache:
         namespaces = sorted(self._namespaces if chosen is None else chosen)
         return [obj for each in namespaces for obj in await self._client.list(kind, namespace=each, **selectors)]
 
-    async def _is_namespaced(self, kind: KindLike) -> bool:
-        declared = resource_of(kind).namespaced
+    async def _is_namespaced(self, kind: Kind[Any]) -> bool:
+        declared = resource_of(cast(KindLike, kind)).namespaced
         return (await self._client.discovery.mapping(kind_of(kind))).namespaced if declared is None else declared
 
-    def _goes_live(self, kind: KindLike) -> bool:
+    def _goes_live(self, kind: Kind[Any]) -> bool:
         options = self._options.get(kind_of(kind), KindOptions())
         return (options.outside or self._outside) is Outside.LIVE
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured
+from pyctrl.api import Key, Kind, KubernetesObject, Unstructured
 from pyctrl.cache._cache import Cache
 from pyctrl.client import Client, ClientOptions, Fields, Labels, ObjectList, VersionMatch, checked_key
 
 __all__ = ["CachedClient"]
 
-T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
 class CachedClient(Client):
@@ -26,24 +26,18 @@ class CachedClient(Client):
     """
 
     def __init__(self, cache: Cache, client: Client) -> None:
+        super().__init__(client.connection, options=client.options)
         self.cache = cache
         #: The same client without the cache.
         self.live = client
-        self._share(client)
-
-    def _share(self, client: Client) -> None:
-        self._transport = client._transport  # noqa: SLF001 - see below
-        self._take(client._calls)  # noqa: SLF001 - of its base class: one connection, one discovery, one set of observers
 
     def with_options(self, options: ClientOptions) -> Self:
         """Return a client with other options that shares everything else with this one."""
-        return type(self)(self.cache, self.live.with_options(options))
+        derived = super().with_options(options)
+        derived.live = self.live.with_options(options)
+        return derived
 
-    @overload
-    async def get(self, kind: type[T], key: Key, *, resource_version: str | None = None) -> T: ...
-    @overload
-    async def get(self, kind: GroupVersionKind, key: Key, *, resource_version: str | None = None) -> Unstructured: ...
-    async def get(self, kind: KindLike, key: Key, *, resource_version: str | None = None) -> Any:
+    async def get(self, kind: Kind[O], key: Key, *, resource_version: str | None = None) -> O:
         """Return an object, from the cache unless a version is given.
 
         Raises:
@@ -54,18 +48,13 @@ class CachedClient(Client):
             return await self.live.get(kind, key, resource_version=resource_version)
         return await self.cache.get(kind, await self._key(kind, key))
 
-    @overload
-    async def find(self, kind: type[T], key: Key) -> T | None: ...
-    @overload
-    async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
-    async def find(self, kind: KindLike, key: Key) -> Any:
+    async def find(self, kind: Kind[O], key: Key) -> O | None:
         """Return an object from the cache, or None when there is none. Raises NotCovered, NotSynced."""
         return await self.cache.find(kind, await self._key(kind, key))
 
-    @overload
     async def list(
         self,
-        kind: type[T],
+        kind: Kind[O],
         *,
         namespace: str | None = None,
         labels: Labels = None,
@@ -75,31 +64,7 @@ class CachedClient(Client):
         continue_token: str | None = None,
         resource_version: str | None = None,
         resource_version_match: VersionMatch | None = None,
-    ) -> ObjectList[T]: ...
-    @overload
-    async def list(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        index: tuple[str, str] | None = None,
-        limit: int | None = None,
-        continue_token: str | None = None,
-        resource_version: str | None = None,
-        resource_version_match: VersionMatch | None = None,
-    ) -> ObjectList[Unstructured]: ...
-    async def list(
-        self,
-        kind: KindLike,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        index: tuple[str, str] | None = None,
-        **live: Any,
-    ) -> ObjectList[Any]:
+    ) -> ObjectList[O]:
         """Return the objects of a kind that match, from the cache; ``index`` as for `Cache.list`.
 
         With a limit, a continue token or a version the server answers, as for `Client.list`.
@@ -107,23 +72,20 @@ class CachedClient(Client):
         Raises:
             NotCovered, NotSynced, IndexMissing: the cache cannot answer; see `Cache`.
         """
+        live: dict[str, Any] = {
+            "limit": limit,
+            "continue_token": continue_token,
+            "resource_version": resource_version,
+            "resource_version_match": resource_version_match,
+        }
         if any(value is not None for value in live.values()):
             return await self.live.list(kind, namespace=namespace, labels=labels, fields=fields, **live)
-        namespace = await self._namespace(kind, namespace)
+        namespace = await self._requests.namespace_for(kind, namespace)
         found = await self.cache.list(kind, namespace=namespace, labels=labels, fields=fields, index=index)
         return ObjectList(found)
 
-    async def _key(self, kind: KindLike, key: Key) -> Key:
+    async def _key(self, kind: Kind[Any], key: Key) -> Key:
         if type(key) is Key and not self.options.namespace:
             return key
         key = checked_key(kind, key)
-        return Key(await self._namespace(kind, key.namespace) or "", key.name)
-
-    async def _namespace(self, kind: KindLike, namespace: str | None) -> str | None:
-        """Return the namespace to read: as in `Client`, that of the options applies to all namespaced kinds."""
-        own = self.options.namespace
-        if not own or not (await self._calls.mapping(kind)).namespaced:
-            return namespace
-        if namespace and namespace != own:
-            raise ValueError(f"{kind} of namespace {namespace!r} was asked of a client for namespace {own!r}")
-        return own
+        return Key(await self._requests.namespace_for(kind, key.namespace) or "", key.name)

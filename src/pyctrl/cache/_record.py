@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import msgspec
 
 from pyctrl._json import UNREADABLE
 from pyctrl.api import (
-    GroupVersionKind,
     Key,
-    KindLike,
+    Kind,
     KubernetesObject,
     OwnerReference,
     Unstructured,
@@ -24,7 +23,7 @@ from pyctrl.cache._transform import BytesTransform, strip_managed_fields
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
 
-T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 UNORDERED = 0  # stands for a resource version that is not a number: such versions do not compare
 
@@ -118,12 +117,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
             return str(value).lower()
         return None if value is None else str(value)
 
-    @overload
-    def decode(self, kind: type[T]) -> T: ...
-    @overload
-    def decode(self, kind: GroupVersionKind) -> Unstructured: ...
-
-    def decode(self, kind: KindLike) -> KubernetesObject | Unstructured:
+    def decode(self, kind: Kind[O]) -> O:
         """Return a fresh object of a kind; the fields of a typed object are decoded on first use.
 
         Raises:
@@ -136,7 +130,7 @@ class Record(msgspec.Struct, gc=False, eq=False):  # gc=False: nothing in it ref
 class TransformedRecord(Record):
     """An object that was transformed: its JSON may have another name and kind than the record."""
 
-    def decode(self, kind: KindLike) -> Any:
+    def decode(self, kind: Kind[O]) -> O:
         """Return a fresh object, decoded from the JSON alone. Raises DecodeError."""
         return decode(kind, self.data, lazily=True)
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import logging
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, KindLike, Unstructured, decode, decode_known, is_metadata_only, shown_wire
+from pyctrl.api import (
+    GroupVersionKind,
+    Kind,
+    KubernetesObject,
+    Unstructured,
+    decode,
+    decode_known,
+    is_metadata_only,
+    shown_wire,
+)
 from pyctrl.cache._metadata import head_of
 from pyctrl.cache._record import UNORDERED, Record, version_number
 from pyctrl.cache._store import Store
 from pyctrl.errors import DecodeError
 
 __all__ = ["UnreadableObjects", "UnreadableRecord", "digest", "unreadable_record"]
+
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 log = logging.getLogger("pyctrl.cache")
 
@@ -40,18 +51,18 @@ class UnreadableRecord(Record):
             "its metadata can be read with Metadata[...]; repair or delete the object"
         )
 
-    def decode(self, kind: KindLike) -> Any:
+    def decode(self, kind: Kind[O]) -> O:
         """Return the object for a metadata-only kind. Raises DecodeError for any other kind."""
         if is_metadata_only(kind):
             return decode(kind, self.data, lazily=True)
         raise self.error
 
-    def decode_late(self, kind: KindLike) -> Any:
+    def decode_late(self, kind: Kind[O]) -> O:
         """Return an object that has a name, and raises DecodeError when anything else is read."""
         if is_metadata_only(kind):
             return decode(kind, self.data, lazily=True)
         if isinstance(kind, GroupVersionKind):
-            return _UnreadableObject(msgspec.json.decode(self.data), self.error)
+            return cast(O, _UnreadableObject(msgspec.json.decode(self.data), self.error))
         try:
             return decode_known(kind, self.kept, self.name, self.namespace, self.uid)
         except DecodeError as error:  # the class does not support lazy decoding

@@ -1,20 +1,24 @@
-"""Expressions in CEL, as Kubernetes' validation rules, match conditions and admission policies have them.
+"""CEL expressions with Kubernetes' types, functions and messages: validation rules, match conditions, policies.
 
-Text becomes a program once and is evaluated often:
+Compile an expression once and evaluate it often:
 
-    environment = Environment(MATCH_CONDITION)             # or `policy_variables(...)`, or {name: type} of your own
-    program = environment.compile("object.spec.size < 5")  # CompileFailed: str() is kube-apiserver's message
-    program.type == BOOL                                   # what it gives; the caller says what it wants
-    program.uses("authorizer")                             # does it mention this variable?
-    program.evaluate({"object": {...}, ...})               # the value; EvaluationFailed: str() is cel-go's message
+    environment = Environment({"self": map_of(STRING, INT)})  # the variables and their types
+    program = environment.compile("self.size < 5")            # CompileFailed: str() is kube-apiserver's message
+    program.type == BOOL                                      # the type of the result, which the caller checks
+    program.uses("self")                                      # True: the expression refers to this variable
+    program.evaluate({"self": {"size": 3}})                   # True; EvaluationFailed: str() is cel-go's message
 
-Values are JSON's (dict, list, str, int, float, bool, None); a value of type `dyn` is taken as it is. What is absent is
-left out of a dict, not None. `authorizer` is `AuthorizerValue(decide)`, `authorizer.requestResource` is
-`ResourceCheck(decide, Access(group=..., resource=..., ...))` with the function that decides. What is computed only when
-it is asked for (`variables` of a policy) may be a dict with `__missing__` and `__contains__`.
+`MATCH_CONDITION` and `policy_variables` are the variables of admission. `schema_decl_type` returns the type of a CRD
+schema, and `value_reader` the function that converts an object's JSON for it (timestamps, durations, bytes, sets).
 
-The grammar is that of the `cel` extra: check `has_library()` first, and refuse with `NOT_INSTALLED` without it. Types
-are checked and programs run by this package, because they have to know Kubernetes' types, functions and messages.
+Values are JSON's (dict, list, str, int, float, bool, None). Values of type `dyn` are used unchanged. Leave absent
+fields out of a dict; None is CEL's `null`. `authorizer` is an `AuthorizerValue(decide)` and
+`authorizer.requestResource` a `ResourceCheck(decide, AuthorizerAttributes(group=..., resource=..., ...))`, where
+`decide` returns an `AuthorizerDecision`. Lazily computed values, such as a policy's `variables`, can be a dict subclass
+with `__missing__` and `__contains__`.
+
+The parser comes with the `cel` extra. Check `has_library()` first and report `NOT_INSTALLED` without it. This package
+checks types and evaluates programs itself, because both depend on Kubernetes' types, functions and messages.
 """
 
 from pyctrl.cel._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_type, policy_variables

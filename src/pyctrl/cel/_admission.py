@@ -1,4 +1,4 @@
-"""The variables of admission: what match conditions and validating admission policies may refer to."""
+"""CEL variables of match conditions and ValidatingAdmissionPolicies."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pyctrl.cel._library.authorizer import AuthorizerValue, ResourceCheck
 from pyctrl.cel._types import BOOL, DYN, INT, STRING, TIMESTAMP, FieldType, Type, list_of, map_of, opaque
 
+__all__ = ["MATCH_CONDITION", "NAMESPACE", "REQUEST", "object_type", "policy_variables"]
+
 
 def object_type(name: str, fields: Mapping[str, Type]) -> Type:
-    """Give the type of an object with these fields; any other field is a compile error."""
+    """Return the type of an object with these fields; any other field is a compile error."""
     return Type("object", name, (), {key: FieldType(key, each) for key, each in fields.items()})
 
 
@@ -73,7 +75,7 @@ MATCH_CONDITION: Mapping[str, Type] = {
 def policy_variables(
     variables: Mapping[str, Type], *, has_params: bool, has_authorizer: bool = True
 ) -> dict[str, Type]:
-    """Give the variables of a policy's expressions; `variables` are those that the policy itself has defined so far."""
+    """Return the variables of a policy's expressions; `variables` are those that the policy has defined so far."""
     found = {**MATCH_CONDITION, "namespaceObject": NAMESPACE}
     if has_params:
         found["params"] = DYN

@@ -1,6 +1,6 @@
-"""The type checker: finds the type of every part of an expression and the functions that are meant.
+"""Type checker: finds the type of each node of an expression and the overloads that each call may use.
 
-It follows cel-go's rules and complains in its words. Types of objects come from definitions' schemas.
+It follows cel-go's rules and reports errors in its words. The types of objects come from CRD schemas.
 """
 
 from __future__ import annotations
@@ -41,12 +41,15 @@ from pyctrl.cel._types import (
 )
 from pyctrl.cel._values import Uint
 
+__all__ = ["Checker"]
+
+
 _UNDECLARED = "undeclared reference to '{}' (in container '')"
 _CONSTANTS = {bool: BOOL, int: INT, Uint: UINT, float: DOUBLE, str: STRING, bytes: BYTES, type(None): NULL}
 
 
 class Checker:
-    """Checks one expression. What is wrong is in `issues` afterwards."""
+    """Type checker of one expression. `issues` has the errors after `check`."""
 
     def __init__(
         self,
@@ -61,7 +64,7 @@ class Checker:
         self.issues: list[Issue] = []
 
     def check(self, expression: Expression) -> Type:
-        """Give the type of an expression, and leave in each part of it its own."""
+        """Return the type of an expression and set the type of each of its nodes."""
         self._check(expression)
         for each in walk(expression):
             each.type = self._substitution.apply(each.type, is_final=True)
@@ -86,19 +89,19 @@ class Checker:
             case Comprehension():
                 found = self._comprehension(expression)
             case _:
-                raise TypeError(f"{expression!r} is no part of an expression")
+                raise TypeError(f"{expression!r} is not a node of an expression")
         expression.type = found
         return found
 
-    def _complain(self, where: Expression | MapEntry, message: str) -> Type:
+    def _report(self, where: Expression | MapEntry, message: str) -> Type:
         self.issues.append(Issue(where.at, message))
         return ERROR
 
     def _undeclared(self, where: Expression, name: str) -> Type:
-        return self._complain(where, _UNDECLARED.format(name))
+        return self._report(where, _UNDECLARED.format(name))
 
     def _lookup(self, name: str) -> Type | None:
-        scopes = self._scopes[:1] if name.startswith(".") else self._scopes  # a dot asks for the outermost
+        scopes = self._scopes[:1] if name.startswith(".") else self._scopes  # a leading dot means the outermost scope
         name = name.removeprefix(".")
         for scope in reversed(scopes):
             if name in scope:
@@ -136,13 +139,13 @@ class Checker:
         elif target.is_dynamic:
             found = DYN
         else:
-            found = self._complain(where, f"type '{target}' does not support field selection")
+            found = self._report(where, f"type '{target}' does not support field selection")
         return optional_of(found) if is_wrapped or is_optional_select else found
 
     def _field_of(self, where: Expression, field: str, target: Type) -> Type:
         found = target.fields.get(field)
         if found is None:
-            return self._complain(where, f"undefined field '{field}'")
+            return self._report(where, f"undefined field '{field}'")
         if isinstance(where, Select):
             where.key = found.key
         elif isinstance(where, Call) and isinstance(where.arguments[1], Constant):
@@ -188,16 +191,16 @@ class Checker:
         return result if result is not None else self._no_overload(call, given)
 
     def _no_overload(self, call: Call, given: list[Type]) -> Type:
-        told = [str(self._substitution.apply(each, is_final=True)) for each in given]
-        target = f"{told.pop(0)}." if call.target is not None else ""
-        signature = f"{target}({', '.join(told)})"
-        return self._complain(call, f"found no matching overload for '{call.function}' applied to '{signature}'")
+        shown = [str(self._substitution.apply(each, is_final=True)) for each in given]
+        target = f"{shown.pop(0)}." if call.target is not None else ""
+        signature = f"{target}({', '.join(shown)})"
+        return self._report(call, f"found no matching overload for '{call.function}' applied to '{signature}'")
 
     def _want(self, expression: Expression, wanted: Type) -> None:
         if not self._substitution.fits(expression.type, wanted):
-            self._complain(expression, f"expected type '{wanted}' but found '{self._told(expression.type)}'")
+            self._report(expression, f"expected type '{wanted}' but found '{self._final(expression.type)}'")
 
-    def _told(self, kind: Type) -> Type:
+    def _final(self, kind: Type) -> Type:
         return self._substitution.apply(kind, is_final=True)
 
     # -- literals ----------------------------------------------------------------------------------------------
@@ -229,7 +232,7 @@ class Checker:
         if is_optional(kind):
             return kind.parameters[0]
         if not kind.is_dynamic or kind == ERROR:
-            self._complain(where, f"expected type 'optional_type({kind})' but found '{kind}'")
+            self._report(where, f"expected type 'optional_type({kind})' but found '{kind}'")
         return kind
 
     def _join(self, known: Type | None, kind: Type) -> Type:
@@ -250,10 +253,10 @@ class Checker:
             name = entry.key.value if isinstance(entry.key, Constant) else ""
             wanted = fields.get(name)
             if wanted is None:
-                self._complain(entry, f"undefined field '{name}'")
+                self._report(entry, f"undefined field '{name}'")
             elif not self._substitution.fits(kind, wanted):
-                told = self._told(kind)
-                self._complain(entry, f"expected type of field '{name}' is '{wanted}' but provided type is '{told}'")
+                shown = self._final(kind)
+                self._report(entry, f"expected type of field '{name}' is '{wanted}' but provided type is '{shown}'")
         return found
 
     # -- loops -------------------------------------------------------------------------------------------------
@@ -275,7 +278,7 @@ class Checker:
         return self._substitution.apply(found)
 
     def _items(self, loop: Comprehension, ranged: Type) -> tuple[Type, Type]:
-        """The types of the variables: item, or index and item, or key, or key and value."""
+        """Return the types of the variables: item, or index and item, or key, or key and value."""
         if ranged.kind == "list":
             item = ranged.parameters[0]
             return (INT, item) if loop.second else (item, DYN)
@@ -288,12 +291,12 @@ class Checker:
             self._substitution.fits(ranged, DYN)
             return DYN, DYN
         why = f"expression of type '{ranged}' cannot be range of a comprehension (must be list, map, or dynamic)"
-        self._complain(loop.range, why)
+        self._report(loop.range, why)
         return ERROR, ERROR
 
 
 def qualified_name(expression: Expression) -> str | None:
-    """Give `a.b.c` for a chain of fields that may as well be one name."""
+    """Return `a.b.c` for a chain of fields, which may be one name with dots; None for other expressions."""
     match expression:
         case Identifier(name=name):
             return name
@@ -311,7 +314,7 @@ def _instance(kind: Type, fresh: Mapping[str, Type]) -> Type:
     return Type(kind.kind, kind.name, tuple(_instance(each, fresh) for each in kind.parameters), kind.fields)
 
 
-#: The messages that can be written as literals, and their fields.
+#: The messages that can be constructed by a literal, and their fields.
 MESSAGES: Mapping[str, Mapping[str, Type]] = {
     "google.protobuf.Timestamp": {"seconds": INT, "nanos": INT},
     "google.protobuf.Duration": {"seconds": INT, "nanos": INT},

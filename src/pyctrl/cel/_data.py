@@ -1,6 +1,6 @@
-"""From the JSON of an object to the values that expressions see: moments, durations, bytes, sets, no nulls.
+"""Conversion of an object's JSON to CEL values: timestamps, durations, bytes, sets; nulls are dropped.
 
-Most data is used as it is: `value_reader` gives None for a schema where nothing has to be made of it.
+Most data needs no conversion. `value_reader` returns None for such a schema.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any, TypeAlias
 
 from pyctrl.cel._library.times import SECOND, read_timestamp
 from pyctrl.cel._values import Duration, MapList, SetList, Timestamp
+
+__all__ = ["Reader", "value_reader"]
+
 
 Reader: TypeAlias = Callable[[Any], Any]
 
@@ -33,7 +36,7 @@ _UNITS = {
 
 
 def value_reader(schema: Mapping[str, Any]) -> Reader | None:
-    """Give what makes values of the JSON of a place, or None when the JSON will do."""
+    """Return the function that converts JSON of a schema to CEL values; None if the JSON can be used unchanged."""
     if schema.get("x-kubernetes-int-or-string"):
         return None
     make = _KINDS.get(schema.get("type", ""))
@@ -72,23 +75,23 @@ def _string(schema: Mapping[str, Any]) -> Reader | None:
 
 
 def _guarded(read: Callable[[Any], Any], *kinds: type) -> Reader:
-    """Leave alone what the schema has refused already."""
+    """Convert values of these types only; the schema has already rejected others."""
     return lambda value: read(value) if isinstance(value, kinds) else value
 
 
-def _moment(text: str) -> Timestamp | str:
+def _timestamp(text: str) -> Timestamp | str:
     found = read_timestamp(text.upper().replace(" ", "T", 1))
     return text if found is None else found
 
 
-def _day(text: str) -> Timestamp | str:
+def _date(text: str) -> Timestamp | str:
     try:
         return Timestamp((date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()) * 86400 * SECOND)
     except ValueError:
         return text
 
 
-def _span(text: str) -> Duration | str:
+def _duration(text: str) -> Duration | str:
     total, sign = 0.0, -1 if text.startswith("-") else 1
     found = _SPAN.findall(text.lstrip("+-"))
     for number, unit in found:
@@ -101,7 +104,7 @@ def _span(text: str) -> Duration | str:
     return Duration(sign * round(total)) if found or text == "0" else text
 
 
-def _octets(text: str) -> bytes | str:
+def _bytes(text: str) -> bytes | str:
     try:
         return binascii.a2b_base64(text)
     except ValueError:
@@ -109,10 +112,10 @@ def _octets(text: str) -> bytes | str:
 
 
 _FORMATS: Mapping[str, Reader] = {
-    "date-time": _guarded(_moment, str),
-    "date": _guarded(_day, str),
-    "duration": _guarded(_span, str),
-    "byte": _guarded(_octets, str),
+    "date-time": _guarded(_timestamp, str),
+    "date": _guarded(_date, str),
+    "duration": _guarded(_duration, str),
+    "byte": _guarded(_bytes, str),
 }
 _KINDS: Mapping[str, Callable[[Mapping[str, Any]], Reader | None]] = {
     "array": _array,

@@ -1,4 +1,4 @@
-"""A structural schema as the type of `self`: which fields an expression may name, and how large values may become."""
+"""CEL types of structural schemas: the fields that an expression can select and the maximum size of values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from pyctrl.cel._types import (
     map_of,
 )
 
-REQUEST_BYTES: Final = 3 * 1024 * 1024  # the largest object that kube-apiserver takes
+__all__ = ["DeclType", "schema_decl_type"]
+
+
+REQUEST_BYTES: Final = 3 * 1024 * 1024  # kube-apiserver's limit on the size of a request
 _RESERVED = frozenset(
     [
         *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"),
@@ -31,7 +34,7 @@ _RESERVED = frozenset(
 )
 _ESCAPABLE = re.compile(r"[a-zA-Z_./-][a-zA-Z0-9_./-]*")
 _ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
-#: format of a string -> its type, and the smallest and largest size of its JSON.
+#: Format of a string -> its type and the minimum and maximum size of its JSON.
 _FORMATS: Mapping[str, tuple[Type, int, int]] = {
     "duration": (DURATION, 4, 32),
     "date": (TIMESTAMP, 12, 12),
@@ -42,30 +45,30 @@ _SCALARS = {"boolean": (BOOL, 4), "number": (DOUBLE, 1), "integer": (INT, 1)}
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DeclType:
-    """The type of one place of a schema.
+    """The CEL type of a schema.
 
     Args:
-        most: how many items, properties or bytes a value has at most; None for what has no size.
-        least: how many bytes the smallest value takes as JSON.
+        max_elements: Maximum number of items, properties or bytes of a value; None for a type without a size.
+        min_bytes: Size of the smallest value as JSON.
     """
 
     type: Type
-    least: int
-    most: int | None = None
-    item: DeclType | None = None  # of a list, or the values of a map
-    fields: Mapping[str, DeclType] = field(default_factory=dict)  # of an object, by the names in expressions
+    min_bytes: int
+    max_elements: int | None = None
+    item: DeclType | None = None  # of the items of a list or the values of a map
+    fields: Mapping[str, DeclType] = field(default_factory=dict)  # of an object, by their names in expressions
 
 
 def schema_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool = False) -> DeclType | None:
-    """Give the type of a place, or None when expressions cannot see it, because nothing is known of its value.
+    """Return the CEL type of a schema; None for a schema without a type, whose values expressions cannot access.
 
     Args:
-        schema: the schema of the place.
-        name: what objects of the place are called in messages.
-        is_resource: at the root, and in embedded resources, which always have a kind, an apiVersion and a name.
+        schema: A structural schema.
+        name: The name of its type in messages.
+        is_resource: The schema is the root or an embedded resource, which always has kind, apiVersion and metadata.
     """
     if schema.get("x-kubernetes-int-or-string"):
-        return DeclType(type=DYN, least=1, most=REQUEST_BYTES - 2)
+        return DeclType(type=DYN, min_bytes=1, max_elements=REQUEST_BYTES - 2)
     kind = schema.get("type")
     if kind == "array":
         return _list(schema, name)
@@ -77,8 +80,8 @@ def schema_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool 
     if kind == "string":
         return _string(schema)
     if kind in _SCALARS:
-        scalar, least = _SCALARS[kind]
-        return DeclType(type=scalar, least=least)
+        scalar, min_bytes = _SCALARS[kind]
+        return DeclType(type=scalar, min_bytes=min_bytes)
     return None
 
 
@@ -96,16 +99,16 @@ def _list(schema: Mapping[str, Any], name: str) -> DeclType | None:
     item = _below(items, f"{name}.@idx") if isinstance(items, Mapping) else None
     if item is None:
         return None
-    most = _limit(schema, "maxItems", (REQUEST_BYTES - 2) // (item.least + 1))
-    return DeclType(type=list_of(item.type), least=2, most=most, item=item)
+    max_elements = _limit(schema, "maxItems", (REQUEST_BYTES - 2) // (item.min_bytes + 1))
+    return DeclType(type=list_of(item.type), min_bytes=2, max_elements=max_elements, item=item)
 
 
 def _map(schema: Mapping[str, Any], values: Mapping[str, Any], name: str) -> DeclType | None:
     item = _below(values, f"{name}.@elem")
     if item is None:
         return None
-    most = _limit(schema, "maxProperties", (REQUEST_BYTES - 2) // (item.least + 6))
-    return DeclType(type=map_of(STRING, item.type), least=2, most=most, item=item)
+    max_elements = _limit(schema, "maxProperties", (REQUEST_BYTES - 2) // (item.min_bytes + 6))
+    return DeclType(type=map_of(STRING, item.type), min_bytes=2, max_elements=max_elements, item=item)
 
 
 _NAMES: Mapping[str, Any] = {
@@ -121,7 +124,7 @@ def _object(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclT
     needed = frozenset(schema.get("required") or ())
     fields: dict[str, DeclType] = {}
     types: dict[str, FieldType] = {}
-    least = 2
+    min_bytes = 2
     for key, each in properties.items():
         found = _below(each, f"{name}.{key}")
         if found is None:
@@ -129,12 +132,12 @@ def _object(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclT
         for escaped in _escaped(key):
             fields[escaped], types[escaped] = found, FieldType(key, found.type)
         if key in needed and each.get("default") is None:
-            least += len(key.encode()) + found.least + 4
-    return DeclType(type=Type("object", name, (), types), least=least, fields=fields)
+            min_bytes += len(key.encode()) + found.min_bytes + 4
+    return DeclType(type=Type("object", name, (), types), min_bytes=min_bytes, fields=fields)
 
 
 def _escaped(key: str) -> tuple[str, ...]:
-    """Give the names of a property in expressions: none when it cannot be named, two for a reserved word."""
+    """Return the names of a property in expressions: none if it cannot be escaped, two for a reserved word."""
     if key in _RESERVED:
         return key, f"__{key}__"
     if not _ESCAPABLE.fullmatch(key):
@@ -145,13 +148,13 @@ def _escaped(key: str) -> tuple[str, ...]:
 def _string(schema: Mapping[str, Any]) -> DeclType:
     form = schema.get("format") or ""
     if form in _FORMATS:
-        kind, least, most = _FORMATS[form]
-        return DeclType(type=kind, least=least, most=most)
-    most = REQUEST_BYTES - 2
+        kind, min_bytes, max_elements = _FORMATS[form]
+        return DeclType(type=kind, min_bytes=min_bytes, max_elements=max_elements)
+    max_elements = REQUEST_BYTES - 2
     if form == "byte":
-        return DeclType(type=BYTES, least=2, most=_limit(schema, "maxLength", most))
+        return DeclType(type=BYTES, min_bytes=2, max_elements=_limit(schema, "maxLength", max_elements))
     if schema.get("maxLength") is not None:
-        most = _limit(schema, "maxLength", 0) * 4  # it counts characters, of up to four bytes
+        max_elements = _limit(schema, "maxLength", 0) * 4  # maxLength counts characters of up to four bytes
     elif schema.get("enum"):
-        most = max(len(str(each).encode()) for each in schema["enum"])
-    return DeclType(type=STRING, least=2, most=most)
+        max_elements = max(len(str(each).encode()) for each in schema["enum"])
+    return DeclType(type=STRING, min_bytes=2, max_elements=max_elements)

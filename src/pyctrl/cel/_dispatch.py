@@ -1,4 +1,4 @@
-"""Which Python function carries out a call: decided when types are known, looked up by the values when not."""
+"""Overload resolution of calls: at compile time if the types are known, by the values at run time if not."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pyctrl.cel._library.conversions import type_name
 from pyctrl.cel._signatures import Overload, read_type
 from pyctrl.cel._types import Type
 from pyctrl.cel._values import Duration, Optional, Timestamp, TypeValue, Uint
+
+__all__ = ["resolve_call"]
+
 
 _CLASSES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
@@ -27,7 +30,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 
 
 def resolve_call(call: Call) -> Callable[..., Any]:
-    """Give the function for a call that has been checked."""
+    """Return the implementation of a checked call."""
     overloads = call.overloads
     if len(overloads) == 1 and not any(_is_open(each.type) for each in call.operands):
         return overloads[0].implementation
@@ -44,8 +47,8 @@ def _choose(function: str, overloads: tuple[Overload, ...], values: tuple[Any, .
             return overload.implementation
     if function == "_[_]":
         raise EvaluationFailed(_no_index(*values))
-    takes = _FIRST.get(function)
-    is_none = takes is not None and not any(_is(values[0], read_type(kind)) for kind in takes.split())
+    left_types = _LEFT_TYPES.get(function)
+    is_none = left_types is not None and not any(_is(values[0], read_type(kind)) for kind in left_types.split())
     raise EvaluationFailed(f"{NO_OVERLOAD}: {function}" if is_none else NO_OVERLOAD)
 
 
@@ -56,8 +59,8 @@ def _no_index(held: Any, index: Any) -> str:
 
 
 _WRONG_INDEX = "unsupported index type '{}' in list"
-#: What operators take on their left; with anything else there, cel-go names the operator in its complaint.
-_FIRST = {
+#: Types of the left operand of operators; for another type, cel-go's error names the operator.
+_LEFT_TYPES = {
     "size": "string bytes list(dyn) map(dyn,dyn)",
     "_+_": "int uint double string bytes list(dyn) duration timestamp",
     "_-_": "int uint double duration timestamp string",
@@ -70,7 +73,7 @@ _FIRST = {
 
 
 def _is(value: Any, kind: Type) -> bool:
-    """Whether a value is of a type, as far as choosing between functions asks."""
+    """Return whether a value has a type, as far as overloads differ in it."""
     classes = _CLASSES.get(kind.kind)
     if classes is not None:
         return type(value) in classes

@@ -1,4 +1,4 @@
-"""Where expressions are compiled: the variables they may use, and every function that Kubernetes gives them."""
+"""Environments that compile expressions, and the compiled programs."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from pyctrl.cel._planner import Closure, Planner
 from pyctrl.cel._signatures import Overload, overloads, read_type
 from pyctrl.cel._types import Type
 
+__all__ = ["Environment", "Program"]
+
 
 @lru_cache(maxsize=1)
 def _functions() -> dict[str, tuple[Overload, ...]]:
@@ -50,7 +52,7 @@ def _functions() -> dict[str, tuple[Overload, ...]]:
     )
 
 
-#: The types that have a name in expressions, as in `type(x) == int`.
+#: The types that expressions can name, as in `type(x) == int`.
 TYPE_NAMES: Mapping[str, Type] = {
     **{name: read_type(name) for name in ("bool", "int", "uint", "double", "string", "bytes")},
     "list": read_type("list(dyn)"),
@@ -60,18 +62,13 @@ TYPE_NAMES: Mapping[str, Type] = {
     "optional_type": read_type("optional_type(dyn)"),
     "google.protobuf.Timestamp": read_type("timestamp"),
     "google.protobuf.Duration": read_type("duration"),
-    **{
-        name: read_type(name)
-        for name in (
-            "net.IP",
-            "net.CIDR",
-        )
-    },
+    "net.IP": read_type("net.IP"),
+    "net.CIDR": read_type("net.CIDR"),
 }
 
 
 class Program:
-    """A compiled expression. `type` is what it gives; `text` is what it was compiled from."""
+    """A compiled expression: its source `text` and the `type` of its value."""
 
     def __init__(self, text: str, expression: Expression, variables: tuple[str, ...]) -> None:
         planner = Planner(variables)
@@ -83,14 +80,14 @@ class Program:
         self._used = planner.used
 
     def uses(self, name: str) -> bool:
-        """Say whether a variable occurs in the expression."""
+        """Return whether the expression refers to a variable."""
         return name in self._used
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
-        """Give the value of the expression for these variables.
+        """Evaluate the expression with these variables.
 
         Raises:
-            EvaluationFailed: it has none.
+            EvaluationFailed: The evaluation failed, or a variable of the expression is missing.
         """
         frame: list[Any] = [None] * self._size
         try:
@@ -105,24 +102,20 @@ class Program:
 
 
 class Environment:
-    """Compiles expressions over the same variables.
+    """Compiler of expressions over a set of variables.
 
     Args:
-        variables: name -> type of what expressions may refer to.
+        variables: Name -> type of the variables that expressions may refer to.
     """
 
     def __init__(self, variables: Mapping[str, Type]) -> None:
         self._variables = dict(variables)
 
-    def with_variables(self, variables: Mapping[str, Type]) -> Environment:
-        """Give an environment with more variables."""
-        return Environment({**self._variables, **variables})
-
     def compile(self, text: str) -> Program:
         """Compile an expression.
 
         Raises:
-            CompileFailed: it does not parse, its types do not fit, or a constant in it is none.
+            CompileFailed: It does not parse, does not type-check, or has an invalid constant.
         """
         expression = parse(text)
         checker = Checker(self._variables, _functions(), TYPE_NAMES)

@@ -1,40 +1,42 @@
-"""What can go wrong with an expression, and how its compiler tells where."""
+"""Errors of compiling and evaluating expressions, and cel-go's format of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
+__all__ = ["NO_OVERLOAD", "CompileFailed", "EvaluationFailed", "Issue", "compile_failed"]
+
 
 class CompileFailed(Exception):
-    """An expression that is none: it does not parse, or its types do not fit. The text is kube-apiserver's."""
+    """Raised for an expression that does not parse or type-check. The text is kube-apiserver's."""
 
 
 class EvaluationFailed(Exception):
-    """An expression that came to no value for these variables; the text is cel-go's."""
+    """Raised when the evaluation of an expression fails. The text is cel-go's."""
 
 
 NO_OVERLOAD = "no such overload"
-_SHOWN = 100  # cel-go tells this many errors
+_SHOWN = 100  # cel-go's maximum of reported errors
 
 
 class Issue(NamedTuple):
-    """One thing that is wrong, and the code point of the text where it is."""
+    """An error and its position in the text, in code points."""
 
     at: int
     message: str
 
 
 def compile_failed(issues: Iterable[Issue], text: str) -> CompileFailed:
-    """Give all issues as one error, in the order of their places, each with its line and a mark under it."""
+    """Return one error for all issues, in order of position, each with its source line and a marker."""
     ordered = sorted(issues, key=lambda issue: issue.at)
-    shown = [_told(issue, text) for issue in ordered[:_SHOWN]]
+    shown = [_format_issue(issue, text) for issue in ordered[:_SHOWN]]
     if len(ordered) > _SHOWN:
         shown.append(f" {len(ordered) - _SHOWN} more errors were truncated")
     return CompileFailed("compilation failed: " + "\n".join(shown))
 
 
-def _told(issue: Issue, text: str) -> str:
+def _format_issue(issue: Issue, text: str) -> str:
     before = text[: issue.at]
     number, column = before.count("\n") + 1, issue.at - (before.rfind("\n") + 1)
     line = text.split("\n")[number - 1].replace("\t", " ")
@@ -44,5 +46,5 @@ def _told(issue: Issue, text: str) -> str:
 
 
 def _is_wide(character: str) -> bool:
-    """Whether cel-go marks the character with a wide sign, which it does for all that take several bytes."""
+    """Return whether cel-go uses a wide marker for a character: for all that take several bytes."""
     return len(character.encode("utf-8", "replace")) > 1

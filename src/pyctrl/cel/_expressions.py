@@ -1,18 +1,32 @@
-"""The syntax tree of an expression, as the parser gives it and the checker annotates it."""
+"""Syntax tree of an expression: the parser builds it, the checker annotates it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from pyctrl.cel._signatures import Overload
 from pyctrl.cel._types import DYN, Type
 
+__all__ = [
+    "Call",
+    "Comprehension",
+    "Constant",
+    "Expression",
+    "Identifier",
+    "ListLiteral",
+    "MapEntry",
+    "MapLiteral",
+    "Select",
+    "parts",
+    "walk",
+]
+
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Expression:
-    """What every node has: where it stands (a code point of the text), and the type that the checker finds."""
+    """Base class of nodes: the position in the text, in code points, and the type that the checker sets."""
 
     at: int
     type: Type = DYN
@@ -34,9 +48,9 @@ class Identifier(Expression):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Select(Expression):
-    """`operand.field`; with `is_test`, what `has(operand.field)` asks.
+    """`operand.field`, or `has(operand.field)` with `is_test`.
 
-    The checker tells `key`, the name that the field has in the data, or `variable`, when the whole is a name with dots.
+    The checker sets `key`, the name of the field in the data, or `variable` if the whole chain is a name with dots.
     """
 
     operand: Expression
@@ -48,7 +62,7 @@ class Select(Expression):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Call(Expression):
-    """A function, a method of `target`, or an operator (`_+_`); `overloads` are those that fit, once checked."""
+    """A call of a function, a method of `target`, or an operator (`_+_`). The checker sets the possible `overloads`."""
 
     function: str
     target: Expression | None
@@ -63,7 +77,7 @@ class Call(Expression):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class ListLiteral(Expression):
-    """`[a, ?b]`; `optional` has the positions of the items behind a question mark."""
+    """`[a, ?b]`; `optional` has the indexes of the items after a question mark."""
 
     items: list[Expression]
     optional: frozenset[int] = frozenset()
@@ -71,7 +85,7 @@ class ListLiteral(Expression):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class MapEntry:
-    """One `key: value` of a map, or one field of a message, whose key is then a constant."""
+    """One `key: value` of a map, or one field of a message, whose key is a constant."""
 
     at: int
     key: Expression
@@ -89,7 +103,7 @@ class MapLiteral(Expression):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Comprehension(Expression):
-    """A loop: what `all`, `map` and the other macros become."""
+    """A loop, the expansion of `all`, `map` and the other macros."""
 
     range: Expression
     variable: str
@@ -101,11 +115,8 @@ class Comprehension(Expression):
     result: Expression
 
 
-AnyExpression: TypeAlias = Constant | Identifier | Select | Call | ListLiteral | MapLiteral | Comprehension
-
-
 def parts(expression: Expression) -> Iterator[Expression]:
-    """Give what an expression is directly made of, in the order of evaluation."""
+    """Yield the direct children of an expression in the order of evaluation."""
     match expression:
         case Select(operand=operand):
             yield operand
@@ -126,7 +137,7 @@ def parts(expression: Expression) -> Iterator[Expression]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Give an expression and everything inside it, outermost first."""
+    """Yield an expression and all its descendants, outermost first."""
     yield expression
     for part in parts(expression):
         yield from walk(part)

@@ -1,4 +1,4 @@
-"""What cel-go's validators find in expressions whose types are right: constants that cannot work, mixed literals."""
+"""cel-go's validators of type-checked expressions: invalid constants, literals of mixed types, format strings."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pyctrl.cel._library.formatting import clauses, known_verb
 from pyctrl.cel._library.times import SECOND, read_duration, read_timestamp
 from pyctrl.cel._types import Type, is_optional
 
+__all__ = ["literal_issues"]
+
+
 _CHECKED: dict[str, Callable[[str], object | None]] = {
     "duration": read_duration,
     "timestamp": read_timestamp,
     "matches": lambda text: None if pattern_error(text) else text,
 }
-_MIXED_ALLOWED = frozenset(("format",))  # its argument is a list of anything
-_ANY = frozenset(
-    ("string", "bool", "bytes", "int", "uint", "double", "map", "list", "type", "duration", "timestamp", "null")
-)
+_MIXED_ALLOWED = frozenset(("format",))  # its argument is a list of values of any types
 _REAL = frozenset(("double",))
 _WHOLE = frozenset(("int", "uint"))
-#: verb -> what it is called, what it is for, and the types it takes.
+#: Verb -> its name, its argument types in words, and its argument types.
 _VERBS = {
     "s": (
         "string",
@@ -43,7 +43,7 @@ _VERBS = {
 
 
 def literal_issues(expression: Expression) -> list[Issue]:
-    """Give what is wrong with the literals of a checked expression."""
+    """Return the issues of the literals of a checked expression."""
     return [*_constants(expression), *_mixed(expression, is_exempt=False), *_formats(expression)]
 
 
@@ -104,17 +104,19 @@ def _format(call: Call, text: str, arguments: list[Expression]) -> Iterator[Issu
     try:
         verbs = [verb for _, verb, _ in clauses(text) if verb not in ("", "%")]
         if len(arguments) > len(verbs):
-            told = f"too many arguments supplied to string.format (expected {len(verbs)}, got {len(arguments)})"
-            raise EvaluationFailed(told)
+            message = f"too many arguments supplied to string.format (expected {len(verbs)}, got {len(arguments)})"
+            raise EvaluationFailed(message)
         for index, verb in enumerate(verbs):
             if index >= len(arguments):
                 raise EvaluationFailed(f"index {index} out of range")
-            what, wanted, taken = _VERBS[known_verb(verb)]
+            clause, types_text, types = _VERBS[known_verb(verb)]
             kind = arguments[index].type
-            if not kind.is_dynamic and kind.kind not in taken:
+            if not kind.is_dynamic and kind.kind not in types:
                 given = kind.name or kind.kind
-                told = f"error during formatting: {what} clause can only be used on {wanted}, was given {given}"
-                yield Issue(arguments[index].at, told)
+                message = (
+                    f"error during formatting: {clause} clause can only be used on {types_text}, was given {given}"
+                )
+                yield Issue(arguments[index].at, message)
                 return
     except EvaluationFailed as failed:
         yield Issue(call.at, str(failed))

@@ -1,4 +1,4 @@
-"""How the loops of macros run: the common ones without building what they do not need."""
+"""Execution of comprehensions; the loops of common macros run without intermediate accumulators."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._expressions import Call, Comprehension, Constant, Expression, Identifier, ListLiteral
 
+__all__ = ["Loop", "decided", "plan_loop"]
+
+
 _Closure: TypeAlias = Callable[[list[Any]], Any]
 _Plan: TypeAlias = Callable[[Expression], _Closure]
 
@@ -15,7 +18,7 @@ _GO_TYPES = {int: "types.Int", float: "types.Double", bool: "types.Bool", str: "
 
 
 class Loop(NamedTuple):
-    """What a loop goes over, how it begins, and the slots of its variables."""
+    """A planned comprehension: its range, its initial value, and the slots of its variables."""
 
     ranged: _Closure
     initial: _Closure
@@ -23,8 +26,8 @@ class Loop(NamedTuple):
     first: int
     second: int | None
 
-    def turns(self, frame: list[Any]) -> Iterable[None]:
-        """Set the variables for each turn."""
+    def iterate(self, frame: list[Any]) -> Iterable[None]:
+        """Set the variables and yield, for each element of the range."""
         values = self.ranged(frame)
         if self.second is None:
             if not isinstance(values, (list, dict)):
@@ -40,7 +43,7 @@ class Loop(NamedTuple):
 
 
 def plan_loop(planned: Loop, loop: Comprehension, plan: _Plan) -> Callable[[_Closure], _Closure]:
-    """Plan what a loop does in each turn; the answer takes what becomes of it in the end."""
+    """Plan the body of a loop. The returned function takes the closure of the loop's result."""
     step = loop.step
     if isinstance(step, Call) and _is_accumulated(step.arguments[0] if step.arguments else None, loop):
         if step.function in ("_&&_", "_||_"):
@@ -64,7 +67,7 @@ def _is_accumulated(expression: Expression | None, loop: Comprehension) -> bool:
 
 
 def _added(step: Call) -> Expression | None:
-    """The item, when a step is `accumulator + [item]`."""
+    """Return the item of a step `accumulator + [item]`; None for another step."""
     if step.function != "_+_" or not isinstance(step.arguments[1], ListLiteral):
         return None
     items = step.arguments[1]
@@ -72,12 +75,12 @@ def _added(step: Call) -> Expression | None:
 
 
 def _quantified(loop: Loop, predicate: _Closure, *, decisive: bool) -> _Closure:
-    """`all` and `exists`: one turn that decides is enough, whatever is wrong with others."""
-    return lambda frame: decided((predicate for _ in loop.turns(frame)), frame, decisive=decisive)
+    """Plan `all` or `exists`: an iteration with the decisive value ends the loop, despite errors in earlier ones."""
+    return lambda frame: decided((predicate for _ in loop.iterate(frame)), frame, decisive=decisive)
 
 
 def decided(closures: Iterable[_Closure], frame: list[Any], *, decisive: bool) -> bool:
-    """Evaluate until one gives the value that decides; what went wrong before counts only when none does."""
+    """Evaluate closures until one returns the decisive value; raise the first error only if none does."""
     error: EvaluationFailed | None = None
     for closure in closures:
         try:
@@ -95,11 +98,11 @@ def decided(closures: Iterable[_Closure], frame: list[Any], *, decisive: bool) -
 
 
 def _collected(loop: Loop, predicate: _Closure | None, transform: _Closure) -> Callable[[_Closure], _Closure]:
-    """`map`, `filter`, `transformList`."""
+    """Plan `map`, `filter` or `transformList`."""
 
     def run(frame: list[Any]) -> list[Any]:
         found = []
-        for _ in loop.turns(frame):
+        for _ in loop.iterate(frame):
             chosen = True if predicate is None else predicate(frame)
             if chosen is True:
                 found.append(transform(frame))
@@ -114,7 +117,7 @@ def _general(loop: Loop, condition: _Closure | None, step: _Closure) -> Callable
     def finished(result: _Closure) -> _Closure:
         def run(frame: list[Any]) -> Any:
             frame[loop.accumulator] = loop.initial(frame)
-            for _ in loop.turns(frame):
+            for _ in loop.iterate(frame):
                 if condition is not None and condition(frame) is False:
                     break
                 frame[loop.accumulator] = _or_error(step, frame)
@@ -126,7 +129,7 @@ def _general(loop: Loop, condition: _Closure | None, step: _Closure) -> Callable
 
 
 def _or_error(step: _Closure, frame: list[Any]) -> Any:
-    """An error is kept: a later turn may still decide."""
+    """Return an error as the value: a later iteration may still be decisive."""
     try:
         return step(frame)
     except EvaluationFailed as failed:

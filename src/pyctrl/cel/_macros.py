@@ -1,6 +1,6 @@
-"""The macros that cel-expr-python's parser leaves as calls: those with two variables, and `sortBy`.
+"""Expansion of the macros that cel-expr-python's parser leaves as calls: those with two variables, and `sortBy`.
 
-What a macro becomes is what cel-go makes of it, so that costs and errors are the same.
+The expansions are cel-go's, so that costs and errors are the same.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from pyctrl.cel._expressions import (
     Select,
 )
 
+__all__ = ["expand"]
+
+
 ACCUMULATOR: Final = "@result"
 
 
 def expand(expression: Expression, issues: list[Issue]) -> Expression:
-    """Expand macros inside an expression and then itself; what is wrong with one goes to `issues`."""
+    """Expand the macros in an expression, innermost first; errors are appended to `issues`."""
     match expression:
         case Select():
             expression.operand = expand(expression.operand, issues)
@@ -158,7 +161,7 @@ def _transform_entry(call: Call, target: Expression, first: str, second: str, is
 
 
 def _sort_by(call: Call, target: Expression, _first: str, _second: str, issues: list[Issue]) -> Expression:
-    """`list.sortBy(e, key)` becomes `list.@sortByAssociatedKeys(list.map(e, key))`."""
+    """Expand `list.sortBy(e, key)` to `list.@sortByAssociatedKeys(list.map(e, key))`."""
     at, (variable, key) = call.at, call.arguments
     if not isinstance(variable, Identifier):
         issues.append(Issue(variable.at, "sortBy(x, ...) variable name must be a simple identifier"))

@@ -1,4 +1,4 @@
-"""Text to syntax tree. The grammar is cel-expr-python's (Google's cel-cpp), whose errors read as cel-go's do."""
+"""Parser of expressions, by cel-expr-python (Google's cel-cpp), with errors translated to cel-go's words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from pyctrl.cel._errors import CompileFailed, Issue, compile_failed
 from pyctrl.cel._expressions import Constant, Expression, Select, walk
 from pyctrl.cel._macros import expand
 
+__all__ = ["NOT_INSTALLED", "has_library", "parse"]
+
+
 LIBRARY: Final = "cel_expr_python"
 NOT_INSTALLED: Final = "expressions in CEL need the cel extra: pip install 'pyctrl-runtime[cel]'"
-#: cel-cpp's words -> cel-go's.
+#: cel-cpp's error texts -> cel-go's.
 _WORDS = {
     "has() argument must be a field selection": "invalid argument to has() macro",
     "all() variable name must be a simple identifier": "argument must be a simple name",
@@ -26,11 +29,11 @@ _WORDS = {
     "no viable alternative at input '.false'": "mismatched input 'false' expecting IDENTIFIER",
     "no viable alternative at input '.null'": "mismatched input 'null' expecting IDENTIFIER",
 }
-_NO_TREE = "<<nil>> parsetree"  # cel-cpp's complaint that follows from another; cel-go has none
+_NO_TREE = "<<nil>> parsetree"  # cel-cpp's follow-up error, which cel-go does not report
 
 
 def has_library() -> bool:
-    """Say whether expressions can be compiled here: whether the `cel` extra is installed."""
+    """Return whether the `cel` extra, which expressions need, is installed."""
     return find_spec(LIBRARY) is not None
 
 
@@ -38,13 +41,13 @@ def parse(text: str) -> Expression:
     """Parse an expression and expand its macros.
 
     Raises:
-        CompileFailed: it does not parse.
+        CompileFailed: It does not parse.
     """
     try:
         tree = _library().compile(text, disable_check=True).serialize()
     except RuntimeError as error:
         raise CompileFailed(_as_go(str(error))) from error
-    from pyctrl.cel._syntax_tree import read_tree  # who has no expressions needs no protobuf
+    from pyctrl.cel._syntax_tree import read_tree  # lazy: only programs with expressions need the protobuf decoder
 
     issues: list[Issue] = []
     found = expand(read_tree(tree), issues)
@@ -65,7 +68,7 @@ def parse(text: str) -> Expression:
 
 @lru_cache(maxsize=1)
 def _library() -> Any:
-    # 60 ms to import: paid by who has expressions
+    # lazy: the import takes 60 ms and only programs with expressions need it
     from cel_expr_python import cel
     from cel_expr_python.ext import ext_optional
 

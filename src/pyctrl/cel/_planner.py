@@ -1,7 +1,7 @@
-"""From a checked expression to a Python function: one closure a node, chosen by the types that the checker found.
+"""Planner: turns a checked expression into Python closures, one per node, chosen by the types of the checker.
 
-A closure takes the frame, a list with one slot for each variable, and gives a value or raises `EvaluationFailed`.
-What is constant is computed once, here.
+A closure takes the frame, a list with one slot for each variable, and returns a value or raises `EvaluationFailed`.
+Conversions of constants are evaluated once, by the planner.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from pyctrl.cel._library.times import SECOND
 from pyctrl.cel._loops import Loop, decided, plan_loop
 from pyctrl.cel._values import NONE, Optional, TypeValue, equal
 
+__all__ = ["Closure", "Planner"]
+
+
 Frame: TypeAlias = list[Any]
 Closure: TypeAlias = Callable[[Frame], Any]
 
@@ -35,7 +38,7 @@ _DIRECT = frozenset(("string", "int", "uint", "double", "bool", "bytes", "timest
 
 
 class Planner:
-    """Plans one expression. `size` is how many slots its frame needs; `used` has the variables that occur."""
+    """Planner of one expression. `size` is the number of slots of its frame; `used` has its variables."""
 
     def __init__(self, variables: Sequence[str]) -> None:
         self._scopes: list[dict[str, tuple[int, bool]]] = [{name: (i, False) for i, name in enumerate(variables)}]
@@ -43,10 +46,10 @@ class Planner:
         self.used: dict[str, int] = {}
 
     def plan(self, expression: Expression) -> Closure:
-        """Give the function that evaluates an expression.
+        """Return the closure that evaluates an expression.
 
         Raises:
-            CompileFailed: a constant part of it has no value.
+            CompileFailed: The evaluation of a constant failed.
         """
         match expression:
             case Constant(value=value):
@@ -63,7 +66,7 @@ class Planner:
                 return self._message(expression) if expression.message else self._map(expression)
             case Comprehension():
                 return self._loop(expression)
-        raise TypeError(f"{expression!r} is no part of an expression")
+        raise TypeError(f"{expression!r} is not a node of an expression")
 
     # -- variables and fields ----------------------------------------------------------------------------------
 
@@ -168,7 +171,7 @@ class Planner:
         return lambda frame: _find(operand(frame), key)
 
     def or_value(self, call: Call) -> Closure:
-        """`optional.or(optional)` and `optional.orValue(value)`: the argument counts only where it is needed."""
+        """Plan `optional.or(optional)` or `optional.orValue(value)`: the argument is evaluated only if needed."""
         closures = [self.plan(each) for each in call.operands]
         if call.target is None or len(closures) != 2:
             return _applied(resolve_call(call), closures)
@@ -261,7 +264,7 @@ _SPECIAL: Mapping[str, Callable[[Planner, Call], Closure]] = {
 
 
 def _accumulated(slot: int) -> Closure:
-    """Read the variable that a loop builds up, which may be an error by now."""
+    """Read the accumulator of a loop, whose value may be an error."""
 
     def run(frame: Frame) -> Any:
         value = frame[slot]

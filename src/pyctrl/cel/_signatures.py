@@ -1,4 +1,4 @@
-"""Functions as tables: a signature in text and the Python function that carries it out."""
+"""Function tables: signatures as text with their Python implementations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any, TypeAlias
 
 from pyctrl.cel._types import Type, list_of, map_of, opaque, optional_of, parameter, type_of
 
+__all__ = ["Overload", "Table", "overloads", "read_type"]
+
+
 Implementation: TypeAlias = Callable[..., Any]
-#: What a file of functions gives: name -> (signature, implementation) pairs.
+#: Functions of a library: name -> (signature, implementation) pairs.
 Table: TypeAlias = Mapping[str, Sequence[tuple[str, Implementation]]]
 
 _SIMPLE = frozenset(
@@ -26,7 +29,7 @@ _CONSTRUCTORS: Mapping[str, Callable[..., Type]] = {
 
 @dataclass(frozen=True, eq=False)
 class Overload:
-    """One way to call a function. Of a method, the first parameter is the target."""
+    """One overload of a function. The first parameter of a method is its target."""
 
     function: str
     signature: str
@@ -37,7 +40,7 @@ class Overload:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The names of the type parameters."""
+        """Names of the type parameters."""
         found: dict[str, None] = {}
         for each in (*self.parameters, self.result):
             _collect(each, found)
@@ -45,7 +48,7 @@ class Overload:
 
 
 def overloads(*tables: Table) -> dict[str, tuple[Overload, ...]]:
-    """Read tables of functions; those that add to the same name are joined."""
+    """Parse the signatures of function tables; overloads of the same name are joined."""
     found: dict[str, tuple[Overload, ...]] = {}
     for table in tables:
         for function, entries in table.items():
@@ -74,7 +77,7 @@ def _split(text: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def read_type(text: str) -> Type:
-    """Read a type: `int`, `list(A)`, `net.IP`; a single capital letter is a type parameter."""
+    """Parse a type: `int`, `list(A)`, `net.IP`; a single capital letter is a type parameter."""
     text = text.strip()
     name, bracket, rest = text.partition("(")
     inner = [read_type(each) for each in _split(rest[:-1])] if bracket else []

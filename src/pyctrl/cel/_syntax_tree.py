@@ -1,4 +1,4 @@
-"""The parser's protobuf to a syntax tree: a `cel.expr.ParsedExpr`, with the field numbers of cel/expr/syntax.proto."""
+"""Decoder of the parser's output: a protobuf `cel.expr.ParsedExpr`, with the field numbers of cel/expr/syntax.proto."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from pyctrl.cel._expressions import (
 )
 from pyctrl.cel._values import Uint
 
+__all__ = ["read_tree"]
+
+
 _Message: TypeAlias = dict[int, list[Any]]
 
 
@@ -35,12 +38,12 @@ def _text(message: _Message, number: int) -> str:
 
 
 def read_tree(data: bytes) -> Expression:
-    """Read the tree of an expression."""
+    """Decode the syntax tree of an expression."""
     return _TreeReader(data).read()
 
 
 class _TreeReader:
-    """Reads one tree: an `Any` with a `ParsedExpr` (expr = 2, source_info = 3)."""
+    """Decoder of one tree: an `Any` with a `ParsedExpr` (expr = 2, source_info = 3)."""
 
     def __init__(self, data: bytes) -> None:
         parsed = _message(_message(data)[2][0])
@@ -50,7 +53,7 @@ class _TreeReader:
         self._places: dict[int, int] = {each[1][0]: each.get(2, [0])[0] for each in pairs if 1 in each}
 
     def read(self) -> Expression:
-        """Give the outermost expression."""
+        """Return the outermost expression."""
         return self._expression(self._tree)
 
     def _expression(self, data: bytes) -> Expression:
@@ -109,7 +112,7 @@ class _TreeReader:
 
 
 def _packed(values: Any) -> list[int]:
-    """A list of small numbers, written one by one or packed."""
+    """Return a list of numbers below 128, encoded one by one or packed."""
     return [number for each in values for number in ([each] if isinstance(each, int) else each)]
 
 

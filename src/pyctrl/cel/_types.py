@@ -1,4 +1,4 @@
-"""The types of expressions: what the checker reasons about, printed as cel-go prints them."""
+"""Types of expressions, formatted as by cel-go, and their unification by the checker."""
 
 from __future__ import annotations
 
@@ -6,10 +6,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+__all__ = [
+    "BOOL",
+    "BYTES",
+    "DOUBLE",
+    "DURATION",
+    "DYN",
+    "ERROR",
+    "INT",
+    "NULL",
+    "STRING",
+    "TIMESTAMP",
+    "UINT",
+    "FieldType",
+    "Substitution",
+    "Type",
+    "is_optional",
+    "list_of",
+    "map_of",
+    "opaque",
+    "optional_of",
+    "parameter",
+    "type_of",
+]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
-    """A type. `kind` says which sort; `name` tells objects, opaque values and type parameters apart."""
+    """A type. `name` identifies an object type, an opaque type or a type parameter."""
 
     kind: str
     name: str = ""
@@ -37,7 +61,7 @@ class Type:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether only evaluation tells what it is (or an error was found, after which nothing is complained about)."""
+        """Whether the type is known at evaluation only, or belongs to a reported error, which is not reported again."""
         return self.kind in ("dyn", "error", "any")
 
 
@@ -51,58 +75,58 @@ class FieldType(NamedTuple):
 BOOL, INT, UINT, DOUBLE = Type("bool"), Type("int"), Type("uint"), Type("double")
 STRING, BYTES, NULL = Type("string"), Type("bytes"), Type("null")
 TIMESTAMP, DURATION = Type("timestamp"), Type("duration")
-DYN, ERROR, ANY = Type("dyn"), Type("error", "!error!"), Type("any")
+DYN, ERROR = Type("dyn"), Type("error", "!error!")
 
 
 def list_of(item: Type) -> Type:
-    """`list(item)`."""
+    """Return `list(item)`."""
     return Type("list", "", (item,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    """`map(key, value)`."""
+    """Return `map(key, value)`."""
     return Type("map", "", (key, value))
 
 
 def optional_of(value: Type) -> Type:
-    """`optional_type(value)`."""
+    """Return `optional_type(value)`."""
     return Type("opaque", "optional_type", (value,))
 
 
 def type_of(value: Type) -> Type:
-    """The type of a type."""
+    """Return the type of a type."""
     return Type("type", "", (value,))
 
 
 def opaque(name: str) -> Type:
-    """A type that only functions look into, such as `kubernetes.Quantity`."""
+    """Return a type that only functions can read, such as `kubernetes.Quantity`."""
     return Type("opaque", name)
 
 
 def parameter(name: str) -> Type:
-    """A type that each use of a function chooses anew."""
+    """Return a type parameter, which each call of a function binds again."""
     return Type("parameter", name)
 
 
 def is_optional(kind: Type) -> bool:
-    """Say whether a type is `optional_type(...)`."""
+    """Return whether a type is `optional_type(...)`."""
     return kind.kind == "opaque" and kind.name == "optional_type"
 
 
 class Substitution:
-    """What type parameters stand for so far, and whether one type may be used where another is asked for."""
+    """Bindings of type parameters, and assignability of types under them."""
 
     def __init__(self) -> None:
         self._known: dict[str, Type] = {}
         self._fresh = 0
 
     def fresh(self) -> Type:
-        """Give a type parameter that nobody else has."""
+        """Return a new type parameter."""
         self._fresh += 1
         return parameter(f"_var{self._fresh}")
 
     def apply(self, kind: Type, *, is_final: bool = False) -> Type:
-        """Replace parameters by what they stand for; `is_final` makes the others `dyn`."""
+        """Replace bound type parameters; with `is_final`, unbound ones become `dyn`."""
         if kind.kind == "parameter":
             found = self._known.get(kind.name)
             if found is not None:
@@ -114,7 +138,7 @@ class Substitution:
         return Type(kind.kind, kind.name, inner, kind.fields)
 
     def fits_all(self, given: list[Type], wanted: list[Type]) -> bool:
-        """Like `fits` for each pair; nothing is learnt about parameters unless all fit."""
+        """Apply `fits` to each pair; bindings are kept only if all pairs fit."""
         before = dict(self._known)
         if len(given) == len(wanted) and all(map(self._fits, given, wanted)):
             return True
@@ -122,7 +146,7 @@ class Substitution:
         return False
 
     def fits(self, given: Type, wanted: Type) -> bool:
-        """Say whether a value of one type may stand where the other is wanted, and learn parameters by it."""
+        """Return whether a value of type `given` is assignable to `wanted`, and bind type parameters."""
         return self.fits_all([given], [wanted])
 
     def _fits(self, given: Type, wanted: Type) -> bool:
@@ -135,7 +159,7 @@ class Substitution:
         if given.is_dynamic or wanted.is_dynamic:
             return True
         if "null" in (given.kind, wanted.kind):
-            return _takes_null(wanted if given.kind == "null" else given)
+            return _is_nullable(wanted if given.kind == "null" else given)
         if given.kind == "type":
             return wanted.kind == "type"
         if given.kind != wanted.kind or given.name != wanted.name:
@@ -144,7 +168,7 @@ class Substitution:
         return all(self._fits(mine, theirs) for mine, theirs in pairs)
 
     def _bind(self, kind: Type, variable: Type) -> tuple[bool, bool]:
-        """Let a parameter stand for a type: whether it can, and whether it already stood for something."""
+        """Bind a type parameter to a type; return whether it fits and whether the parameter was bound before."""
         if kind == variable:
             return True, True
         known = self._known.get(variable.name)
@@ -171,12 +195,12 @@ class Substitution:
         return any(self._mentions(each, variable) for each in kind.parameters)
 
 
-def _takes_null(kind: Type) -> bool:
+def _is_nullable(kind: Type) -> bool:
     return kind.kind in ("null", "object", "opaque", "timestamp", "duration", "wrapper")
 
 
 def _is_more_general(left: Type, right: Type) -> bool:
-    """Whether `left` says as little as `right`, or less."""
+    """Return whether `left` is equal to `right` or less specific."""
     if left.is_dynamic or left.kind == "parameter":
         return True
     if right.is_dynamic or left.kind != right.kind or left.name != right.name:

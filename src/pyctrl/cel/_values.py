@@ -1,6 +1,6 @@
-"""The values of expressions that Python has no type for, and when two values are equal.
+"""CEL values without a Python type of their own, and equality of values.
 
-bool, int, float, str, bytes, list, dict and None are themselves; the data of an object is used as it is.
+bool, int, float, str, bytes, list, dict and None represent themselves; the data of an object is used unchanged.
 """
 
 from __future__ import annotations
@@ -9,7 +9,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-Value: TypeAlias = Any  # what an expression comes to; only evaluation tells which type it has
+__all__ = [
+    "NONE",
+    "Duration",
+    "MapList",
+    "Optional",
+    "SetList",
+    "Timestamp",
+    "TypeValue",
+    "Uint",
+    "concatenate_lists",
+    "contains",
+    "equal",
+]
+
+
+Value: TypeAlias = Any  # a CEL value; its type is known at evaluation only
 
 
 class Uint(int):
@@ -20,7 +35,7 @@ class Uint(int):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A moment, in nanoseconds since 1970, and the minutes that the zone it is written in is ahead of UTC."""
+    """A point in time, in nanoseconds since 1970 UTC, and the offset of its time zone from UTC in minutes."""
 
     nanoseconds: int
     ahead: int = field(default=0, compare=False)
@@ -35,36 +50,31 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:
-    """A type as a value: what `type(1)` gives."""
+    """A type as a value, such as the result of `type(1)`."""
 
     name: str
 
 
 class Optional:
-    """A value that may be missing. `NONE` is the one that is."""
+    """An optional value. `NONE` is the empty one."""
 
     __slots__ = ("value",)
 
     def __init__(self, value: Value) -> None:
         self.value = value
 
-    @property
-    def is_present(self) -> bool:
-        """Whether there is a value."""
-        return self is not NONE
-
 
 NONE: Final = Optional(None)
 
 
 class SetList(list[Value]):
-    """A list of `x-kubernetes-list-type: set`: order does not matter, `+` adds what is missing."""
+    """A list of `x-kubernetes-list-type: set`: equality ignores the order, `+` adds missing items."""
 
     __slots__ = ()
 
 
 class MapList(list[Value]):
-    """A list of `x-kubernetes-list-type: map`: items have keys; `+` replaces those that are there."""
+    """A list of `x-kubernetes-list-type: map`: items have keys, `+` replaces items with the same key."""
 
     __slots__ = ("keys",)
 
@@ -73,7 +83,7 @@ class MapList(list[Value]):
         self.keys = keys
 
     def key_of(self, item: Value) -> tuple[Value, ...] | None:
-        """Give the values of the keys of an item."""
+        """Return the values of the keys of an item."""
         return tuple(item.get(key) for key in self.keys) if isinstance(item, dict) else None
 
 
@@ -82,7 +92,7 @@ _NUMBERS = frozenset((int, float, Uint))
 
 
 def equal(left: Value, right: Value) -> bool:
-    """Compare as `==` does: numbers by value whatever their type, else values of different types are different."""
+    """Compare as CEL's `==`: numbers by value across types, other values of different types are unequal."""
     kind, other = type(left), type(right)
     if kind is other and kind in _PLAIN:
         return bool(left == right)
@@ -115,12 +125,12 @@ def _equal_maps(left: dict[Value, Value], right: dict[Value, Value]) -> bool:
 
 
 def contains(items: Sequence[Value], wanted: Value) -> bool:
-    """Say whether a list has a value."""
+    """Return whether a list has a value."""
     return any(equal(item, wanted) for item in items)
 
 
 def concatenate_lists(left: list[Value], right: list[Value]) -> list[Value]:
-    """Add lists as their list type says: one behind the other, or without what is there twice."""
+    """Add lists by their list type: concatenate, or merge sets and maps without duplicates."""
     if isinstance(left, MapList):
         merged = {left.key_of(item): item for item in left}
         merged.update({left.key_of(item): item for item in right})

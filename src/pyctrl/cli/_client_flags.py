@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from cyclopts import Group, Parameter
 
 from pyctrl.cli._durations import duration
-from pyctrl.errors import CommandFailed, NoConfiguration, TransportError, Unauthorized
+from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 
 if TYPE_CHECKING:
-    from pyctrl.client import Client, Config, HttpRequest, HttpResponse, HttpStream, Impersonation, Transport
+    from pyctrl.client import Client, Config, HttpRequest, HttpResponse, HttpStream, Transport
+
+__all__ = ["NO_CLIENT_FLAGS", "NO_CONFIG_FLAGS", "ClientFlags", "ConfigFlags", "login_error"]
 
 T = TypeVar("T")
 
@@ -61,26 +63,12 @@ class ConfigFlags:
         """Find the login, with the user that the flags name.
 
         Raises:
-            CommandFailed: no source of a login is there; the message lists each one and why it was not taken.
-            ConfigError: a source is there and cannot be used, or a group is named without a user.
+            CommandFailed: no source of a login is available; the message lists each one and why it was skipped.
+            ConfigError: a source is available and cannot be used, or a group is named without a user.
         """
-        from pyctrl.client import Config  # here and below: help and completion need none of it
+        from pyctrl.program import load_config  # here and below: help and completion need none of it
 
-        try:
-            config = Config.load(kubeconfig=self.kubeconfig, context=self.context)
-        except NoConfiguration as error:
-            raise CommandFailed(_not_found(error)) from error
-        return replace(config, impersonate=self._impersonation(config.impersonate))
-
-    def _impersonation(self, named: Impersonation | None) -> Impersonation | None:
-        """Give whom to act as. As in kubectl a flag replaces its own field of the kubeconfig, and leaves the others."""
-        if self.as_user is None and not self.as_groups:
-            return named
-        from pyctrl.client import Impersonation
-
-        if named is None:
-            return Impersonation(user=self.as_user or "", groups=self.as_groups)
-        return replace(named, user=self.as_user or named.user, groups=self.as_groups or named.groups)
+        return load_config(self)
 
 
 @Parameter(name="*")
@@ -141,7 +129,7 @@ class ClientFlags(ConfigFlags):
         return asyncio.run(self._run(work, quiet=quiet))
 
     async def _run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool) -> T:
-        from pyctrl.cli._output import Progress  # here: it imports asyncio
+        from pyctrl.cli._progress import Progress  # here: it imports asyncio
 
         config = self.config()
         async with self.client(config) as client:
@@ -149,9 +137,7 @@ class ClientFlags(ConfigFlags):
                 with Progress(f"the API server at {config.server}", quiet=quiet):
                     return await work(client, config)
             except (TransportError, Unauthorized) as error:
-                from pyctrl.cli._login_errors import explain_login_error  # here: needed only now
-
-                raise await explain_login_error(error, config) from error
+                raise await login_error(error, config) from error
 
 
 NO_CLIENT_FLAGS = ClientFlags()
@@ -177,10 +163,8 @@ class _TimeoutTransport:
         await self._transport.aclose()
 
 
-def _not_found(error: NoConfiguration) -> str:
-    tried = "".join(f"\n  - {source}: {why}" for source, why in error.attempts)
-    return (
-        f"no way to reach a cluster was found; tried:{tried}\n"
-        "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
-        "For a cluster of your own: pyctrl apiserver --kubeconfig-out FILE"
-    )
+async def login_error(error: TransportError | Unauthorized, config: Config) -> CommandFailed:
+    """Return the error for users when the cluster cannot be reached or rejects the login."""
+    from pyctrl.cli._login_errors import explain_login_error  # here: needed for errors only
+
+    return await explain_login_error(error, config)

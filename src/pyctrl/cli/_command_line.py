@@ -11,13 +11,26 @@ from cyclopts import App, Group, Parameter
 
 from pyctrl.cli._durations import shown_duration
 
-__all__ = ["ARGUMENTS", "COMMANDS", "FLAGS", "MISUSE", "NEGATABLE", "CommandLine", "epilogue", "shown_default"]
+__all__ = [
+    "ARGUMENTS",
+    "COMMANDS",
+    "FAILED",
+    "FLAGS",
+    "MISUSE",
+    "MISUSED",
+    "NEGATABLE",
+    "CommandLine",
+    "epilogue",
+    "shown_default",
+]
 
 COMMANDS = Group("Commands", sort_key=-2)
 ARGUMENTS = Group("Arguments", sort_key=-1)
 FLAGS = Group("Flags", sort_key=0)
 
 NEGATABLE = ("no-", "")  # the empty one tells it from cyclopts' default: typing takes equal annotations for the same
+
+FAILED, MISUSED = 1, 2  # exit codes besides 0; 130 after Ctrl-C, as shells expect
 
 MISUSE = "the command line was not understood"
 

@@ -1,4 +1,4 @@
-"""The flags of logs: controller-runtime's ``--zap-…``, for every command that runs a program."""
+"""Flags for logging, controller-runtime's ``--zap-…``, of every command that runs a program."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from cyclopts import Group, Parameter
 
 from pyctrl._log import LogOptions
 
+__all__ = ["NO_LOG_FLAGS", "LogFlags"]
+
 LOGS = Group("Logs", sort_key=8)
 
 
-def _is_log_level(kind: object, value: str | None) -> None:
-    """Refuse, as cyclopts' validators do by a ValueError, what is no level."""
-    LogOptions(log_level=value)
+def _check_log_level(_type: object, value: str | None) -> None:
+    """Raise ValueError, as cyclopts' validators do, if the value is not a level. Called for defaults, too."""
+    if value is not None:
+        LogOptions(log_level=value)
 
 
-def _is_stacktrace_level(kind: object, value: str | None) -> None:
-    LogOptions(stacktrace_level=value)
+def _check_stacktrace_level(_type: object, value: str | None) -> None:
+    if value is not None:
+        LogOptions(stacktrace_level=value)
 
 
 @Parameter(name="*")  # each field is a flag of the command
 @dataclass(frozen=True, kw_only=True)
 class LogFlags:
-    """How logs look and how much they tell. A command has one parameter of this type: ``logs: Logs = NO_LOG_FLAGS``."""
+    """Flags for logging. A command has one parameter of this type: ``logs: LogFlags = NO_LOG_FLAGS``."""
 
     verbose: Annotated[
         bool,
@@ -47,7 +51,7 @@ class LogFlags:
         Parameter(
             group=LOGS,
             metavar="LEVEL",
-            validator=_is_log_level,
+            validator=_check_log_level,
             help="`debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` sets single loggers. "
             "Defaults to `info`.",
         ),
@@ -61,7 +65,7 @@ class LogFlags:
         Parameter(
             group=LOGS,
             metavar="LEVEL",
-            validator=_is_stacktrace_level,
+            validator=_check_stacktrace_level,
             help="Log tracebacks from this level on. Defaults to every level.",
         ),
     ] = None
@@ -84,7 +88,7 @@ class LogFlags:
     ] = None
 
     def options(self) -> LogOptions:
-        """Return them as what `configure_logging` takes."""
+        """Return the options for `configure_logging`."""
         return LogOptions(
             devel=self.zap_devel,
             log_level=self.zap_log_level or ("debug" if self.verbose else None),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pyctrl.program import SetupFunction
 
 
-FAILED, MISUSED = 1, 2  # exit codes, besides 0; an interrupt ends the process as the shell expects: 130
-
 TRACEBACK = "--traceback"
 
 GARBAGE_THRESHOLD = 50_000  # objects; imports make many that stay, and looking at them took 8 % of the start
@@ -87,6 +85,8 @@ def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is
         code = _run(name, make, tokens)
         sys.stdout.flush()
     except BrokenPipeError:
+        from pyctrl.cli._command_line import FAILED  # here and below: see _pyctrl
+
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain when it exits
         return FAILED
     except Exception as error:
@@ -99,7 +99,9 @@ def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is
 
 
 def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
-    from cyclopts import CycloptsError  # here: see _pyctrl
+    from cyclopts import CycloptsError
+
+    from pyctrl.cli._command_line import MISUSED
 
     app = make()
     try:
@@ -150,6 +152,7 @@ def _what_is_missing(argument: Argument, flag: str | None) -> str:
 
 
 def _explain(name: str, error: Exception) -> int:
+    from pyctrl.cli._command_line import FAILED
     from pyctrl.errors import PyctrlError
 
     if isinstance(error, PyctrlError | OSError):
@@ -160,7 +163,7 @@ def _explain(name: str, error: Exception) -> int:
     return FAILED
 
 
-def program(wire: SetupFunction, *, name: str, arguments: Sequence[str] | None = None) -> int:
+def program(setup: SetupFunction, *, name: str, arguments: Sequence[str] | None = None) -> int:
     """Run an operator with the flags of ``pyctrl run``, and its own; gives the exit code.
 
         if __name__ == "__main__":
@@ -170,18 +173,18 @@ def program(wire: SetupFunction, *, name: str, arguments: Sequence[str] | None =
     default are flags too.
 
     Args:
-        wire: wires the controllers into the manager that it is given.
+        setup: adds the controllers to the manager that it is given.
         name: of the program, in messages; and of its Lease, unless a flag says otherwise.
         arguments: the command line; that of the process by default.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    return run_app(name, partial(_application, wire, name), arguments, is_operator=True)
+    return run_app(name, partial(_application, setup, name), arguments, is_operator=True)
 
 
-def _application(wire: SetupFunction, name: str) -> App:
+def _application(setup: SetupFunction, name: str) -> App:
     import inspect  # here and below: imports are what an interrupt may come into
 
-    from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
+    from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags, login_error
     from pyctrl.cli._command_line import CommandLine
     from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
     from pyctrl.cli._program_flags import program_parameters
@@ -194,21 +197,23 @@ def _application(wire: SetupFunction, name: str) -> App:
         account: ConfigFlags = NO_CONFIG_FLAGS,
         **own: Any,
     ) -> int:
-        from pyctrl.cli._run.runner import ProgramRunner
+        log_options = logs.options()
+        from pyctrl.program import ProgramRunner  # here: help needs none of it
 
-        return ProgramRunner(name=name, wire=partial(wire, **own), account=account, flags=flags, logs=logs).main()
+        runner = ProgramRunner(options=flags, login=account, logs=log_options, explain=login_error)
+        return runner.run_setup(partial(setup, **own), name)
 
     shared = {
         "flags": (RunFlags, NO_RUN_FLAGS),
         "logs": (LogFlags, NO_LOG_FLAGS),
         "account": (ConfigFlags, NO_CONFIG_FLAGS),
     }
-    parameters = program_parameters(wire) + [
+    parameters = program_parameters(setup) + [
         inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
         for each, (kind, default) in shared.items()
     ]
     vars(run)["__signature__"] = inspect.Signature(parameters)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    app = CommandLine(name, help=inspect.getdoc(wire) or "", version_flags=[])
+    app = CommandLine(name, help=inspect.getdoc(setup) or "", version_flags=[])
     app.default(run)
     return app

@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
 from pyctrl.cli._client_flags import ConfigFlags
-from pyctrl.cli._output import Progress, print_json
+from pyctrl.cli._output import print_json
 from pyctrl.cli._packaging_flags import PackagingFlags
+from pyctrl.cli._progress import Progress
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.packaging import (

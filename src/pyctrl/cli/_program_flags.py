@@ -1,10 +1,10 @@
-"""The flags of a program's own: the keyword arguments of the function that wires it."""
+"""Flags of a program itself: the keyword arguments of its setup function."""
 
 from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +15,20 @@ from pyctrl.cli._command_line import NEGATABLE, CommandLine
 if TYPE_CHECKING:
     from pyctrl.program import SetupFunction
 
+__all__ = ["bind_program_flags", "program_flags_binder", "program_parameters"]
+
 PROGRAM_FLAGS = Group("Program flags", sort_key=0)
 
 
-def program_parameters(wire: SetupFunction) -> list[inspect.Parameter]:
-    """Return the keyword arguments that have a default, as cyclopts takes them: each of them is a flag."""
+def program_parameters(setup: SetupFunction) -> list[inspect.Parameter]:
+    """Return the keyword arguments with a default, as parameters of cyclopts: each is a flag."""
     try:
-        hints = typing.get_type_hints(wire)
-    except Exception:  # noqa: BLE001 - annotations of anything may name what is only there for type checkers
+        hints = typing.get_type_hints(setup)
+    except Exception:  # noqa: BLE001 - annotations may name types that exist for type checkers only
         hints = {}
     return [
         each.replace(annotation=_flag(hints.get(each.name, type(each.default))))
-        for each in inspect.signature(wire).parameters.values()
+        for each in inspect.signature(setup).parameters.values()
         if each.kind is each.KEYWORD_ONLY and each.default is not each.empty
     ]
 
@@ -35,26 +37,33 @@ def _flag(annotation: Any) -> Any:
     return typing.Annotated[annotation, Parameter(group=PROGRAM_FLAGS, negative_bool=NEGATABLE)]
 
 
+def program_flags_binder(
+    tokens: Sequence[str], *, command: Sequence[str]
+) -> Callable[[SetupFunction, str], SetupFunction | None] | None:
+    """Return `bind_program_flags` for the flags after ``--``; None if there are none."""
+    return partial(bind_program_flags, tokens=tokens, command=command) if tokens else None
+
+
 def bind_program_flags(
-    wire: SetupFunction, tokens: Sequence[str], *, name: str, command: Sequence[str]
+    setup: SetupFunction, name: str, *, tokens: Sequence[str], command: Sequence[str]
 ) -> SetupFunction | None:
-    """Read the flags after ``--`` and give them to the function; None: only help was asked for.
+    """Parse the flags after ``--`` and bind them to the setup function. Returns None if only help was requested.
 
     Args:
-        wire: the function.
+        setup: the setup function.
+        name: the name of the program, for its help.
         tokens: the flags.
-        name: of the program, for its help.
-        command: what to call before ``--help``, for messages.
+        command: the words before ``--help`` in messages.
 
     Raises:
-        CycloptsError: the function has no such argument, or it is not of its type.
+        CycloptsError: the function has no such argument, or the value does not have its type.
     """
     found: list[SetupFunction] = []
 
     def take(**values: Any) -> None:
-        found.append(partial(wire, **values))
+        found.append(partial(setup, **values))
 
-    parameters = program_parameters(wire)
+    parameters = program_parameters(setup)
     vars(take)["__signature__"] = inspect.Signature(parameters)
     take.__annotations__ = {each.name: each.annotation for each in parameters}
     app = CommandLine(name, help=f"Flags of {name} itself.", version_flags=[])

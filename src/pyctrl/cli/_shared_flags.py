@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
-
-if TYPE_CHECKING:
-    from pyctrl.program import Target
 
 __all__ = [
     "FILES",
@@ -29,7 +26,7 @@ __all__ = [
     "Programs",
     "ShippedProgram",
     "Validate",
-    "find_target",
+    "find_program",
     "packaged_program",
     "refuse_options",
 ]
@@ -111,20 +108,18 @@ def packaged_program(target: str | None, watched: Sequence[str]) -> tuple[str, S
     return (settings.target if target is None else target), watched or settings.watch_namespaces
 
 
-def find_target(text: str | None, flags: Sequence[str]) -> tuple[Target, list[str], Sequence[str]]:
-    """Return the program that is named, or that of pyproject.toml; what the command line has of it; and its own flags.
+def find_program(text: str | None, flags: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Return the program to run, by default that of pyproject.toml, its command-line words, and its own flags.
 
     Args:
-        text: as it was named; None: it was not. What stands here after ``--`` is a flag of the program.
-        flags: the program's own.
+        text: the argument PROGRAM; None if it is missing. An option here is the first flag after ``--``.
+        flags: the further arguments.
 
     Raises:
-        CommandFailed: there is no such file; or no program is named.
+        CommandFailed: no program is named, neither here nor in pyproject.toml.
     """
-    from pyctrl.program import Target  # here and below: help and completion need none of it
-
     if text is not None and not text.startswith("-"):
-        return Target.parse(text), [text], flags
-    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS
+        return text, [text], flags
+    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS  # here: reads pyproject.toml
 
-    return Target.parse(NO_PACKAGING_FLAGS.settings(None).target), [], flags if text is None else [text, *flags]
+    return NO_PACKAGING_FLAGS.settings(None).target, [], flags if text is None else [text, *flags]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from pyctrl._lazy_imports import lazy_names
 from pyctrl.client._client import Client
+from pyctrl.client._client_connection import ClientConnection
 from pyctrl.client._create_or_update import OperationResult, Written
 from pyctrl.client._discovery.discovery import Discovery
-from pyctrl.client._discovery.resource_mapping import ResourceMapping, path_for
+from pyctrl.client._discovery.resource_mapping import ResourceMapping
 from pyctrl.client._interfaces import Reader, StatusWriter, Writer
-from pyctrl.client._keys import checked_key
 from pyctrl.client._login.config import Config
 from pyctrl.client._login.credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile
 from pyctrl.client._login.tls import CertificateSource, ClientCertificate, Pem, Tls
@@ -31,6 +31,7 @@ from pyctrl.client._requests.options import (
     VersionMatch,
 )
 from pyctrl.client._requests.patch import JsonPatch, MergeFrom, MergePatch, Patch, StrategicMergePatch, merge_from
+from pyctrl.client._requests.resource_client import checked_key, path_for
 from pyctrl.client._requests.watch import EventType, WatchEvent
 from pyctrl.client._requests.write_observers import WriteObserver, WriteVerb
 from pyctrl.client._subresources import HasSubResources, StatusResource, SubResource
@@ -88,6 +89,7 @@ __all__ = [
     "CertificateSource",
     "Client",
     "ClientCertificate",
+    "ClientConnection",
     "ClientOptions",
     "Config",
     "Credentials",

@@ -8,19 +8,18 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, TypeVar, cast
 
-from pyctrl.api import Key, KubernetesObject, Unstructured, merge_patch_diff
+from pyctrl.api import Key, KubernetesObject, Object, Unstructured, merge_patch_diff
 from pyctrl.client._comparison.apply_diff import first_difference
-from pyctrl.client._comparison.apply_memo import ApplyKey
+from pyctrl.client._comparison.apply_memo import ApplyKey, ApplyMemo
 from pyctrl.client._comparison.semantic_equality import without_empty
-from pyctrl.client._live_reader import LiveReader
-from pyctrl.client._live_writer import LiveWriter
+from pyctrl.client._interfaces import ReaderWriter
 from pyctrl.client._requests.patch import MergePatch
-from pyctrl.client._requests.write_requests import as_object, kind_and_key
-from pyctrl.client._subresources import StatusResource
+from pyctrl.client._requests.resource_client import ResourceClient
+from pyctrl.client._requests.write_requests import kind_and_key
 
-__all__ = ["CreateOrUpdate", "OperationResult", "Written"]
+__all__ = ["OperationResult", "Written", "create_or_apply", "create_or_patch", "create_or_update"]
 
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
@@ -45,125 +44,93 @@ class Written(Generic[O]):
     result: OperationResult
 
 
-class CreateOrUpdate(LiveReader, LiveWriter):
-    """The part of `Client` that reads first and writes only a difference.
+async def create_or_update(
+    client: ReaderWriter,
+    requests: ResourceClient,
+    obj: O,
+    mutate: Callable[[O], None],
+    *,
+    field_owner: str | None,
+) -> Written[O]:
+    """Create or update an object; see `Client.create_or_update`."""
+    found = await _find(client, obj)
+    if found is None:
+        return await _create(client, obj, mutate, field_owner)
+    before, after = _mutate(found, mutate)
+    after_wire = after.to_wire()
+    if await _has_status(requests, obj):
+        before, after_wire = _without_status(before), _without_status(after_wire)
+    if without_empty(obj.gvk, before) == without_empty(obj.gvk, after_wire):
+        return Written(found, OperationResult.NONE)
+    return Written(await client.update(after, field_owner=field_owner), OperationResult.UPDATED)
 
-    It reads with `find`: a cached client reads its cache. The kind must then be one that the cache watches
-    (``.owns(Deployment)``), else `NotCovered` is raised. What is sent is ``create`` and ``update`` or ``patch``; a
-    reconciler declares these.
-    """
 
-    async def create_or_update(
-        self, obj: O, mutate: Callable[[O], None], *, field_owner: str | None = None
-    ) -> Written[O]:
-        """Bring an object to what ``mutate`` makes of it; an update is sent only when that changes something.
+async def create_or_patch(
+    client: ReaderWriter,
+    requests: ResourceClient,
+    obj: O,
+    mutate: Callable[[O], None],
+    *,
+    field_owner: str | None,
+) -> Written[O]:
+    """Create or patch an object; see `Client.create_or_patch`."""
+    found = await _find(client, obj)
+    if found is None:
+        return await _create(client, obj, mutate, field_owner)
+    before, after = _mutate(found, mutate)
+    patch = merge_patch_diff(without_empty(obj.gvk, before), without_empty(obj.gvk, after.to_wire()))
+    status = {"status": patch.pop("status")} if "status" in patch and await _has_status(requests, obj) else {}
+    newest = found
+    if patch:
+        newest = await client.patch(after, MergePatch(patch), field_owner=field_owner)
+    if status:
+        newest = await client.status.patch(after, MergePatch(status), field_owner=field_owner)
+    return Written(newest, _PATCHED[bool(patch), bool(status)])
 
-        ``mutate`` is called once: with the object as it is, or, when there is none, with a copy of ``obj``. It changes
-        what it is given, in place, and nothing else. Of an object that is there, only name, namespace and kind of
-        ``obj`` count. The status is neither compared nor written where it is a sub-resource.
 
-        Args:
-            obj: which object; also what to begin with. It stays as it is.
-            mutate: sets the fields that matter, on the object it is given.
-            field_owner: who owns the fields that are written.
+async def create_or_apply(
+    client: ReaderWriter,
+    requests: ResourceClient,
+    memo: ApplyMemo,
+    wanted: O,
+    *,
+    field_owner: str | None,
+    force: bool,
+) -> Written[O]:
+    """Apply an object unless that changes nothing; see `Client.create_or_apply`."""
+    live = await _find(client, wanted)
+    options = requests.options
+    owner = field_owner or options.field_owner
+    has_status = await _has_status(requests, wanted)
+    key = Key(wanted.key.namespace or options.namespace, wanted.key.name)
+    apply_key = ApplyKey(wanted.gvk, key, owner)
+    desired = wanted.to_wire()
+    if live is not None:
+        there = live.to_wire()
+        field = first_difference(wanted.gvk, desired, there, field_owner=owner, has_status=has_status)
+        if field is None or memo.is_settled(apply_key, desired, there, has_status=has_status):
+            return Written(live, OperationResult.NONE)
+        log.debug("object differs from what is applied", extra={"object": str(key), "field": field})
+    answer = await client.apply(wanted, field_owner=field_owner, force=force)
+    if not options.dry_run:
+        memo.remember(apply_key, desired, answer.to_wire(), has_status=has_status)
+    return Written(answer, _applied_result(live, answer))
 
-        Raises:
-            Conflict: somebody has changed it since it was read; the next attempt reads it anew.
-            AlreadyExists: somebody has created it since; likewise.
-            ValueError: ``mutate`` has changed the name or the namespace.
-        """
-        found = await self._find(obj)
-        if found is None:
-            return await self._create(obj, mutate, field_owner)
-        before, after = _mutate(found, mutate)
-        if await self._has_status(obj):
-            before, after_wire = _without_status(before), _without_status(after.to_wire())
-        else:
-            after_wire = after.to_wire()
-        if without_empty(obj.gvk, before) == without_empty(obj.gvk, after_wire):
-            return Written(found, OperationResult.NONE)
-        return Written(await self.update(after, field_owner=field_owner), OperationResult.UPDATED)
 
-    async def create_or_patch(
-        self, obj: O, mutate: Callable[[O], None], *, field_owner: str | None = None
-    ) -> Written[O]:
-        """Do as `create_or_update`, but send merge patches: of the object, of its status, or of both.
+async def _find(client: ReaderWriter, obj: O) -> O | None:
+    kind, key = kind_and_key(obj)
+    if not key.name:
+        raise ValueError(f"{obj.kind} has no name: to create or change an object one has to know which")
+    return cast(O | None, await client.find(kind, key))
 
-        What others change in the meantime is kept, except that lists are replaced whole; there is no `Conflict`. When
-        the object is created its status is not written, as the server would leave it out.
 
-        Raises:
-            AlreadyExists: somebody has created it since it was read.
-            NotFound: somebody has deleted it since; or the kind's status is no sub-resource and was changed.
-            ValueError: ``mutate`` has changed the name or the namespace.
-        """
-        found = await self._find(obj)
-        if found is None:
-            return await self._create(obj, mutate, field_owner)
-        before, after = _mutate(found, mutate)
-        patch = merge_patch_diff(without_empty(obj.gvk, before), without_empty(obj.gvk, after.to_wire()))
-        status = {"status": patch.pop("status")} if "status" in patch and await self._has_status(obj) else {}
-        newest = found
-        if patch:
-            newest = await self.patch(after, MergePatch(patch), field_owner=field_owner)
-        if status:
-            newest = await StatusResource(self._calls).patch(after, MergePatch(status), field_owner=field_owner)
-        return Written(newest, _PATCHED[bool(patch), bool(status)])
+async def _create(client: ReaderWriter, obj: O, mutate: Callable[[O], None], field_owner: str | None) -> Written[O]:
+    _, new = _mutate(obj, mutate)
+    return Written(await client.create(new, field_owner=field_owner), OperationResult.CREATED)
 
-    @overload
-    async def create_or_apply(self, obj: O, *, field_owner: str | None = None, force: bool = False) -> Written[O]: ...
-    @overload
-    async def create_or_apply(
-        self, obj: dict[str, Any], *, field_owner: str | None = None, force: bool = False
-    ) -> Written[Unstructured]: ...
-    async def create_or_apply(self, obj: Any, *, field_owner: str | None = None, force: bool = False) -> Written[Any]:
-        """Say how an object should be (server-side apply), and send that only when it may change something.
 
-        Nothing is sent when the managed fields of the object show that this owner has exactly the fields that are
-        stated, each with the value that is stated; what the server fills in, and what others own, is not looked at. An
-        apply that changed nothing although it had to be sent, is not sent again until the object or what is stated
-        changes. A kind that is cached without managed fields (``KindOptions(strip_managed_fields=True)``) is applied
-        once for each version of the object.
-
-        Args:
-            obj: what is stated; typed, Unstructured, or a dict, which gives Unstructured.
-            field_owner: whose fields these are; the client's by default.
-            force: take over fields of other owners instead of raising `Conflict`.
-
-        Raises:
-            Conflict: another owner has one of the fields with another value, and ``force`` is not set.
-        """
-        wanted = as_object(obj)
-        live = await self._find(wanted)
-        options = self._calls.options
-        owner = field_owner or options.field_owner
-        has_status = await self._has_status(wanted)
-        key = Key(wanted.key.namespace or options.namespace, wanted.key.name)
-        apply_key = ApplyKey(wanted.gvk, key, owner)
-        desired = wanted.to_wire()
-        if live is not None:
-            there = live.to_wire()
-            field = first_difference(wanted.gvk, desired, there, field_owner=owner, has_status=has_status)
-            if field is None or self._calls.settled.is_settled(apply_key, desired, there, has_status=has_status):
-                return Written(live, OperationResult.NONE)
-            log.debug("object differs from what is applied", extra={"object": str(key), "field": field})
-        answer = await self.apply(wanted, field_owner=field_owner, force=force)
-        if not options.dry_run:
-            self._calls.settled.remember(apply_key, desired, answer.to_wire(), has_status=has_status)
-        return Written(answer, _applied_result(live, answer))
-
-    async def _find(self, obj: O) -> O | None:
-        kind, key = kind_and_key(obj)
-        if not key.name:
-            raise ValueError(f"{obj.kind} has no name: to create or change an object one has to know which")
-        return cast(O | None, await self.find(cast(Any, kind), key))
-
-    async def _create(self, obj: O, mutate: Callable[[O], None], field_owner: str | None) -> Written[O]:
-        _, new = _mutate(obj, mutate)
-        return Written(await self.create(new, field_owner=field_owner), OperationResult.CREATED)
-
-    async def _has_status(self, obj: KubernetesObject | Unstructured) -> bool:
-        return "status" in (await self._calls.mapping(kind_and_key(obj)[0])).subresources
+async def _has_status(requests: ResourceClient, obj: Object) -> bool:
+    return "status" in (await requests.mapping(kind_and_key(obj)[0])).subresources
 
 
 _PATCHED = {
@@ -174,7 +141,7 @@ _PATCHED = {
 }
 
 
-def _applied_result(live: KubernetesObject | Unstructured | None, answer: Any) -> OperationResult:
+def _applied_result(live: Object | None, answer: Any) -> OperationResult:
     if live is None:
         return OperationResult.CREATED
     is_same = live.metadata.resource_version == answer.metadata.resource_version

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pyctrl.api import Key, KindLike, KubernetesObject, LabelSelector, Unstructured
-from pyctrl.client._keys import checked_key
 from pyctrl.client._requests.options import Preconditions, delete_options
 from pyctrl.client._requests.patch import MergePatch
+from pyctrl.client._requests.resource_client import checked_key
 from pyctrl.client._subresources import HasSubResources
 
 __all__ = ["CurrentScale", "ServiceAccountToken", "bind", "create_token", "evict", "get_scale", "set_scale"]

@@ -1,58 +1,91 @@
-"""Writing, as a protocol: what a reconciler may ask of a live client and of a cached one alike."""
+"""Reader and Writer: the protocols of a client, live or cached, that a reconciler depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, overload
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured
+from typing_extensions import TypeVar
+
+from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Object, Unstructured
 from pyctrl.client._requests.options import Fields, FieldValidation, Labels, Preconditions, Propagation
 from pyctrl.client._requests.patch import Patch
 
-__all__ = ["Reader", "StatusWriter", "Writer"]
+__all__ = ["Reader", "ReaderWriter", "StatusWriter", "Writer"]
 
-
-T = TypeVar("T", bound=KubernetesObject)
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
+
+
+class Reader(Protocol):
+    """Reads objects, live or from a cache.
+
+    A class gives objects of that class, ``Metadata[...]`` of it only their metadata, and a GroupVersionKind gives
+    `Unstructured`. Every object that is returned belongs to the caller.
+    """
+
+    async def get(self, kind: Kind[O], key: Key) -> O:
+        """Return an object. Raises NotFound when it does not exist."""
+        ...
+
+    async def find(self, kind: Kind[O], key: Key) -> O | None:
+        """Return an object, or None when it does not exist."""
+        ...
+
+    async def list(
+        self, kind: Kind[O], *, namespace: str | None = None, labels: Labels = None, fields: Fields = None
+    ) -> Sequence[O]:
+        """Return the objects that match, of all namespaces unless one is named."""
+        ...
 
 
 class StatusWriter(Protocol):
     """Writes the status of objects and nothing else of them."""
 
-    async def update(self, obj: O, *, dry_run: bool = False, field_owner: str | None = None) -> O:
-        """Replace the status."""
+    async def update(
+        self,
+        obj: O,
+        *,
+        dry_run: bool = False,
+        field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
+    ) -> O:
+        """Replace the status, or as a `Writer` the object."""
         ...
 
     @overload
-    async def patch(self, obj: O, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None) -> O: ...
-    @overload
     async def patch(
-        self, kind: type[T], key: Key, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> T: ...
+        self,
+        obj: O,
+        patch: Patch,
+        /,
+        *,
+        dry_run: bool = False,
+        field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
+    ) -> O: ...
     @overload
     async def patch(
         self,
-        kind: GroupVersionKind,
+        kind: Kind[O],
         key: Key,
         patch: Patch,
         /,
         *,
         dry_run: bool = False,
         field_owner: str | None = None,
-    ) -> Unstructured: ...
-
-    @overload
-    async def apply(
-        self, obj: O, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
+        field_validation: FieldValidation | None = None,
     ) -> O: ...
-    @overload
+
     async def apply(
-        self, obj: dict[str, Any], *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
-    ) -> Unstructured: ...
+        self, obj: A | dict[str, Any], *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
+    ) -> A:
+        """Apply the status, or as a `Writer` the object (server-side apply)."""
+        ...
 
 
-class Writer(Protocol):
-    """Writes objects.
+class Writer(StatusWriter, Protocol):
+    """Writes objects: `update`, `patch` and `apply` as of a `StatusWriter`, but for the object itself.
 
     Every method that has an answer returns the object as the server keeps it now; the argument is never changed.
     """
@@ -73,66 +106,10 @@ class Writer(Protocol):
         """Create an object."""
         ...
 
-    async def update(
-        self,
-        obj: O,
-        *,
-        dry_run: bool = False,
-        field_owner: str | None = None,
-        field_validation: FieldValidation | None = None,
-    ) -> O:
-        """Replace an object."""
-        ...
-
-    @overload
-    async def patch(
-        self,
-        obj: O,
-        patch: Patch,
-        /,
-        *,
-        dry_run: bool = False,
-        field_owner: str | None = None,
-        field_validation: FieldValidation | None = None,
-    ) -> O: ...
-    @overload
-    async def patch(
-        self,
-        kind: type[T],
-        key: Key,
-        patch: Patch,
-        /,
-        *,
-        dry_run: bool = False,
-        field_owner: str | None = None,
-        field_validation: FieldValidation | None = None,
-    ) -> T: ...
-    @overload
-    async def patch(
-        self,
-        kind: GroupVersionKind,
-        key: Key,
-        patch: Patch,
-        /,
-        *,
-        dry_run: bool = False,
-        field_owner: str | None = None,
-        field_validation: FieldValidation | None = None,
-    ) -> Unstructured: ...
-
-    @overload
-    async def apply(
-        self, obj: O, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
-    ) -> O: ...
-    @overload
-    async def apply(
-        self, obj: dict[str, Any], *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
-    ) -> Unstructured: ...
-
     @overload
     async def delete(
         self,
-        obj: KubernetesObject | Unstructured,
+        obj: Object,
         /,
         *,
         propagation: Propagation | None = None,
@@ -154,36 +131,5 @@ class Writer(Protocol):
     ) -> None: ...
 
 
-R = TypeVar("R", bound=KubernetesObject)
-
-
-class Reader(Protocol):
-    """Reads objects, live or from a cache.
-
-    A class gives objects of that class, ``Metadata[...]`` of it only their metadata, and a GroupVersionKind gives
-    `Unstructured`. Every object that is returned belongs to the caller.
-    """
-
-    @overload
-    async def get(self, kind: type[R], key: Key) -> R: ...
-    @overload
-    async def get(self, kind: GroupVersionKind, key: Key) -> Unstructured: ...
-
-    @overload
-    async def find(self, kind: type[R], key: Key) -> R | None: ...
-    @overload
-    async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
-
-    @overload
-    async def list(
-        self, kind: type[R], *, namespace: str | None = None, labels: Labels = None, fields: Fields = None
-    ) -> Sequence[R]: ...
-    @overload
-    async def list(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-    ) -> Sequence[Unstructured]: ...
+class ReaderWriter(Reader, Writer, Protocol):
+    """Reads and writes: `Client` and `CachedClient`."""

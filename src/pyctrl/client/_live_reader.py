@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Any, TypeVar, overload
+from typing import TypeVar
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, decode
+from pyctrl.api import Key, Kind, KubernetesObject, Unstructured, decode
 from pyctrl.client._requests.list import EncodedList, ObjectList
 from pyctrl.client._requests.options import Fields, Labels, Query, VersionMatch, selection
-from pyctrl.client._requests.resource_client import ResourceClient
+from pyctrl.client._requests.resource_client import Verbs
 from pyctrl.client._requests.watch import WatchEvent, watch_events
 from pyctrl.errors import NotFound
 
 __all__ = ["LiveReader"]
 
-T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 PAGE_SIZE = 500  # client-go's pager; pages of this size are what API servers are tuned for
 WATCH_SECONDS = 290  # under the 5 minutes after which many load balancers cut a connection
@@ -22,17 +22,10 @@ WATCH_GRACE = 30.0  # seconds that a server may be late in ending a watch
 WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
 
 
-class LiveReader:
+class LiveReader(Verbs):
     """The reading half of `Client`: every answer is the server's, now."""
 
-    def __init__(self, calls: ResourceClient) -> None:
-        self._calls = calls
-
-    @overload
-    async def get(self, kind: type[T], key: Key, *, resource_version: str | None = None) -> T: ...
-    @overload
-    async def get(self, kind: GroupVersionKind, key: Key, *, resource_version: str | None = None) -> Unstructured: ...
-    async def get(self, kind: KindLike, key: Key, *, resource_version: str | None = None) -> Any:
+    async def get(self, kind: Kind[O], key: Key, *, resource_version: str | None = None) -> O:
         """Return an object.
 
         Args:
@@ -45,23 +38,18 @@ class LiveReader:
             UnknownKind: the cluster does not serve the kind.
         """
         query = (("resourceVersion", resource_version),) if resource_version is not None else ()
-        return decode(kind, await self._calls.read(kind, key, query=query))
+        return decode(kind, await self._requests.read(kind, key, query=query))
 
-    @overload
-    async def find(self, kind: type[T], key: Key) -> T | None: ...
-    @overload
-    async def find(self, kind: GroupVersionKind, key: Key) -> Unstructured | None: ...
-    async def find(self, kind: KindLike, key: Key) -> Any:
+    async def find(self, kind: Kind[O], key: Key) -> O | None:
         """Return an object, or None when there is none. Raises UnknownKind as `get` does."""
         try:
             return await self.get(kind, key)
         except NotFound:
             return None
 
-    @overload
     async def list(
         self,
-        kind: type[T],
+        kind: Kind[O],
         *,
         namespace: str | None = None,
         labels: Labels = None,
@@ -70,32 +58,7 @@ class LiveReader:
         continue_token: str | None = None,
         resource_version: str | None = None,
         resource_version_match: VersionMatch | None = None,
-    ) -> ObjectList[T]: ...
-    @overload
-    async def list(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        limit: int | None = None,
-        continue_token: str | None = None,
-        resource_version: str | None = None,
-        resource_version_match: VersionMatch | None = None,
-    ) -> ObjectList[Unstructured]: ...
-    async def list(
-        self,
-        kind: KindLike,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        limit: int | None = None,
-        continue_token: str | None = None,
-        resource_version: str | None = None,
-        resource_version_match: VersionMatch | None = None,
-    ) -> ObjectList[Any]:
+    ) -> ObjectList[O]:
         """Return the objects of a kind, all at once or, with ``limit``, one page of them.
 
         Args:
@@ -118,37 +81,17 @@ class LiveReader:
             resource_version=resource_version,
             match=resource_version_match,
         )
-        return EncodedList(await self._calls.read_collection(kind, namespace, query=query)).decoded(kind)
+        return EncodedList(await self._requests.read_collection(kind, namespace, query=query)).decoded(kind)
 
-    @overload
-    def pages(
-        self,
-        kind: type[T],
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        page_size: int = PAGE_SIZE,
-    ) -> AsyncGenerator[ObjectList[T], None]: ...
-    @overload
-    def pages(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        page_size: int = PAGE_SIZE,
-    ) -> AsyncGenerator[ObjectList[Unstructured], None]: ...
     async def pages(
         self,
-        kind: KindLike,
+        kind: Kind[O],
         *,
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
         page_size: int = PAGE_SIZE,
-    ) -> AsyncGenerator[ObjectList[Any], None]:
+    ) -> AsyncGenerator[ObjectList[O], None]:
         """Iterate over the pages of a list; each is asked for when the one before is done with.
 
         All pages show the state of the first one. Raises Expired when that state is no longer kept, which is after
@@ -157,79 +100,33 @@ class LiveReader:
         async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
             yield page.decoded(kind)
 
-    @overload
-    def each(
-        self,
-        kind: type[T],
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        page_size: int = PAGE_SIZE,
-    ) -> AsyncGenerator[T, None]: ...
-    @overload
-    def each(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        page_size: int = PAGE_SIZE,
-    ) -> AsyncGenerator[Unstructured, None]: ...
     async def each(
         self,
-        kind: KindLike,
+        kind: Kind[O],
         *,
         namespace: str | None = None,
         labels: Labels = None,
         fields: Fields = None,
         page_size: int = PAGE_SIZE,
-    ) -> AsyncGenerator[Any, None]:
+    ) -> AsyncGenerator[O, None]:
         """Iterate over the objects of a kind, page by page underneath: no more than a page is ever in memory."""
         async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
             for obj in page.objects(kind):
                 yield obj
 
     async def _pages(
-        self, kind: KindLike, namespace: str | None, selected: Query, page_size: int
+        self, kind: Kind[O], namespace: str | None, selected: Query, page_size: int
     ) -> AsyncGenerator[EncodedList, None]:
         token: str | None = None
         while token != "":
             query = _list_query(selected, limit=page_size, continue_token=token)
-            page = EncodedList(await self._calls.read_collection(kind, namespace, query=query))
+            page = EncodedList(await self._requests.read_collection(kind, namespace, query=query))
             token = page.metadata.continue_
             yield page
 
-    @overload
-    def watch(
-        self,
-        kind: type[T],
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        resource_version: str | None = None,
-        bookmarks: bool = True,
-        send_initial_events: bool | None = None,
-        timeout_seconds: int = WATCH_SECONDS,
-    ) -> AsyncGenerator[WatchEvent[T], None]: ...
-    @overload
-    def watch(
-        self,
-        kind: GroupVersionKind,
-        *,
-        namespace: str | None = None,
-        labels: Labels = None,
-        fields: Fields = None,
-        resource_version: str | None = None,
-        bookmarks: bool = True,
-        send_initial_events: bool | None = None,
-        timeout_seconds: int = WATCH_SECONDS,
-    ) -> AsyncGenerator[WatchEvent[Unstructured], None]: ...
     async def watch(
         self,
-        kind: KindLike,
+        kind: Kind[O],
         *,
         namespace: str | None = None,
         labels: Labels = None,
@@ -238,7 +135,7 @@ class LiveReader:
         bookmarks: bool = True,
         send_initial_events: bool | None = None,
         timeout_seconds: int = WATCH_SECONDS,
-    ) -> AsyncGenerator[WatchEvent[Any], None]:
+    ) -> AsyncGenerator[WatchEvent[O], None]:
         """Iterate over what happens to objects, until the server ends the watch after ``timeout_seconds``.
 
         This is one watch, without resuming; for a view that stays up to date use a cache. Leave the loop early
@@ -263,7 +160,7 @@ class LiveReader:
         )
         limit = timeout_seconds + WATCH_GRACE
         idle = WATCH_SILENCE if bookmarks else limit
-        async with self._calls.watch(kind, namespace, query=query, timeout=limit, idle_timeout=idle) as stream:
+        async with self._requests.watch(kind, namespace, query=query, timeout=limit, idle_timeout=idle) as stream:
             async for event in watch_events(kind, stream):
                 yield event
 

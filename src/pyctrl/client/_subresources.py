@@ -1,138 +1,82 @@
-"""Sub-resources: the status, which answers with the object itself, and every other one by its name."""
+"""Sub-resources of objects: the status, which answers with the object itself, and any other by its name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Protocol, TypeAlias, overload
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Object, Unstructured, decode
+from typing_extensions import TypeVar
+
+from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Object, Unstructured, decode
+from pyctrl.client._object_writer import ObjectVerbs
+from pyctrl.client._requests.options import FieldValidation
 from pyctrl.client._requests.patch import Patch
-from pyctrl.client._requests.resource_client import ResourceClient, WriteRequest
-from pyctrl.client._requests.write_observers import WriteVerb
+from pyctrl.client._requests.resource_client import ResourceClient, Verbs
 from pyctrl.client._requests.write_requests import (
+    Target,
+    WriteRequest,
+    apply_request,
     as_object,
-    decode_like,
-    decode_written,
-    encode_whole,
+    create_request,
     kind_and_key,
-    send_apply,
-    send_patch,
+    patch_request,
     split_target,
+    update_request,
 )
 
 __all__ = ["HasSubResources", "StatusResource", "SubResource"]
 
-T = TypeVar("T", bound=KubernetesObject)
-A = TypeVar("A", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+#: The type of an answer: the class passed as ``answer``, else Unstructured.
+A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
 #: What is sent: an object, or its document.
 Body: TypeAlias = Object | Mapping[str, Any]
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
-class StatusResource:
+class StatusResource(ObjectVerbs):
     """The ``status`` of objects: writes change nothing but the status, and answer with the whole object."""
 
-    def __init__(self, calls: ResourceClient) -> None:
-        self._calls = calls
+    _subresource = "status"
 
-    @overload
-    async def get(self, kind: type[T], key: Key) -> T: ...
-    @overload
-    async def get(self, kind: GroupVersionKind, key: Key) -> Unstructured: ...
-    async def get(self, kind: KindLike, key: Key) -> Any:
-        """Return an object; rarely needed, since reading the object gives its status too."""
-        return decode(kind, await self._calls.read(kind, key, subresource="status"))
-
-    async def update(self, obj: O, *, dry_run: bool = False, field_owner: str | None = None) -> O:
-        """Replace the status by this object's. Raises Conflict when the object has changed since it was read."""
-        kind, key = kind_and_key(obj)
-        write = WriteRequest(
-            verb="update",
-            method="PUT",
-            key=key,
-            subresource="status",
-            query=self._calls.options.write_query(dry_run, field_owner),
-            body=encode_whole(obj, "update the status of"),
-            dry_run=dry_run or self._calls.options.dry_run,
-        )
-        return decode_like(obj, await self._calls.write(kind, write))
-
-    @overload
-    async def patch(self, obj: O, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None) -> O: ...
-    @overload
-    async def patch(
-        self, kind: type[T], key: Key, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> T: ...
-    @overload
-    async def patch(
-        self,
-        kind: GroupVersionKind,
-        key: Key,
-        patch: Patch,
-        /,
-        *,
-        dry_run: bool = False,
-        field_owner: str | None = None,
-    ) -> Unstructured: ...
-    async def patch(self, target: Any, *arguments: Any, dry_run: bool = False, field_owner: str | None = None) -> Any:
-        """Change a part of the status; called as `Client.patch` is."""
-        query = self._calls.options.write_query(dry_run, field_owner)
-        send = send_patch(self._calls, target, arguments, query, dry_run=dry_run, subresource="status")
-        return decode_written(*await send)
-
-    @overload
-    async def apply(
-        self, obj: O, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
-    ) -> O: ...
-    @overload
-    async def apply(
-        self, obj: dict[str, Any], *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
-    ) -> Unstructured: ...
-    async def apply(
-        self, obj: Any, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
-    ) -> Any:
-        """Say how the status should be (server-side apply); called as `Client.apply` is."""
-        wanted = as_object(obj)
-        body = await send_apply(
-            self._calls, wanted, field_owner=field_owner, force=force, dry_run=dry_run, subresource="status"
-        )
-        return decode_like(wanted, body)
+    async def get(self, kind: Kind[O], key: Key) -> O:
+        """Return an object; rarely needed, since reading the object returns its status too."""
+        return decode(kind, await self._requests.read(kind, key, subresource="status"))
 
 
-class SubResource:
-    """Any sub-resource by its name. Answers are Unstructured, or of the class given as ``answer``.
+class SubResource(Verbs):
+    """Any sub-resource, by its name. Answers are Unstructured, or of the class passed as ``answer``.
 
-    Each method is called with an object, or with a kind and a key, as those of `Client` are:
+    Each method is called with an object, or with a kind and a key, and has the options of `Client`'s:
 
         scale = await client.subresource("scale").get(Deployment, key, answer=Scale)
         await client.subresource("ephemeralcontainers").patch(pod, merge_from(before), answer=Pod)
     """
 
-    def __init__(self, calls: ResourceClient, name: str) -> None:
-        self._calls = calls
+    def __init__(self, requests: ResourceClient, name: str) -> None:
+        super().__init__(requests)
         self._name = name
 
     @overload
-    async def get(self, obj: Object, /, *, answer: type[A]) -> A: ...
+    async def get(self, obj: Object, /, *, answer: type[A] | None = None) -> A: ...
     @overload
-    async def get(self, obj: Object, /) -> Unstructured: ...
-    @overload
-    async def get(self, kind: KindLike, key: Key, /, *, answer: type[A]) -> A: ...
-    @overload
-    async def get(self, kind: KindLike, key: Key, /) -> Unstructured: ...
-    async def get(self, target: Any, *arguments: Any, answer: type[A] | None = None) -> A | Unstructured:
+    async def get(self, kind: KindLike, key: Key, /, *, answer: type[A] | None = None) -> A: ...
+    async def get(self, target: Any, *arguments: Any, answer: type[Any] | None = None) -> Any:
         """Return the sub-resource of an object."""
-        kind, key, _ = split_target(target, arguments, ())
-        return _answer(await self._calls.read(kind, key, subresource=self._name), answer)
+        (kind, key, _), _ = split_target(target, arguments, ())
+        return _decode(await self._requests.read(kind, key, subresource=self._name), answer)
 
     @overload
     async def create(
-        self, obj: Object, body: Body, /, *, answer: type[A], dry_run: bool = False, field_owner: str | None = None
+        self,
+        obj: Object,
+        body: Body,
+        /,
+        *,
+        answer: type[A] | None = None,
+        dry_run: bool = False,
+        field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
     ) -> A: ...
-    @overload
-    async def create(
-        self, obj: Object, body: Body, /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> Unstructured: ...
     @overload
     async def create(
         self,
@@ -141,24 +85,32 @@ class SubResource:
         body: Body,
         /,
         *,
-        answer: type[A],
+        answer: type[A] | None = None,
         dry_run: bool = False,
         field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
     ) -> A: ...
-    @overload
-    async def create(
-        self, kind: KindLike, key: Key, body: Body, /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> Unstructured: ...
     async def create(
         self,
         target: Any,
         *arguments: Any,
-        answer: type[A] | None = None,
+        answer: type[Any] | None = None,
         dry_run: bool = False,
         field_owner: str | None = None,
-    ) -> A | Unstructured:
+        field_validation: FieldValidation | None = None,
+    ) -> Any:
         """Post to the sub-resource of an object, such as ``eviction``, ``binding`` or ``token``."""
-        return _answer(await self._write("create", "POST", target, arguments, dry_run, field_owner), answer)
+        where, (body,) = split_target(target, arguments, ("body",))
+        request = create_request(
+            self._requests.options,
+            where.key,
+            as_object(body).to_json(),
+            subresource=self._name,
+            dry_run=dry_run,
+            field_owner=field_owner,
+            field_validation=field_validation,
+        )
+        return await self._write(where, request, answer)
 
     @overload
     async def update(
@@ -167,14 +119,11 @@ class SubResource:
         body: Body = ...,
         /,
         *,
-        answer: type[A],
+        answer: type[A] | None = None,
         dry_run: bool = False,
         field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
     ) -> A: ...
-    @overload
-    async def update(
-        self, obj: Object, body: Body = ..., /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> Unstructured: ...
     @overload
     async def update(
         self,
@@ -183,33 +132,47 @@ class SubResource:
         body: Body,
         /,
         *,
-        answer: type[A],
+        answer: type[A] | None = None,
         dry_run: bool = False,
         field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
     ) -> A: ...
-    @overload
-    async def update(
-        self, kind: KindLike, key: Key, body: Body, /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> Unstructured: ...
     async def update(
         self,
         target: Any,
         *arguments: Any,
-        answer: type[A] | None = None,
+        answer: type[Any] | None = None,
         dry_run: bool = False,
         field_owner: str | None = None,
-    ) -> A | Unstructured:
+        field_validation: FieldValidation | None = None,
+    ) -> Any:
         """Replace the sub-resource of an object, such as ``scale``; of ``approval`` the object itself is the body."""
-        return _answer(await self._write("update", "PUT", target, arguments, dry_run, field_owner), answer)
+        if not arguments and isinstance(target, (KubernetesObject, Unstructured)):
+            arguments = (target,)
+        where, (body,) = split_target(target, arguments, ("body",))
+        request = update_request(
+            self._requests.options,
+            where.key,
+            as_object(body).to_json(),
+            subresource=self._name,
+            dry_run=dry_run,
+            field_owner=field_owner,
+            field_validation=field_validation,
+        )
+        return await self._write(where, request, answer)
 
     @overload
     async def patch(
-        self, obj: Object, patch: Patch, /, *, answer: type[A], dry_run: bool = False, field_owner: str | None = None
+        self,
+        obj: Object,
+        patch: Patch,
+        /,
+        *,
+        answer: type[A] | None = None,
+        dry_run: bool = False,
+        field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
     ) -> A: ...
-    @overload
-    async def patch(
-        self, obj: Object, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> Unstructured: ...
     @overload
     async def patch(
         self,
@@ -218,26 +181,33 @@ class SubResource:
         patch: Patch,
         /,
         *,
-        answer: type[A],
+        answer: type[A] | None = None,
         dry_run: bool = False,
         field_owner: str | None = None,
+        field_validation: FieldValidation | None = None,
     ) -> A: ...
-    @overload
-    async def patch(
-        self, kind: KindLike, key: Key, patch: Patch, /, *, dry_run: bool = False, field_owner: str | None = None
-    ) -> Unstructured: ...
     async def patch(
         self,
         target: Any,
         *arguments: Any,
-        answer: type[A] | None = None,
+        answer: type[Any] | None = None,
         dry_run: bool = False,
         field_owner: str | None = None,
-    ) -> A | Unstructured:
+        field_validation: FieldValidation | None = None,
+    ) -> Any:
         """Change a part of the sub-resource of an object; called as `Client.patch` is."""
-        query = self._calls.options.write_query(dry_run, field_owner)
-        _, body = await send_patch(self._calls, target, arguments, query, dry_run=dry_run, subresource=self._name)
-        return _answer(body, answer)
+        where, (patch,) = split_target(target, arguments, ("patch",))
+        request = patch_request(
+            self._requests.options,
+            where.key,
+            patch,
+            where.obj,
+            subresource=self._name,
+            dry_run=dry_run,
+            field_owner=field_owner,
+            field_validation=field_validation,
+        )
+        return await self._write(where, request, answer)
 
     @overload
     async def apply(
@@ -245,93 +215,57 @@ class SubResource:
         obj: Body,
         /,
         *,
-        answer: type[A],
-        field_owner: str | None = None,
-        force: bool = False,
-        dry_run: bool = False,
-    ) -> A: ...
-    @overload
-    async def apply(
-        self, obj: Body, /, *, field_owner: str | None = None, force: bool = False, dry_run: bool = False
-    ) -> Unstructured: ...
-    @overload
-    async def apply(
-        self,
-        kind: KindLike,
-        key: Key,
-        body: Body,
-        /,
-        *,
-        answer: type[A],
-        field_owner: str | None = None,
-        force: bool = False,
-        dry_run: bool = False,
-    ) -> A: ...
-    @overload
-    async def apply(
-        self,
-        kind: KindLike,
-        key: Key,
-        body: Body,
-        /,
-        *,
-        field_owner: str | None = None,
-        force: bool = False,
-        dry_run: bool = False,
-    ) -> Unstructured: ...
-    async def apply(
-        self,
-        target: Any,
-        *arguments: Any,
         answer: type[A] | None = None,
         field_owner: str | None = None,
         force: bool = False,
         dry_run: bool = False,
-    ) -> A | Unstructured:
-        """Say how the sub-resource should be (server-side apply).
+    ) -> A: ...
+    @overload
+    async def apply(
+        self,
+        kind: KindLike,
+        key: Key,
+        body: Body,
+        /,
+        *,
+        answer: type[A] | None = None,
+        field_owner: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> A: ...
+    async def apply(
+        self,
+        target: Any,
+        *arguments: Any,
+        answer: type[Any] | None = None,
+        field_owner: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> Any:
+        """Apply to the sub-resource of an object (server-side apply).
 
-        Called with an object it is what is applied, as by `Client.apply`; a sub-resource of another kind, such as a
-        Scale, is given after the kind and the key of its object.
+        Called with an object, that object is applied, as by `Client.apply`. A sub-resource of another kind, such as
+        a Scale, is passed after the kind and the key of the object that has it.
         """
         if arguments:
-            kind, key, (body,) = split_target(target, arguments, ("body",))
-            wanted, whose = as_object(body), (kind, key)
+            where, (body,) = split_target(target, arguments, ("body",))
+            wanted = as_object(body)
         else:
             wanted = as_object(target)
-            whose = kind_and_key(wanted)
-        sent = send_apply(
-            self._calls,
+            where = Target(*kind_and_key(wanted), wanted)
+        request = apply_request(
+            self._requests.options,
+            where.key,
             wanted,
+            subresource=self._name,
+            dry_run=dry_run,
             field_owner=field_owner,
             force=force,
-            dry_run=dry_run,
-            subresource=self._name,
-            target=whose,
         )
-        return _answer(await sent, answer)
+        return await self._write(where, request, answer)
 
-    async def _write(
-        self,
-        verb: WriteVerb,
-        method: str,
-        target: Any,
-        arguments: tuple[Any, ...],
-        dry_run: bool,
-        field_owner: str | None,
-    ) -> bytes:
-        if verb == "update" and not arguments and isinstance(target, (KubernetesObject, Unstructured)):
-            arguments = (target,)
-        kind, key, (body,) = split_target(target, arguments, ("body",))
-        write = WriteRequest(
-            verb=verb,
-            method=method,
-            key=key,
-            subresource=self._name,
-            query=self._calls.options.write_query(dry_run, field_owner),
-            body=as_object(body).to_json(),
-            dry_run=dry_run or self._calls.options.dry_run,
-        )
-        return await self._calls.write(kind, write)
+    async def _write(self, where: Target, request: WriteRequest, answer: type[Any] | None) -> Any:
+        return _decode(await self._requests.write(where.kind, request), answer)
 
 
 class HasSubResources(Protocol):
@@ -342,5 +276,5 @@ class HasSubResources(Protocol):
         ...
 
 
-def _answer(body: bytes, answer: type[A] | None) -> A | Unstructured:
+def _decode(body: bytes, answer: type[Any] | None) -> Any:
     return Unstructured.from_wire(body) if answer is None else answer.from_wire(body)

@@ -5,40 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Unstructured, redacted
+from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Unstructured, redacted
 from pyctrl.client._client import Client
-from pyctrl.client._keys import checked_key
 from pyctrl.client._requests.options import Fields, Labels
+from pyctrl.client._requests.resource_client import checked_key
 from pyctrl.errors import Gone, StreamBroken
 
 __all__ = ["wait_for", "wait_for_list", "wait_until_gone"]
 
-T = TypeVar("T", bound=KubernetesObject)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
-@overload
-async def wait_for(
-    client: Client, kind: type[T], key: Key, condition: Callable[[T], bool] = ..., *, timeout: float | None = 30.0
-) -> T: ...
-@overload
 async def wait_for(
     client: Client,
-    kind: GroupVersionKind,
+    kind: Kind[O],
     key: Key,
-    condition: Callable[[Unstructured], bool] = ...,
+    condition: Callable[[O], bool] = lambda _: True,
     *,
     timeout: float | None = 30.0,
-) -> Unstructured: ...
-async def wait_for(
-    client: Client,
-    kind: KindLike,
-    key: Key,
-    condition: Callable[[Any], bool] = lambda _: True,
-    *,
-    timeout: float | None = 30.0,
-) -> Any:
+) -> O:
     """Wait until an object exists and ``condition`` holds of it; returns it.
 
     ``podset = await wait_for(client, PodSet, key, lambda podset: len(podset.status.nodes) == 3)`` waits for a status.
@@ -51,9 +38,9 @@ async def wait_for(
         TimeoutError: it did not happen in time; says what was seen last.
         PyctrlError: the list or the watch was refused.
     """
-    return (
-        await _wait(client, kind, lambda found: bool(found) and condition(found[0]), _select_one(kind, key), timeout)
-    )[0]
+    selectors = _select_one(kind, key)
+    found = await _wait(client, kind, lambda found: bool(found) and condition(found[0]), selectors, timeout)
+    return found[0]
 
 
 async def wait_until_gone(client: Client, kind: KindLike, key: Key, *, timeout: float | None = 30.0) -> None:
@@ -61,43 +48,21 @@ async def wait_until_gone(client: Client, kind: KindLike, key: Key, *, timeout: 
     await _wait(client, kind, lambda found: not found, _select_one(kind, key), timeout)
 
 
-def _select_one(kind: KindLike, key: Key) -> dict[str, Any]:
+def _select_one(kind: Kind[Any], key: Key) -> dict[str, Any]:
     namespace, name = checked_key(kind, key)
     return {"namespace": namespace or None, "fields": {"metadata.name": name}}
 
 
-@overload
 async def wait_for_list(
     client: Client,
-    kind: type[T],
-    condition: Callable[[Sequence[T]], bool],
+    kind: Kind[O],
+    condition: Callable[[Sequence[O]], bool],
     *,
     namespace: str | None = None,
     labels: Labels = None,
     fields: Fields = None,
     timeout: float | None = 30.0,
-) -> list[T]: ...
-@overload
-async def wait_for_list(
-    client: Client,
-    kind: GroupVersionKind,
-    condition: Callable[[Sequence[Unstructured]], bool],
-    *,
-    namespace: str | None = None,
-    labels: Labels = None,
-    fields: Fields = None,
-    timeout: float | None = 30.0,
-) -> list[Unstructured]: ...
-async def wait_for_list(
-    client: Client,
-    kind: KindLike,
-    condition: Callable[[Sequence[Any]], bool],
-    *,
-    namespace: str | None = None,
-    labels: Labels = None,
-    fields: Fields = None,
-    timeout: float | None = 30.0,
-) -> list[Any]:
+) -> list[O]:
     """Wait until ``condition`` holds of all objects that the selectors choose, sorted by key; returns them.
 
     Raises as `wait_for` does.
@@ -107,11 +72,11 @@ async def wait_for_list(
 
 async def _wait(
     client: Client,
-    kind: KindLike,
-    condition: Callable[[list[Any]], bool],
+    kind: Kind[O],
+    condition: Callable[[list[O]], bool],
     selectors: dict[str, Any],
     timeout: float | None,
-) -> list[Any]:
+) -> list[O]:
     view = _ObjectWatch(client, kind, condition, selectors)
     try:
         async with asyncio.timeout(timeout):
@@ -120,16 +85,16 @@ async def _wait(
         raise TimeoutError(f"what was waited for did not happen in {timeout:g} s; last seen: {view}") from None
 
 
-class _ObjectWatch:
+class _ObjectWatch(Generic[O]):
     """The objects as last seen, kept up by a list and the watch that follows it."""
 
     def __init__(
-        self, client: Client, kind: Any, condition: Callable[[list[Any]], bool], selectors: dict[str, Any]
+        self, client: Client, kind: Kind[O], condition: Callable[[list[O]], bool], selectors: dict[str, Any]
     ) -> None:
         self._client, self._kind, self._condition, self._selectors = client, kind, condition, selectors
-        self._objects: dict[Key, Any] = {}
+        self._objects: dict[Key, O] = {}
 
-    async def wait(self) -> list[Any]:
+    async def wait(self) -> list[O]:
         """Return the objects as soon as the condition holds of them; a watch that ends is begun again by a list."""
         while True:
             listed = await self._client.list(self._kind, **self._selectors)
@@ -155,7 +120,7 @@ class _ObjectWatch:
     def _holds(self) -> bool:
         return bool(self._condition(self._sorted()))
 
-    def _sorted(self) -> list[Any]:
+    def _sorted(self) -> list[O]:
         return [self._objects[key] for key in sorted(self._objects)]
 
     def __str__(self) -> str:

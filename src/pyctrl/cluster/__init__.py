@@ -1,10 +1,11 @@
-"""A Kubernetes cluster in this process: the API server plus the controllers that a cluster has.
+"""A Kubernetes cluster in this process: the API server and the controllers of a control plane.
 
-Each controller is an ordinary pyctrl `Reconciler` over the client's transport seam, so the same ones also run against
-a real API server, where `add_controllers`, `add_kubelet` and `add_volumes` stand in for what is missing there.
+Each controller is an ordinary pyctrl `Reconciler` that uses the client's transport, so it also runs against a real API
+server, where `add_controllers`, `add_kubelet` and `add_volumes` add the parts that are missing there.
 """
 
-from pyctrl.cluster._cluster import Cluster, add_controllers, serving_cluster
+from pyctrl.cluster._cluster import Cluster, serving_cluster
+from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._kubelet.scripts import Script

@@ -1,4 +1,4 @@
-"""A cluster in this process: the API server, and the controllers without which it would only be a store."""
+"""A cluster in this process: the API server with its controllers, scheduler and simulated kubelet."""
 
 from __future__ import annotations
 
@@ -14,23 +14,9 @@ from typing import Literal, Self
 from pyctrl.api import Key
 from pyctrl.apiserver import AdmissionPluginName, ApiServer, CertificateAuthority, User, serve
 from pyctrl.client import Client, Config, ServerWarning, wait_for
-from pyctrl.cluster._controllers.clusterroleaggregation import add_clusterrole_aggregation
-from pyctrl.cluster._controllers.cronjob.controller import add_cronjobs
-from pyctrl.cluster._controllers.daemonset.controller import add_daemonsets
-from pyctrl.cluster._controllers.deployment.controller import add_deployments
-from pyctrl.cluster._controllers.disruption import add_disruptions
-from pyctrl.cluster._controllers.endpoints.controller import add_endpoints
-from pyctrl.cluster._controllers.garbagecollector.controller import add_garbage_collector
-from pyctrl.cluster._controllers.job.controller import add_jobs
+from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
-from pyctrl.cluster._controllers.namespace import PLACEHOLDER_CA, add_namespaces
-from pyctrl.cluster._controllers.nodelifecycle import add_node_lifecycle
-from pyctrl.cluster._controllers.replicaset import add_replicasets, add_replicationcontrollers
-from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_tokens
-from pyctrl.cluster._controllers.statefulset.controller import add_statefulsets
-from pyctrl.cluster._controllers.volume.ephemeral import add_ephemeral_volumes
-from pyctrl.cluster._controllers.volume.persistentvolume import add_persistent_volumes
-from pyctrl.cluster._controllers.volume.pvcprotection import add_pvc_protection
+from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._provisioner import add_volumes
@@ -38,40 +24,13 @@ from pyctrl.kinds.core.v1 import Node, ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRole
 from pyctrl.manager import Manager, Preflight
 
-__all__ = ["Cluster", "add_controllers", "serving_cluster"]
+__all__ = ["Cluster", "serving_cluster"]
 
 
 MASTERS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(MASTERS,))
-WHOLE_ROLE = Key("", "admin")  # the last that is aggregated: it has parts that have parts
+WHOLE_ROLE = Key("", "admin")  # the last to be aggregated: its parts are aggregated themselves
 CONTROLLERS = User(name="system:kube-controller-manager", groups=(MASTERS,))
-
-
-def add_controllers(manager: Manager, *, root_ca: str = PLACEHOLDER_CA, make_token: MakeToken | None = None) -> None:
-    """Add what kube-controller-manager does to a manager: namespaces, garbage, workloads, claims, roles, tokens.
-
-    Args:
-        root_ca: the certificate, as PEM, that pods are told to trust the server by.
-        make_token: signs the tokens that Secrets keep; only the server's own key can: without, they stay empty.
-    """
-    add_namespaces(manager, root_ca=root_ca)
-    add_garbage_collector(manager)
-    add_replicasets(manager)
-    add_replicationcontrollers(manager)
-    add_deployments(manager)
-    add_statefulsets(manager)
-    add_daemonsets(manager)
-    add_jobs(manager)
-    add_cronjobs(manager)
-    add_disruptions(manager)
-    add_pvc_protection(manager)
-    add_persistent_volumes(manager)
-    add_ephemeral_volumes(manager)
-    add_clusterrole_aggregation(manager)
-    if make_token is not None:
-        add_account_tokens(manager, make_token=make_token, root_ca=root_ca)
-    add_endpoints(manager)
-    add_node_lifecycle(manager)
 
 
 class Cluster:
@@ -80,24 +39,25 @@ class Cluster:
         async with Cluster() as cluster:
             async with Manager(cluster.config) as manager: ...
 
-    The server keeps everything in memory and loses it at the end. Its controllers are ordinary pyctrl reconcilers on
-    the in-process transport: namespaces are furnished and emptied, owners' garbage is collected, Deployments and
-    ReplicaSets make pods, and a pretend kubelet runs those on nodes that do not exist. Without `serve` no socket
-    is opened and no thread started, so that all of it works in virtual time, and repeats with a seeded ``random``.
+    The server keeps all objects in memory only. The controllers are ordinary pyctrl reconcilers on the in-process
+    transport. They create the default objects of namespaces and empty deleted ones, collect garbage, and create the
+    pods of workloads. A simulated kubelet runs these pods on simulated nodes. Without `serve` the cluster opens no
+    socket and starts no thread, so it works in virtual time and is reproducible with a seeded ``random``.
 
     Args:
-        controllers: run the controllers; without, this is an API server and nothing else.
-        kubelet: run pretend nodes with their scheduler, or how they run; with False there are none: pods stay Pending.
-        nodes: how many nodes, or `Node` objects with the names, labels, taints and capacity that they shall have.
-        volumes: make volumes for claims where there are nodes, with the default storage class ``standard``.
-        random: where uids, generated names and jitter come from.
-        rbac: have roles and bindings decide who may do what, with those that every cluster has from the start. Without,
-            everybody may do everything. `config` is an administrator's; `config_for` and `config_for_account` are not.
-        enable_admission_plugins: plugins of admission that are off by default; see `ApiServer`.
-        server: an `ApiServer` to use, such as one with users; whether it has RBAC, and plugins, is said there.
-        token: what `config` logs in with; by default an administrator of the server's own.
-        authority: what certificates are issued by when it is served over TLS; pods find it as their root. Without one,
-            `serve` makes one.
+        controllers: run the controllers. With False this is only an API server.
+        kubelet: run simulated nodes with a scheduler; a `Kubelet` sets their behaviour. With False there are no nodes,
+            and pods stay Pending.
+        nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
+        volumes: provision volumes for claims if there are nodes, with the default storage class ``standard``.
+        random: the source of uids, generated names and jitter.
+        rbac: authorize requests by roles and bindings, including the default ones of every cluster. Without it, every
+            user may do everything. `config` is an administrator's; `config_for` and `config_for_account` are not.
+        enable_admission_plugins: admission plugins that are off by default; see `ApiServer`.
+        server: the `ApiServer` to use, for example one with users. It also decides about RBAC and admission plugins.
+        token: the bearer token of `config`; by default that of a built-in administrator.
+        authority: the CA of the serving certificates under TLS; pods trust it as their root CA. By default `serve`
+            creates one.
     """
 
     def __init__(
@@ -119,7 +79,7 @@ class Cluster:
         self.server: ApiServer = server or ApiServer(
             random=self.random, authorization=mode, enable_admission_plugins=enable_admission_plugins
         )
-        #: How to reach it from this process; give it to a `Manager` or to `Client.connect`.
+        #: The client configuration for this process; pass it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token or self.server.issue_token(ADMIN))
         self._authority = authority
         self._controllers = controllers
@@ -140,20 +100,20 @@ class Cluster:
         await self._stack.aclose()
 
     def config_for(self, user: User) -> Config:
-        """Return how to reach it from this process as a user, who needs no introduction; with ``rbac`` that matters."""
+        """Return the in-process client configuration of a user, who needs no account."""
         return Config.in_process(self.server, token=self.server.issue_token(user))
 
     def config_for_account(self, account: Key) -> Config:
-        """Return how to reach it from this process as a service account, as a pod of that account does.
+        """Return the in-process client configuration of a service account, with which a pod of that account connects.
 
         Raises:
-            LookupError: there is no such account.
+            LookupError: the account does not exist.
         """
         token = self.server.issue_account_token(account.namespace, account.name)
         return Config.in_process(self.server, token=token, namespace=account.namespace)
 
     def client(self) -> Client:
-        """Return a client of this cluster, in process. The caller closes it."""
+        """Return an in-process client of this cluster. The caller closes it."""
         return Client.connect(self.config)
 
     @asynccontextmanager
@@ -166,23 +126,23 @@ class Cluster:
         client_ca: bytes = b"",
         allowed_hosts: Collection[str] = (),
     ) -> AsyncIterator[Config]:
-        """Serve the cluster over HTTP until the block ends; gives how to reach it there, as its administrator.
+        """Serve the cluster over HTTP until the block ends; yield the administrator's client configuration.
 
-        ``config.to_kubeconfig()`` is for kubectl. Unless the server has users, anybody who reaches it is an
-        administrator: this is for loopback addresses.
+        ``config.to_kubeconfig()`` is for kubectl. Unless the server has users, every client that can connect is an
+        administrator, so listen at loopback addresses only.
 
         Args:
             host: the address to listen at.
-            port: 0 takes a free one.
-            tls: speak HTTPS, with a certificate that the Config trusts; needs
+            port: the port to listen at; 0 selects a free one.
+            tls: serve HTTPS, with a certificate that the Config trusts; requires
                 ``pip install 'pyctrl-runtime[apiserver]'``.
-            allowed_hosts: without ``tls``, names that clients call the server by besides addresses and `localhost`;
-                others are refused, because a web page may have them.
-            client_ca: authorities, as PEM, whose client certificates log in as well as those of the cluster's own.
+            allowed_hosts: without ``tls``, the host names that clients may use besides addresses and `localhost`.
+                Others are refused as a protection against DNS rebinding.
+            client_ca: CA certificates, in PEM, that sign accepted client certificates, besides the cluster's own CA.
 
         Raises:
-            OSError: there is no such address, or the port is taken.
-            ConfigError: certificates cannot be made.
+            OSError: the address does not exist, or the port is in use.
+            ConfigError: certificates cannot be created.
         """
         token = self.server.issue_token(ADMIN)
         if not tls:
@@ -195,9 +155,9 @@ class Cluster:
             yield Config.from_token(url, token, ca=authority.certificate)
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        """Run the controllers, and wait until the cluster is furnished as a real one is."""
+        """Run the controllers and wait until the default objects of a new cluster exist."""
         own = Config.in_process(self.server, token=self.server.issue_token(CONTROLLERS))
-        connection = Client.connect(own, field_owner="kube-controller-manager", on_warning=_unheard)
+        connection = Client.connect(own, field_owner="kube-controller-manager", on_warning=_ignore_warning)
         client = await stack.enter_async_context(connection)
         manager = Manager(client=client, random=self.random, preflight=Preflight.OFF)  # masters may do everything
         await stack.enter_async_context(manager)
@@ -217,23 +177,23 @@ class Cluster:
                 await wait_for(manager.live_client, ClusterRole, WHOLE_ROLE, lambda role: bool(role.rules))
 
 
-def _unheard(warning: ServerWarning) -> None:
-    """Say nothing: that Endpoints are deprecated is no news to the controller that still makes them."""
+def _ignore_warning(warning: ServerWarning) -> None:
+    """Drop a warning: the deprecation of Endpoints concerns no controller that maintains them."""
 
 
 @contextmanager
 def serving_cluster(make: Callable[[], Cluster] = Cluster, *, tls: bool = False) -> Iterator[Config]:
-    """Serve a cluster from a thread of its own until the block ends; gives how to reach it.
+    """Serve a cluster from a thread of its own until the block ends; yield its client configuration.
 
         with serving_cluster() as config:
             Path("kubeconfig").write_text(config.to_kubeconfig())
 
     Args:
-        make: makes the cluster, in that thread: ``lambda: Cluster(kubelet=False)``.
-        tls: speak HTTPS, as in `Cluster.serve`.
+        make: creates the cluster in that thread, for example ``lambda: Cluster(kubelet=False)``.
+        tls: serve HTTPS, as in `Cluster.serve`.
 
     Raises:
-        Exception: whatever kept the cluster from starting.
+        Exception: the error with which the cluster failed to start.
     """
     served: Future[tuple[Config, Callable[[], object]]] = Future()
     thread = threading.Thread(target=lambda: asyncio.run(_serve(make, tls, served)), name="pyctrl-cluster", daemon=True)
@@ -247,7 +207,7 @@ def serving_cluster(make: Callable[[], Cluster] = Cluster, *, tls: bool = False)
 
 
 async def _serve(make: Callable[[], Cluster], tls: bool, served: Future[tuple[Config, Callable[[], object]]]) -> None:
-    """Serve until told to stop; what fails before that is for the other thread to raise."""
+    """Serve until the stop callback is called; pass an error before that to the other thread."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     try:
         async with make() as cluster, cluster.serve(tls=tls) as config:

@@ -1,8 +1,8 @@
-"""Events: what a controller did to an object, told where ``kubectl describe`` shows it.
+"""Recorder of core/v1 Events for the embedded controllers.
 
-What is written follows client-go's older recorder (tools/record), as kube-controller-manager and kubelet have it:
-events of the core group, each repetition written at once; what is left out, its correlator says. Nothing here fails a
-reconcile: an event that is refused is lost. Operators have `pyctrl.client.EventRecorder`.
+It follows client-go's older recorder (tools/record), which kube-controller-manager and kubelet use: Events of the core
+group, each repetition written at once, and client-go's correlator, which aggregates and drops Events. An Event that
+cannot be written is dropped and never fails a reconcile. Operators use `pyctrl.client.EventRecorder`.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ __all__ = ["LegacyEventRecorder"]
 log = logging.getLogger("pyctrl.cluster")
 
 EVENT = GroupVersionKind("", "v1", "Event")
-REMEMBERED = 4096  # events that may be counted up (maxLruCacheEntries)
+REMEMBERED = 4096  # Events whose count can still be raised (maxLruCacheEntries)
 
 
 @dataclass(slots=True)
 class _RecordedEvent:
-    """An event that is on the server."""
+    """An Event that exists on the server."""
 
     name: str
     count: int
 
 
 class LegacyEventRecorder:
-    """Writes a controller's events about objects.
+    """Recorder of the Events of one component.
 
     Args:
-        live: what to write with.
-        component: the controller's name, such as ``deployment-controller``.
-        host: the node it runs on, if it runs on one.
+        live: the client that writes the Events.
+        component: the reporting component, such as ``deployment-controller``.
+        host: the reporting node, if the component runs on one.
     """
 
     def __init__(self, live: Client, component: str, *, host: str = "") -> None:
@@ -49,11 +49,11 @@ class LegacyEventRecorder:
         self._written: OrderedDict[EventGroup, _RecordedEvent] = OrderedDict()
 
     async def normal(self, about: Object, reason: str, message: str, *, field_path: str = "") -> None:
-        """Tell of something that went as it should, with a part of the object such as ``spec.containers{main}``."""
+        """Record a Normal Event; ``field_path`` names a part of the object, such as ``spec.containers{main}``."""
         await self._record(about, "Normal", reason, message, field_path)
 
     async def warning(self, about: Object, reason: str, message: str, *, field_path: str = "") -> None:
-        """Tell of something that did not."""
+        """Record a Warning Event."""
         await self._record(about, "Warning", reason, message, field_path)
 
     async def _record(
@@ -68,13 +68,13 @@ class LegacyEventRecorder:
         if not self._correlator.may_speak(subject, now):
             return
         try:
-            if written is None or not await self._count_up(about, written, count, message):
-                told = {"type": type, "reason": reason, "message": message}
-                written = _RecordedEvent(await self._create(about, field_path, told), count)
+            if written is None or not await self._patch_count(about, written, count, message):
+                fields = {"type": type, "reason": reason, "message": message}
+                written = _RecordedEvent(await self._create(about, field_path, fields), count)
             written.count = count
             self._remember(key, written)
         except PyctrlError as error:
-            log.debug("An event was not written: %s", error, extra={"reason": reason, "object": str(about.key)})
+            log.debug("Event not written: %s", error, extra={"reason": reason, "object": str(about.key)})
 
     def _remember(self, key: EventGroup, written: _RecordedEvent) -> None:
         self._written[key] = written
@@ -82,8 +82,8 @@ class LegacyEventRecorder:
         if len(self._written) > REMEMBERED:
             self._written.popitem(last=False)
 
-    async def _count_up(self, about: Object, written: _RecordedEvent, count: int, message: str) -> bool:
-        """Say that it happened again; False when that event is not there any more."""
+    async def _patch_count(self, about: Object, written: _RecordedEvent, count: int, message: str) -> bool:
+        """Raise the count of a recorded Event; return False if the Event no longer exists."""
         change = {"count": count, "lastTimestamp": format_time(_clock.now()), "message": message}
         try:
             await self._live.patch(EVENT, Key(_namespace(about), written.name), MergePatch(change))
@@ -91,7 +91,7 @@ class LegacyEventRecorder:
             return False
         return True
 
-    async def _create(self, about: Object, field_path: str, told: dict[str, str]) -> str:
+    async def _create(self, about: Object, field_path: str, fields: dict[str, str]) -> str:
         while True:
             now = _clock.now()
             name = self._correlator.new_name(about.metadata.name, now)
@@ -99,14 +99,14 @@ class LegacyEventRecorder:
             if field_path:
                 event["involvedObject"]["fieldPath"] = field_path
             try:
-                await self._live.create(Unstructured({**event, **told}))
+                await self._live.create(Unstructured({**event, **fields}))
             except AlreadyExists:
-                continue  # another controller told of this object at the same moment: the next name is later
+                continue  # another component recorded an Event at the same time: the next name differs
             return name
 
 
 def _namespace(about: Object) -> str:
-    """Events about objects without a namespace are in the default one."""
+    """Return the namespace of an Event; Events about cluster-scoped objects are in ``default``."""
     return about.metadata.namespace or "default"
 
 

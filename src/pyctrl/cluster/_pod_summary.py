@@ -1,7 +1,7 @@
-"""The few fields of a pod that most of the cluster's parts look at, read from its bytes without the rest.
+"""The few fields of a pod that most controllers need, decoded without the rest.
 
-A pod changes six or seven times while it starts, and a dozen controllers hear of each change: decoding whole pods for
-them all would be half of the work of a cluster. This takes a tenth of the time.
+A pod changes six or seven times while it starts, and a dozen controllers receive each change. Decoding whole pods for
+all of them would be half of the CPU time of a cluster. Decoding the summary takes a tenth of the time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["PodSummary", "may_use_claims", "summarize_pod"]
 
 
 class _Struct(msgspec.Struct, rename="camel"):
-    """A part of a pod; other fields are left out."""
+    """Base of the parts of a pod; other fields are not decoded."""
 
 
 class _Port(_Struct):
@@ -54,7 +54,7 @@ class _Metadata(_Struct):
 
 
 class PodSummary(_Struct):
-    """A pod at a glance."""
+    """The fields of a pod that controllers compare on every change."""
 
     metadata: _Metadata
     spec: _Spec
@@ -62,17 +62,17 @@ class PodSummary(_Struct):
 
     @property
     def node(self) -> str:
-        """The node it is bound to, or ""."""
+        """The node that the pod is bound to, or ""."""
         return self.spec.node_name or ""
 
     @property
     def is_over(self) -> bool:
-        """Whether all of its containers have ended for good."""
+        """True if the pod is in phase Succeeded or Failed."""
         return self.status.phase in ("Succeeded", "Failed")
 
     @property
     def ready(self) -> _Condition | None:
-        """Its condition Ready."""
+        """The condition Ready, or None."""
         return next((each for each in self.status.conditions or () if each.type == "Ready"), None)
 
 
@@ -80,10 +80,10 @@ _decode = msgspec.json.Decoder(PodSummary).decode
 
 
 def summarize_pod(record: Record) -> PodSummary:
-    """Look at a cached pod."""
+    """Decode the summary of a cached pod."""
     return _decode(record.data)
 
 
 def may_use_claims(record: Record) -> bool:
-    """Whether a pod may have volumes that are claims; says yes now and then when it has none."""
+    """Return whether a pod may have volumes that are claims, with rare false positives."""
     return b'"persistentVolumeClaim"' in record.data or b'"ephemeral"' in record.data

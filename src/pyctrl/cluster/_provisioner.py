@@ -1,7 +1,7 @@
-"""A pretend provisioner: makes, grows and deletes volumes that nothing is behind.
+"""Simulated volume provisioner: creates, expands and deletes volumes without storage behind them.
 
-It plays the sidecars of a storage driver (external-provisioner, external-resizer), so it works beside a real
-kube-controller-manager too, which binds what is made here.
+It simulates the sidecars of a storage driver (external-provisioner, external-resizer), so it also works beside a real
+kube-controller-manager, which binds the volumes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PROVISIONER = "pretend.pyctrl.dev"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 FINALIZER = "external-provisioner.volume.kubernetes.io/finalizer"
 
-#: Annotations of a claim that make it fail: what the driver is to say.
+#: Annotations of a claim that make provisioning or expansion fail, with the driver's error message.
 PROVISION_ERROR, RESIZE_ERROR = PREFIX + "provision-error", PREFIX + "resize-error"
 
 _CLASSES: Sequence[dict[str, Any]] = (
@@ -39,18 +39,19 @@ _CLASSES: Sequence[dict[str, Any]] = (
 
 
 def add_volumes(host: ManagedCluster, *, start_seconds: float = 0.0, classes: bool = True) -> None:
-    """Run a pretend provisioner in a manager: claims of its classes get volumes, and claims without a class its own.
+    """Run a simulated provisioner in a manager.
 
-    The classes are made once: ``standard``, the default one, and ``standard-wait``, which binds when a pod is
-    scheduled. Both delete volumes with their claims and let them grow; classes of your own may name the provisioner
-    ``pretend.pyctrl.dev`` too. Annotations make a claim fail: ``pyctrl.dev/provision-error`` and
-    ``pyctrl.dev/resize-error``, each with what the driver says.
+    Claims of its storage classes get volumes, and claims without a class get the default class. The classes are created
+    once: ``standard``, the default, and ``standard-wait``, which binds when a pod is scheduled. Both delete volumes
+    with their claims and allow expansion. Your own classes may name the provisioner ``pretend.pyctrl.dev`` too. The
+    annotations ``pyctrl.dev/provision-error`` and ``pyctrl.dev/resize-error`` make a claim fail with their value as
+    the driver's error message.
 
     Args:
         host: the manager.
-        start_seconds: what a volume takes from its claim's creation on.
-        classes: make those two classes. Without, only classes of your own are served: on a cluster that others use
-            too, where a default class would be theirs as well.
+        start_seconds: the time from the creation of a claim to the creation of its volume.
+        classes: create the two storage classes. With False only your own classes are served, for a shared cluster
+            where a default class would affect others.
     """
     recorder = LegacyEventRecorder(host.live_client, PROVISIONER)
     if classes:
@@ -69,7 +70,7 @@ def add_volumes(host: ManagedCluster, *, start_seconds: float = 0.0, classes: bo
 
 
 class StorageClassReconciler(Reconciler[StorageClass]):
-    """Makes the classes, each once: one that somebody deletes stays deleted."""
+    """Creates the storage classes once; a deleted one is not created again."""
 
     def __init__(self) -> None:
         self._made: set[str] = set()
@@ -79,14 +80,14 @@ class StorageClassReconciler(Reconciler[StorageClass]):
             return None
         wire = next(each for each in _CLASSES if each["metadata"]["name"] == request.name)
         common = {"provisioner": PROVISIONER, "reclaimPolicy": "Delete", "allowVolumeExpansion": True}
-        with suppress(AlreadyExists):  # of a cluster that has one: it keeps it
+        with suppress(AlreadyExists):  # an existing class of that name is kept
             await self.client.create(StorageClass.from_wire({**wire, **common}))
         self._made.add(request.name)
         return None
 
 
 class Provisioner(Reconciler[PersistentVolumeClaim]):
-    """Gives class-less claims the default class, makes the volumes that are asked of it, and lets them grow."""
+    """Assigns the default class to claims without one, creates volumes and expands them."""
 
     def __init__(self, recorder: LegacyEventRecorder, start_seconds: float) -> None:
         self._recorder = recorder
@@ -95,7 +96,7 @@ class Provisioner(Reconciler[PersistentVolumeClaim]):
         self._classless: dict[Request, None] = {}
 
     def on_class(self, observed: ObjectChange[StorageClass]) -> list[Request]:
-        """Ask for the claims that have no class: this may be theirs."""
+        """Return the claims without a class, which may get this one."""
         return list(self._classless)
 
     async def reconcile(self, request: Request) -> Result | None:
@@ -108,15 +109,15 @@ class Provisioner(Reconciler[PersistentVolumeClaim]):
         if early > 0:
             return Result.after(timedelta(seconds=early))
         try:
-            await self._serve(request, claim)
+            await self._sync_claim(request, claim)
         except (NotFound, Conflict):
-            return None  # it has changed or gone: its next event tells
+            return None  # changed or deleted meanwhile: its next event triggers a reconcile
         return None
 
-    async def _serve(self, request: Request, claim: PersistentVolumeClaim) -> None:
+    async def _sync_claim(self, request: Request, claim: PersistentVolumeClaim) -> None:
         annotations, spec = claim.metadata.annotations, claim.spec
         if BIND_COMPLETED in annotations:
-            await self._grow(claim)
+            await self._expand(claim)
         elif spec.volume_name:
             return
         elif spec.storage_class_name is None and BETA_CLASS not in annotations:
@@ -126,7 +127,7 @@ class Provisioner(Reconciler[PersistentVolumeClaim]):
             await self._provision(claim)
 
     async def _assign_default_class(self, claim: PersistentVolumeClaim) -> None:
-        """Give a claim the default class, as kube-controller-manager does when there is one afterwards."""
+        """Assign the newest default class, as kube-controller-manager does retroactively."""
         classes = await self.client.list(StorageClass)
         defaults = [each for each in classes if each.metadata.annotations.get(DEFAULT_CLASS) == "true"]
         if defaults:
@@ -137,22 +138,22 @@ class Provisioner(Reconciler[PersistentVolumeClaim]):
         found = await self.client.find(StorageClass, Key("", class_of(claim)))
         if found is None:
             return
-        about = f'External provisioner is provisioning volume for claim "{claim.key}"'
-        await self._recorder.normal(claim, "Provisioning", about)
+        message = f'External provisioner is provisioning volume for claim "{claim.key}"'
+        await self._recorder.normal(claim, "Provisioning", message)
         if (why := claim.metadata.annotations.get(PROVISION_ERROR)) is not None:
-            said = f'failed to provision volume with StorageClass "{found.metadata.name}": {why}'
-            await self._recorder.warning(claim, "ProvisioningFailed", said)
+            message = f'failed to provision volume with StorageClass "{found.metadata.name}": {why}'
+            await self._recorder.warning(claim, "ProvisioningFailed", message)
             return
         volume = _volume_for(claim, found)
         try:
             await self.client.create(volume)
         except AlreadyExists:
-            return  # made before, and about to be bound
-        said = f"Successfully provisioned volume {volume.metadata.name}"
-        await self._recorder.normal(claim, "ProvisioningSucceeded", said)
+            return  # created by an earlier reconcile, about to be bound
+        message = f"Successfully provisioned volume {volume.metadata.name}"
+        await self._recorder.normal(claim, "ProvisioningSucceeded", message)
 
-    async def _grow(self, claim: PersistentVolumeClaim) -> None:
-        """Bring volume and status to the size that a bound claim asks for."""
+    async def _expand(self, claim: PersistentVolumeClaim) -> None:
+        """Raise the capacity of volume and claim to the size that a bound claim requests."""
         wanted, has = claim.spec.resources.requests.get("storage"), claim.status.capacity.get("storage")
         volume = await self.client.find(PersistentVolume, Key("", claim.spec.volume_name or ""))
         if wanted is None or has is None or wanted <= has or volume is None:
@@ -171,7 +172,7 @@ class Provisioner(Reconciler[PersistentVolumeClaim]):
 
 
 class VolumeDeleteReconciler(Reconciler[PersistentVolume]):
-    """Deletes the volumes it has made when their claims have gone and their policy says so."""
+    """Deletes the provisioned volumes whose claims are deleted and whose reclaim policy is Delete."""
 
     async def reconcile(self, request: Request) -> Result | None:
         volume = await self.client.find(PersistentVolume, request.key)
@@ -186,28 +187,28 @@ class VolumeDeleteReconciler(Reconciler[PersistentVolume]):
                 if remove_finalizer(volume, FINALIZER):
                     await self.client.patch(volume, merge_from(before, optimistic_lock=True))
         except (NotFound, Conflict):
-            return None  # it has changed or gone: its next event tells
+            return None  # changed or deleted meanwhile: its next event triggers a reconcile
         return None
 
 
-def _volume_for(claim: PersistentVolumeClaim, found: StorageClass) -> PersistentVolume:
+def _volume_for(claim: PersistentVolumeClaim, storage_class: StorageClass) -> PersistentVolume:
     name = f"pvc-{claim.metadata.uid}"
     spec = {
         "accessModes": claim.spec.access_modes,
         "capacity": {"storage": str(claim.spec.resources.requests["storage"])},
         "claimRef": reference_to(claim),
         "csi": {"driver": PROVISIONER, "volumeHandle": name},
-        "mountOptions": found.mount_options,
-        "persistentVolumeReclaimPolicy": found.reclaim_policy or "Delete",
-        "storageClassName": found.metadata.name,
+        "mountOptions": storage_class.mount_options,
+        "persistentVolumeReclaimPolicy": storage_class.reclaim_policy or "Delete",
+        "storageClassName": storage_class.metadata.name,
         "volumeMode": claim.spec.volume_mode or "Filesystem",
     }
     metadata = {"name": name, "annotations": {PROVISIONED_BY: PROVISIONER}, "finalizers": [FINALIZER]}
     return PersistentVolume.from_wire({"metadata": metadata, "spec": spec})
 
 
-def _created(found: StorageClass) -> datetime:
-    return found.metadata.creation_timestamp or datetime.min.replace(tzinfo=UTC)
+def _created(storage_class: StorageClass) -> datetime:
+    return storage_class.metadata.creation_timestamp or datetime.min.replace(tzinfo=UTC)
 
 
 def _now() -> float:

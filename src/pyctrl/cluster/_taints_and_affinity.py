@@ -1,4 +1,4 @@
-"""Does a pod go with a node: taints and tolerations, node selectors and affinity. Pure functions."""
+"""Taints and tolerations, node selectors and node affinity, as pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["matches_node", "matches_node_selector", "preferred_affinity_score", 
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether a toleration covers a taint. One without a key tolerates every taint, one without effect every effect."""
+    """Return whether a toleration matches a taint. An empty key matches every taint, an empty effect every effect."""
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -35,13 +35,13 @@ def _compares(operator: str, value: str, limit: str) -> bool:
 def untolerated_taints(
     taints: Sequence[Taint], tolerations: Sequence[Toleration], effects: Sequence[str]
 ) -> list[Taint]:
-    """Return the taints of these effects that no toleration covers."""
+    """Return the taints of the given effects that no toleration matches."""
     counted = [taint for taint in taints if taint.effect in effects]
     return [taint for taint in counted if not any(tolerates(each, taint) for each in tolerations)]
 
 
 def matches_node(pod: Pod, node: Node) -> bool:
-    """Whether the pod's nodeSelector and required node affinity accept a node."""
+    """Return whether the pod's nodeSelector and required node affinity match a node."""
     labels = node.metadata.labels
     if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
         return False
@@ -51,19 +51,19 @@ def matches_node(pod: Pod, node: Node) -> bool:
 
 
 def preferred_affinity_score(pod: Pod, node: Node) -> int:
-    """Return how much the pod's preferred node affinity likes a node: the sum of the weights that fit."""
+    """Return the sum of the weights of the pod's preferred node affinity terms that match a node."""
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
     preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity else []
     return sum(each.weight for each in preferred if _term(each.preference, node))
 
 
 def matches_node_selector(selector: NodeSelector, node: Node) -> bool:
-    """Whether any term of a node selector accepts a node."""
+    """Return whether any term of a node selector matches a node."""
     return any(_term(term, node) for term in selector.node_selector_terms)
 
 
 def _term(term: NodeSelectorTerm, node: Node) -> bool:
-    """Whether all of a term holds; an empty term accepts nothing."""
+    """Return whether all requirements of a term match; an empty term matches nothing."""
     fields = {"metadata.name": node.metadata.name}
     checks = [(each, node.metadata.labels) for each in term.match_expressions]
     checks += [(each, fields) for each in term.match_fields]

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured
+from pyctrl.api import GroupVersionKind, Kind, KindLike, KubernetesObject, Unstructured
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, Requests
 from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
@@ -30,8 +30,6 @@ __all__ = ["Builder"]
 T = TypeVar("T", default=Any)
 K = TypeVar("K", bound=KubernetesObject | Unstructured)
 
-R = TypeVar("R", bound=KubernetesObject)
-
 
 class Builder(Generic[T]):
     """Makes a controller and adds it to a manager, cluster or fleet.
@@ -49,17 +47,9 @@ class Builder(Generic[T]):
         self._host = host
         self._wiring = Wiring()
 
-    @overload
     def reconciles(
-        self, kind: type[R], *, predicates: Iterable[Predicate[R]] = (), optional: bool = False
-    ) -> Builder[R]: ...
-    @overload
-    def reconciles(
-        self, kind: GroupVersionKind, *, predicates: Iterable[Predicate[Unstructured]] = (), optional: bool = False
-    ) -> Builder[Unstructured]: ...
-    def reconciles(
-        self, kind: KindLike, *, predicates: Iterable[Predicate[Any]] = (), optional: bool = False
-    ) -> Builder[Any]:
+        self, kind: Kind[K], *, predicates: Iterable[Predicate[K]] = (), optional: bool = False
+    ) -> Builder[K]:
         """Set the kind that the controller reconciles: each change of an object requests that object.
 
         While the cluster does not serve the kind, the controller waits and the manager is not ready. With ``optional``
@@ -68,8 +58,9 @@ class Builder(Generic[T]):
         Raises:
             BuilderError: it was called before, or the argument is not a kind.
         """
-        self._wiring.reconcile(kind, tuple(predicates), absence=Absence.REST if optional else Absence.FAULT)
-        return self
+        absence = Absence.REST if optional else Absence.FAULT
+        self._wiring.reconcile(cast(KindLike, kind), tuple(predicates), absence=absence)
+        return cast(Builder[K], self)
 
     def owns(
         self,

@@ -48,13 +48,13 @@ class Requirements:
         """Make up an object of each kind that it looks after, where one can be made up that the server takes."""
         from pyctrl.manifests import sample  # here: most programs have samples beside them
 
-        examiner, made = OfflineValidator(), []
+        validator, made = OfflineValidator(), []
         for each in self.definitions:
-            examiner.define(each)
+            validator.define(each)
             names = each["spec"]["names"]
             if GroupKind(each["spec"]["group"], names["kind"]) in self.own:
                 made.append(sample(each))
-        return [each for each in made if not examiner.examine(each).complaints]
+        return [each for each in made if not validator.validate(each).problems]
 
 
 async def find_requirements(wire: SetupFunction, *, name: str, account: Key) -> Requirements:
@@ -65,7 +65,7 @@ async def find_requirements(wire: SetupFunction, *, name: str, account: Key) -> 
         DefinitionError: a type cannot be a definition.
     """
     async with ProgramManager(Config.in_process(NoServer())) as manager:
-        manager.serving = WebhookOptions(enabled=False)
+        manager.webhook_options = WebhookOptions(enabled=False)
         run_setup(wire, manager, name)
         kinds = custom_kinds(manager, manager.webhooks, watched=True)
         return Requirements(

@@ -292,7 +292,7 @@ class DevSession:
         )
         try:
             async with manager:
-                manager.serving = WebhookOptions(enabled=False)
+                manager.webhook_options = WebhookOptions(enabled=False)
                 run_setup(plan.wire, manager, self.name)
                 if manager.loop_watchdog is not None:
                     manager.loop_watchdog.on_blocked = self.journal.note_blockage

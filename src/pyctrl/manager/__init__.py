@@ -1,6 +1,6 @@
-"""Start and stop everything in order: groups of runnables, signals, one grace period, the first failure wins.
+"""The manager: starts and stops controllers, caches, servers and other runnables in order.
 
-What only some programs use is imported when they do: the election of a leader, metrics, programs named as text.
+Leader election, metrics, fleets and access reviews are imported on first use.
 """
 
 from __future__ import annotations
@@ -108,5 +108,5 @@ _FILES = {
     "whoami": "_permissions.access_review",
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # to a type checker, __getattr__ would mean that every name exists
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -1,4 +1,4 @@
-"""Blockages of the event loop: when a turn counts as blocked, and how often that is logged. No threads, no clocks."""
+"""Blockages of the event loop: detection and log limits, without threads and clocks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pyctrl._stack_frames import CodeLine
 
 __all__ = ["Blockage", "BlockageLog", "LoopCheck", "LoopTurns"]
 
-ALWAYS_LOGGED = 3  # blockages of one place that are logged, before
-REMINDER = 300.0  # seconds, which is how often it is logged from then on
-MAX_PLACES = 1000  # that are remembered
+ALWAYS_LOGGED = 3  # the first blockages by one line of code are logged
+REMINDER = 300.0  # seconds between logged blockages by that line afterwards
+MAX_PLACES = 1000  # lines of code that are remembered
 
 
 class Blockage(Struct, frozen=True, kw_only=True):
-    """A turn of the event loop that took too long.
+    """An iteration of the event loop that took too long.
 
     Attributes:
-        took: how long, at least: it is measured from the watchdog's last look before.
-        line: of the program, or the innermost of all; None when nothing of the stack was seen.
+        took: how long, at least: measured from the watchdog's last check before it.
+        line: the innermost line of the program, or of the stack; None if no stack was seen.
         work: the log context of the task, such as ``controller``, ``namespace``, ``name``, ``reconcileID``.
     """
 
@@ -31,12 +31,12 @@ class Blockage(Struct, frozen=True, kw_only=True):
 
 
 class LoopCheck(Struct, frozen=True, kw_only=True):
-    """What follows from one look at the loop.
+    """The result of one check of the loop.
 
     Attributes:
-        is_due: a callback is to be put on the loop; `LoopTurns.turned` notes that it ran.
-        blocked: for how many seconds the loop has been blocked, if that is to be reported now.
-        is_late: whether the thread that looks stood still as well.
+        is_due: whether to schedule a callback on the loop, which calls `LoopTurns.turned`.
+        blocked: the seconds for which the loop has been blocked, if that is to be logged now.
+        is_late: whether the checking thread was blocked as well.
     """
 
     is_due: bool = False
@@ -45,20 +45,20 @@ class LoopCheck(Struct, frozen=True, kw_only=True):
 
 
 class LoopTurns:
-    """Whether a loop turns, from looks at it and from callbacks that it ran."""
+    """Detects a blocked loop from periodic checks and from callbacks that the loop ran."""
 
     def __init__(self, threshold: float = 1.0) -> None:
-        #: How many seconds a turn may take.
+        #: How many seconds an iteration may take.
         self.threshold: float = threshold
-        self._since: float | None = None  # when the callback was put on the loop that has not run yet
+        self._since: float | None = None  # when the pending callback was scheduled
         self._next_report = 0.0
 
-    def look(self, now: float, *, late: float, is_idle: bool) -> LoopCheck:
-        """Take in a look at the loop.
+    def check(self, now: float, *, late: float, is_idle: bool) -> LoopCheck:
+        """Process a check of the loop.
 
         Args:
             now: the time.
-            late: how many seconds later than intended it is.
+            late: how many seconds late the check is.
             is_idle: whether the loop waits for events.
         """
         is_late = late >= self.threshold
@@ -76,23 +76,23 @@ class LoopTurns:
         return LoopCheck(is_due=is_due, blocked=blocked, is_late=is_late)
 
     def turned(self, now: float) -> float | None:
-        """Take in that the callback ran; return for how many seconds the loop was blocked, if that was reported."""
+        """Record that the callback ran; return the seconds for which the loop was blocked, if that was logged."""
         since, self._since = self._since, None
         return now - since if since is not None and self._next_report > self.threshold else None
 
 
 class BlockageLog:
-    """Decides which blockages are logged, so that one that comes back does not fill the log."""
+    """Decides which blockages are logged, so that a repeated one does not fill the log."""
 
     def __init__(self) -> None:
         self._seen: dict[CodeLine | None, tuple[int, float]] = {}  # how often, and when it was last logged
-        #: Whether the blockage of now is logged.
+        #: Whether the current blockage is logged.
         self.is_shown: bool = True
-        #: What its lines have beside the rest.
+        #: Additional fields of its log lines.
         self.fields: Mapping[str, object] = {}
 
     def begin(self, place: CodeLine | None, now: float) -> None:
-        """Decide on a blockage that begins to be reported."""
+        """Decide whether to log a new blockage."""
         count, logged_at = self._seen.pop(place, (0, now))
         count += 1
         self.is_shown = count <= ALWAYS_LOGGED or now - logged_at >= REMINDER

@@ -1,4 +1,4 @@
-"""The manager: a connection and a cache, perhaps to several clusters, and everything that lives on them."""
+"""The manager: client, cache, servers and controllers of one program, started and stopped in order."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ __all__ = ["Manager"]
 
 
 class Manager:
-    """Connect to a cluster, and run controllers and whatever else is added until it is time to stop.
+    """Connect to a cluster and run controllers and other runnables until stopped.
 
         async with Manager(Config.load()) as manager:
             Builder(manager).reconciles(PodSet).owns(Deployment).build(PodSetReconciler())
             await manager.run()
 
-    Entering connects, leaving closes the connection; in between `run` may be awaited once. It is a guest in the
-    loop it runs in: it neither runs nor closes it, and cancelling `run` stops everything in order, as a signal does.
+    Entering the block connects, leaving it closes the connection. Inside, `run` may be awaited once. The manager
+    neither runs nor closes the event loop. Cancelling `run` stops everything in order, as a signal does.
 
-    Groups of runnables start in the order of `Group`, each when the one before is ready, and stop in reverse. On the
-    first SIGINT or SIGTERM (or `ask_to_stop`) controllers take no new requests and finish what they have begun; after
-    ``grace_period`` what is left is cancelled. On the second signal that happens at once. The first runnable that
+    Groups of runnables start in the order of `Group`, each once the previous one is ready, and stop in reverse. On the
+    first SIGINT or SIGTERM (or `ask_to_stop`) controllers accept no new requests and finish running reconciles. After
+    ``grace_period``, or on the second signal, the manager cancels the remaining runnables. The first runnable that
     fails stops the manager, and `run` raises its error.
     """
 
@@ -81,41 +81,40 @@ class Manager:
         blocked_loop_warning: timedelta | None = BLOCKED_LOOP_WARNING,
         random: Random | None = None,
     ) -> None:
-        """Make a manager; nothing is opened before ``async with``.
+        """Create a manager. No connection is opened before ``async with``.
 
         Args:
-            config: where the cluster is and who we are; the manager opens and closes a client for it.
-            client: a client that is open already, instead of ``config``; its owner closes it.
-            cache: one that somebody else runs, with its client: this manager reads from it, adds to it, and leaves it
-                filled for the next one, which starts without a single list. Its owner decides what it keeps. A
-                ``config`` beside it only says who we are.
-            namespaces: cache these only; all by default.
-            kinds: what the cache keeps of single kinds.
-            outside: what becomes of reads that the cache cannot answer: an error, or a request.
-            scheme: classes for kinds, for reads that name a kind by its group, version and kind.
-            leader_election: lets one of several replicas do the elected work. None: this one does it at once, which
-                suits tests, laptops and whatever runs once; it takes no Lease, and no rights to one.
-            grace_period: what stopping may take; None waits for as long as it takes.
-            cache_sync_timeout: how long to wait for first lists, if they do not fail before that; whoever needs one
-                that has not come goes on waiting. Nothing at all in that time is an error, with the last one seen.
-            on_sync_failure: what becomes of a kind that is not served or cannot be listed, and of a source that fails:
-                who needs it waits and the others run, or `run` fails with that, after ``cache_sync_timeout``.
-            preflight: what becomes of rights that are missing at start.
-            health_bind_address: where to answer ``/healthz`` and ``/readyz``, such as ":8081"; None and "0": nowhere.
-            metrics_bind_address: where to serve ``/metrics`` for Prometheus, such as ":8080"; None and "0": nowhere.
-            metrics_certificates: a directory with tls.crt and tls.key: metrics are served over TLS then, and only to
-                who sends a token of somebody that may ``get`` the path ``/metrics``. None: to everybody, over HTTP.
-            liveness: when it counts as dead.
-            blocked_loop_warning: how long one call may block the event loop before a warning names it; None: for ever.
-            random: the source of jitter and reconcile ids; a seeded one makes runs repeat.
+            config: the API server and the credentials. The manager opens a client for it and closes it.
+            client: an open client, instead of ``config``. Its owner closes it.
+            cache: a cache that its owner runs, with its client. This manager reads from it, adds kinds to it, and
+                leaves it filled for the next manager, which then starts without a list. The owner decides which
+                objects it keeps. A ``config`` beside it only provides the identity and namespace.
+            namespaces: the namespaces to cache; all by default.
+            kinds: cache options of single kinds.
+            outside: the result of a read that the cache cannot answer: an error, or a request.
+            scheme: Python classes by group, version and kind.
+            leader_election: lets one of several replicas run the elected runnables. None: this replica runs them at
+                once, without a Lease and without permissions for one, which suits tests, laptops and one-off runs.
+            grace_period: the time that stopping may take; None: no limit.
+            cache_sync_timeout: how long to wait for the first lists, unless they fail earlier. A controller whose list
+                has not arrived by then keeps waiting. If no list arrives in that time, `run` raises the last error.
+            on_sync_failure: handling of a kind that is not served or cannot be listed, and of a source that fails:
+                controllers that need it wait while the others run, or `run` raises after ``cache_sync_timeout``.
+            preflight: handling of permissions that are missing at start.
+            health_bind_address: address of ``/healthz`` and ``/readyz``, such as ":8081"; None and "0": not served.
+            metrics_bind_address: address of ``/metrics`` for Prometheus, such as ":8080"; None and "0": not served.
+            metrics_certificates: a directory with tls.crt and tls.key. With it metrics are served over TLS, and only
+                for tokens of users that may ``get`` the path ``/metrics``. None: over HTTP, without authentication.
+            liveness: when ``/healthz`` reports the manager as dead.
+            blocked_loop_warning: how long one call may block the event loop before it is logged; None: never logged.
+            random: the source of jitter and reconcile ids. A seeded one makes runs repeatable.
 
         Raises:
-            ManagerError: there is neither, or both, of config and client; or nobody said where the Lease is to be.
+            ManagerError: not exactly one of config and client was given, or the Lease has no namespace.
         """
         if (client is not None) if cache is not None else (config is None) == (client is None):
             raise ManagerError(
-                "a Manager needs a config, such as Config.load(), or client=..., or a cache=... with its own client; "
-                "and only one of them"
+                "a Manager takes exactly one of config, such as Config.load(), client=..., and cache=..."
             )
         self.config = config
         self.scheme: Scheme = scheme or Scheme()
@@ -132,49 +131,49 @@ class Manager:
         )
         self._leader_election = leader_election
         self._elector: LeaderElector | None = None
-        #: Its checks, also where no server answers for them.
+        #: The health checks; also without a health server.
         self.health: Health = Health(self, liveness)
-        #: Reports what blocks the event loop while `run` runs; None without ``blocked_loop_warning``.
+        #: Logs calls that block the event loop while `run` runs; None without ``blocked_loop_warning``.
         self.loop_watchdog: LoopWatchdog | None = None
         if blocked_loop_warning is not None:
             self.loop_watchdog = LoopWatchdog(blocked_loop_warning, lease=self._lease)
         address = BindAddress.parse(health_bind_address, "health_bind_address")
-        #: Answers probes; None without ``health_bind_address``.
+        #: The server for probes; None without ``health_bind_address``.
         self.health_server: HttpServer | None = self.health.server(address) if address is not None else None
         address = BindAddress.parse(metrics_bind_address, "metrics_bind_address")
-        #: What it tells Prometheus, with a registry for series of one's own; None without ``metrics_bind_address``.
+        #: The metrics and their Prometheus registry, which accepts your own; None without ``metrics_bind_address``.
         self.metrics: Metrics | None = None
         if address is not None:
             self.metrics = self._make_metrics(address, metrics_certificates)
         if leader_election is not None and leader_election.namespace is None and config is None:
             raise ManagerError(
-                "with client=... a manager has no namespace of its own: set LeaderElection(namespace=...)"
+                "a manager with client=... does not know its own namespace: set LeaderElection(namespace=...)"
             )
 
     async def __aenter__(self) -> Self:
         live = self._given_client
         if live is None and self.config is not None:
             live = await self._exit.enter_async_context(Client.connect(self.config))
-        assert live is not None  # __init__ saw to it that there is one
+        assert live is not None  # checked in __init__
         given, own = self._given_cache, self._own_namespace
         home = self._registry.add_home(live, self._scope, own_namespace=own, cache=given)
-        # servers start first and stop last: whatever else runs may tell of something until its end
+        # servers start first and stop last: health and metrics cover every other runnable until it has ended
         servers = (self.health_server, self.metrics.server if self.metrics is not None else None)
         for each in (server for server in servers if server is not None):
             self.add(each, group=Group.SERVERS)
         if any(servers):
-            self.add(self.health.heartbeat, group=Group.SERVERS)  # only if somebody asks: it wakes the loop up
+            self.add(self.health.heartbeat, group=Group.SERVERS)  # only with a server: it wakes up the loop
         self.add(home.events, group=Group.SERVERS)
-        life = CacheRunnable(home.cache, self._cache_sync_timeout, self._on_sync_failure, is_ours=given is None)
-        self.add(life, group=Group.CACHES)
-        if home.rights is not None:
-            self.add(home.rights, group=Group.CACHES)
+        cache = CacheRunnable(home.cache, self._cache_sync_timeout, self._on_sync_failure, is_ours=given is None)
+        self.add(cache, group=Group.CACHES)
+        if home.permissions is not None:
+            self.add(home.permissions, group=Group.CACHES)
         if self._leader_election is not None:
             self._elect(live, home.events, self._leader_election)
         return self
 
     def _make_metrics(self, address: BindAddress, certificates: str | Path | None) -> Metrics:
-        from pyctrl.manager._servers.metrics import Metrics  # here and below: most programs in tests have neither
+        from pyctrl.manager._servers.metrics import Metrics  # here and below: most tests use neither
 
         return Metrics(self.collect_metrics, address, certificates=certificates, client=lambda: self.live_client)
 
@@ -191,7 +190,7 @@ class Manager:
             random=self.random,
             recorder=events.recorder(options.name),
         )
-        self._lifecycle.elect(self._elector, self._elector, begins_anew=options.on_loss is OnLoss.CONTEND)
+        self._lifecycle.elect(self._elector, self._elector, restarts=options.on_loss is OnLoss.CONTEND)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -200,88 +199,88 @@ class Manager:
 
     @property
     def client(self) -> CachedClient:
-        """Reads from the cache, own writes included, and writes to the server; what reconcilers get."""
+        """The client of reconcilers: reads from the cache, own writes included, and writes to the server."""
         return self._home.client
 
     @property
     def live_client(self) -> Client:
-        """Reads and writes on the server."""
+        """The client that reads from and writes to the server."""
         return self.client.live
 
     @property
     def cache(self) -> Cache:
-        """The copy of the cluster; it runs while the manager runs."""
+        """The cache of the manager's own cluster, which runs while the manager runs."""
         return self.client.cache
 
     @property
     def events(self) -> EventWriter:
-        """Writes what the recorders of this manager are told, from its start until everything else has ended."""
+        """The writer of recorded Events, running from the manager's start until all other runnables have ended."""
         return self._home.events
 
     def event_recorder(self, name: str) -> EventRecorder:
-        """Return what tells of objects by Events in the name of a controller, or of any other part of the program.
+        """Return a recorder of Events; ``name`` is their reporting controller.
 
-        A reconciler has one already: ``self.recorder``. Telling needs the right to create and patch ``events`` of the
-        group ``events.k8s.io`` in the namespaces of the objects, and in ``default`` for those without.
+        A reconciler already has one: ``self.recorder``. Recording needs permission to create and patch ``events`` of
+        the group ``events.k8s.io`` in the namespaces of the objects, and in ``default`` for cluster-scoped objects.
         """
         return self.events.recorder(name)
 
     @property
     def elector(self) -> LeaderElector | None:
-        """This replica's part in the election, with its `statistics`; None where nothing elects."""
+        """This replica's leader elector, with its `statistics`; None without leader election."""
         return self._elector
 
     @property
     def started(self) -> asyncio.Event:
-        """Set once servers, webhooks and caches are ready and what needs no leader runs."""
+        """Set once servers, webhooks and caches are ready and the runnables that need no leader run."""
         return self._lifecycle.started
 
     @property
     def elected(self) -> asyncio.Event:
-        """Set while this replica leads and its controllers run; without election, soon after `started`."""
+        """Set while this replica leads and its controllers run; without leader election, soon after `started`."""
         return self._lifecycle.elected
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it has been asked to stop, or something has failed."""
+        """Whether the manager has been asked to stop, or a runnable has failed."""
         return self._lifecycle.is_stopping
 
     @property
     def members(self) -> tuple[RunnableHandle, ...]:
-        """What it runs, without what has ended, in the order in which it starts."""
+        """The runnables that have not ended, in their order of start."""
         return self._lifecycle.members
 
     @property
     def controller_names(self) -> set[str]:
-        """The names of its controllers that have not ended; the builder sees to it that they differ."""
+        """The names of the controllers that have not ended; the builder keeps them unique."""
         return {each.name for each in self.controllers if not each.cluster}
 
     @property
     def controllers(self) -> tuple[Controller, ...]:
-        """Its controllers that have not ended, with those that live in other clusters."""
+        """The controllers that have not ended, those in other clusters included."""
         runnables = (*self.members, *(each for fleet in self.fleets.values() for each in fleet.members))
         return tuple(each.runnable for each in runnables if isinstance(each.runnable, Controller))
 
     def add_health_check(self, name: str, check: Check) -> None:
-        """Let ``/healthz`` fail, and the process be restarted, when ``check`` raises; see `Checks.add`."""
+        """Add a check to ``/healthz``: while it raises, kubelet restarts the container. See `Checks.add`."""
         self.health.live.add(name, check)
 
     def add_ready_check(self, name: str, check: Check) -> None:
-        """Let ``/readyz`` fail, and this replica get no requests, when ``check`` raises; see `Checks.add`."""
+        """Add a check to ``/readyz``: while it raises, this replica gets no requests. See `Checks.add`."""
         self.health.ready.add(name, check)
 
     def add(self, runnable: RunnableLike, *, group: Group | None = None, restart: Restart | None = None) -> None:
-        """Run something with the manager: before `run` it is started in its turn, afterwards at once.
+        """Add a runnable. Added before `run`, it starts with its group; added later, it starts at once.
 
-        By default it runs on the leader only, as controllers do. What every replica does goes to `Group.OTHERS`: by
-        ``group=``, or because the runnable has an attribute ``only_leader`` that is False. A runnable with an attribute
-        ``manager_group`` names its group itself, as a webhook server does.
+        By default it runs on the leader only, as controllers do. A runnable of every replica belongs to `Group.OTHERS`:
+        by ``group=``, or by an attribute ``only_leader`` that is False. The attribute ``manager_group`` of a runnable
+        names its group, as that of a webhook server does.
 
-        A failure of it ends the manager, unless ``restart`` says when it is to be run again: ``restart=Restart()``.
-        Until it is, it counts as not ready. Its `run` must be fit to be called more than once.
+        If it fails, the manager ends, unless ``restart`` is given: ``restart=Restart()`` runs it again. Until then it
+        counts as not ready. Its `run` must support being called more than once.
 
         Raises:
-            ManagerError: the manager is stopping, or this is not a runnable.
+            ManagerError: the manager is stopping, or the object is not a runnable.
         """
         self._lifecycle.add(runnable, group or _group_of(runnable), restart=restart)
         if isinstance(runnable, Controller):
@@ -292,12 +291,12 @@ class Manager:
 
     @property
     def clusters(self) -> Clusters:
-        """All clusters that it is connected to, by the name that requests give them; its own one is ``""``."""
+        """All connected clusters, by the name in `Request.cluster`; the manager's own cluster is ``""``."""
         return self._registry.clusters
 
     @property
     def fleets(self) -> Mapping[str, Fleet]:
-        """The fleets that were added, by name."""
+        """The added fleets, by name."""
         return MappingProxyType(self._registry.fleets)
 
     def add_cluster(
@@ -309,17 +308,17 @@ class Manager:
         kinds: Mapping[KindLike, KindOptions] | None = None,
         outside: Outside = Outside.RAISE,
     ) -> ConnectedCluster:
-        """Connect to one more cluster, for as long as the manager is connected to its own.
+        """Connect to another cluster, for as long as the manager is connected to its own.
 
             remote = manager.add_cluster("remote", Config.load(context="remote"))
             Builder(manager).reconciles(PodSet).watches(Pod, by_label, cluster=remote).build(PodSetReconciler(remote))
 
-        The manager does not wait for it, and does not end because of it. What of it is needed there declares rights
-        with ``allow(..., cluster=name)``. The other options are as of `Manager`.
+        The manager neither waits for the cluster nor ends because of it. Permissions needed in it are declared with
+        ``allow(..., cluster=name)``. The other options are those of `Manager`.
 
         Raises:
-            ManagerError: the name is taken or empty, or the manager is not connected or stopping.
-            ConfigError: the login cannot be used.
+            ManagerError: the name is taken or empty, or the manager is not connected or is stopping.
+            ConfigError: the credentials cannot be used.
         """
         _ = self.client  # raises when not connected
         cluster = self._registry.add_cluster(name, config, _scope(namespaces, kinds, outside))
@@ -335,16 +334,16 @@ class Manager:
         kinds: Mapping[KindLike, KindOptions] | None = None,
         outside: Outside = Outside.RAISE,
     ) -> Fleet:
-        """Connect to clusters that come and go while the manager runs, as a provider tells.
+        """Connect to the clusters of a provider, which join and leave while the manager runs.
 
             fleet = manager.add_fleet("edge", KubeconfigProvider("/etc/clusters"))
             Builder(fleet).reconciles(PodSet).owns(Pod).build(PodSetReconciler)
 
-        Rights that are needed in each of them are declared with ``allow(..., cluster=name)``; those of a controller
-        that lives in the fleet are anyway. The other options are as of `Manager`.
+        Permissions needed in each of them are declared with ``allow(..., cluster=name)``. A controller that lives in
+        the fleet declares its own as usual. The other options are those of `Manager`.
 
         Raises:
-            ManagerError: the name is taken or empty, or the manager is not connected or stopping.
+            ManagerError: the name is taken or empty, or the manager is not connected or is stopping.
         """
         _ = self.client  # raises when not connected
         return self._registry.add_fleet(name, provider, _scope(namespaces, kinds, outside))
@@ -358,10 +357,10 @@ class Manager:
 
     @property
     def not_ready(self) -> dict[str, str]:
-        """Who cannot do its work now, and why, by name; empty when all is well.
+        """The runnables that cannot work now, and why, by name; empty when the manager is ready.
 
-        Controllers, the cache, what waits to be run again, and whatever else says what rights it needs. A replica that
-        does not lead is no worse for it: once it is `started`, its controllers count only if they will lack rights.
+        Covers controllers, the cache, runnables that wait for a restart, and runnables that declare permissions. On a
+        replica that does not lead, once it is `started`, controllers count only if permissions will be missing.
         """
         if not self.started.is_set():
             return {"manager": "it has not started", **self._problems()}
@@ -369,7 +368,7 @@ class Manager:
 
     def _problems(self) -> dict[str, str]:
         home = self._home
-        found = dict(home.rights.missing) if home.rights is not None else {}
+        found = dict(home.permissions.missing) if home.permissions is not None else {}
         problems = dict(home.cache.problems)
         for member in self._lifecycle.members:
             controller = member.runnable
@@ -377,17 +376,17 @@ class Manager:
                 found.pop(controller.name, None)
                 if not controller.is_ready:
                     found[controller.name] = controller.why_not_ready
-                for source in controller.sources:  # it has said so itself
+                for source in controller.sources:  # the controller's reason covers it
                     if isinstance(source, KindSource) and not source.cluster:
                         problems.pop(source.gvk, None)
-            if member.why_down:
-                found[member.name] = member.why_down
+            if member.why_restarting:
+                found[member.name] = member.why_restarting
         if problems:
             found["cache"] = "; ".join(f"{kind}: {reason}" for kind, reason in problems.items())
         return found
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return the numbers of everything it runs, as `pyctrl.manager.Metrics` shows them."""
+        """Return the metrics of everything that the manager runs, as `pyctrl.manager.Metrics` serves them."""
         lives = [(member.name, member.restarts.count) for member in self._lifecycle.members if member.restarts]
         yield from manager_metrics(readiness(self), self.health.heartbeat, lives, self.loop_watchdog)
         yield from self._home.collect_metrics()
@@ -401,14 +400,14 @@ class Manager:
         yield from certificate_metrics([certificate for certificate in shown if certificate is not None])
 
     def grants(self, *, own_namespace: str | None = None, cluster: str = "") -> Grants:
-        """Return the rights that all of this takes, by namespace: to make roles of, and to review.
+        """Return the permissions that the manager needs, by namespace: for RBAC roles and access reviews.
 
-        They follow from what was added so far: what controllers list and watch, what their reconcilers declare, and
-        what other runnables do (those with an attribute ``rbac``). Restricted to namespaces, so are the rights.
+        They result from what was added so far: what controllers list and watch, what their reconcilers declare, and
+        what other runnables declare in an attribute ``rbac``. With ``namespaces=`` they are limited to those.
 
         Args:
-            own_namespace: where the operator runs; by default the namespace of the login.
-            cluster: in which cluster: its own one, another one that was added, or each of a fleet.
+            own_namespace: the operator's namespace; by default that of the credentials.
+            cluster: the cluster: the manager's own by default, the name of an added one, or of a fleet.
 
         Raises:
             UnknownCluster: there is no cluster or fleet of this name.
@@ -425,22 +424,22 @@ class Manager:
         return self.config.namespace if self.config is not None else "default"
 
     def ask_to_stop(self) -> None:
-        """Stop as after a signal; called again, at once."""
+        """Stop as after SIGTERM; a second call stops at once."""
         self._lifecycle.ask_to_stop()
 
     async def run(self, *, handle_signals: bool = True) -> None:
-        """Start everything, wait for the end, stop everything.
+        """Start all runnables, wait until the manager is stopped or a runnable fails, then stop all in order.
 
-        With ``handle_signals`` the first SIGINT or SIGTERM stops in order and the second at once; off the main thread
-        that is left out. Cancelling stops in order too, cancelling again at once.
+        With ``handle_signals`` the first SIGINT or SIGTERM stops in order and the second at once, if called in the
+        main thread. Cancelling stops in order too; cancelling again stops at once.
 
         Raises:
-            ManagerError: it has run before, or is not connected.
-            GracePeriodExceeded: something did not stop in time and was cancelled.
-            NotSynced: within ``cache_sync_timeout`` no list came at all; with `OnSyncFailure.END`, one did not.
-            MissingRights: with `Preflight.STRICT`, the login may not do all that is needed.
-            LeadershipLost: the lease could not be kept; see `LeaderElection.on_loss`.
-            Exception: the first failure of a runnable, as it was raised.
+            ManagerError: the manager has run before, or is not connected.
+            GracePeriodExceeded: a runnable did not stop in time and was cancelled.
+            NotSynced: no list arrived within ``cache_sync_timeout``; with `OnSyncFailure.END`, one list did not.
+            MissingRights: with `Preflight.STRICT`, the user lacks permissions.
+            LeadershipLost: the Lease could not be renewed; see `LeaderElection.on_loss`.
+            Exception: the first failure of a runnable, as raised.
         """
         _ = self.client  # raises when not connected
         self._registry.check()
@@ -449,17 +448,17 @@ class Manager:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Self]:
-        """Run beside a block, which begins when the controllers have started; at its end everything stops in order.
+        """Run the manager beside a block, which begins once the controllers have started; then stop in order.
 
-        A controller that waits for rights or a definition does not hold the block up: see `not_ready`.
+        A controller that waits for permissions or a CRD does not delay the block: see `not_ready`.
 
             async with Manager(config) as manager:
                 Builder(manager).reconciles(PodSet).build(PodSetReconciler())
                 async with manager.running():
                     ...
 
-        For tests, demos and programs that do more than reconcile; signals are theirs. A manager that fails ends the
-        block with its error, as soon as it fails. Raises as `run` does.
+        For tests, demos and programs that do more than reconcile. Signals are not handled. If the manager fails, the
+        block ends at once with its error. Raises what `run` raises.
         """
         with unwrapped():
             async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""What a manager tells Prometheus about itself, its election and its event loop."""
+"""Metrics of a manager: readiness, event loop, restarts, leader election and certificates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Certificate", "Certified", "certificate_metrics", "leader_election_m
 
 
 class Certificate(Protocol):
-    """A certificate in files, which counts how often it has read them."""
+    """A certificate that counts how often its files were read."""
 
     reads: int
     failed_reads: int
@@ -24,11 +24,11 @@ class Certificate(Protocol):
 
 @runtime_checkable
 class Certified(Protocol):
-    """A runnable that shows a certificate, at least later on."""
+    """A runnable that serves with a certificate."""
 
     @property
     def certificate(self) -> Certificate | None:
-        """What it shows, if it does by now."""
+        """The serving certificate; None while there is none."""
         ...
 
 
@@ -38,39 +38,39 @@ def manager_metrics(
     restarts: Iterable[tuple[str, int]],
     watchdog: LoopWatchdog | None = None,
 ) -> Iterable[MetricFamily]:
-    """Return the families of a manager: what `readiness` has found, how late the loop is, who was run again."""
-    yield gauge("pyctrl_ready", "1 while /readyz has nothing to complain of", ({}, float(not any(findings.values()))))
+    """Return the metrics of a manager: the findings of `readiness`, the lag of the event loop, and restarts."""
+    yield gauge("pyctrl_ready", "1 while /readyz passes", ({}, float(not any(findings.values()))))
     checks = [({"check": name}, float(not problem)) for name, problem in findings.items()]
-    yield gauge("pyctrl_ready_check", "0 for each of its checks that fails; without your own", *checks)
-    yield gauge("pyctrl_event_loop_lag_seconds", "How late the last heartbeat was", ({}, heartbeat.lag))
-    yield gauge("pyctrl_event_loop_lag_max_seconds", "How late one ever was", ({}, heartbeat.worst_lag))
+    yield gauge("pyctrl_ready_check", "0 while a built-in check of /readyz fails, else 1", *checks)
+    yield gauge("pyctrl_event_loop_lag_seconds", "Delay of the last heartbeat", ({}, heartbeat.lag))
+    yield gauge("pyctrl_event_loop_lag_max_seconds", "Longest delay of a heartbeat so far", ({}, heartbeat.worst_lag))
     if watchdog is not None:
-        yield counter("pyctrl_event_loop_blocked_total", "Turns that blocked it for a second", ({}, watchdog.count))
+        yield counter("pyctrl_event_loop_blocked_total", "Times it was blocked for a second", ({}, watchdog.count))
         seconds = watchdog.total.total_seconds()
-        yield counter("pyctrl_event_loop_blocked_seconds_total", "How long these took", ({}, seconds))
-    again = [({"runnable": name}, count) for name, count in restarts]
-    yield counter("pyctrl_runnable_restarts_total", "How often what has a Restart was run again", *again)
+        yield counter("pyctrl_event_loop_blocked_seconds_total", "Total time for which it was blocked", ({}, seconds))
+    samples = [({"runnable": name}, count) for name, count in restarts]
+    yield counter("pyctrl_runnable_restarts_total", "Restarts of runnables added with restart=", *samples)
 
 
 def leader_election_metrics(name: str, election: ElectionStatistics) -> Iterable[MetricFamily]:
-    """Return client-go's families of an election, and how it goes."""
+    """Return client-go's leader election metrics, and pyctrl's own."""
     labels = {"name": name}
     yield gauge("leader_election_master_status", "1 while this replica leads", (labels, float(election.is_leader)))
     yield counter(
         "leader_election_slowpath_total", "Renewals that had to read the Lease first", (labels, election.slow_paths)
     )
-    yield counter(
-        "pyctrl_leader_election_terms_total", "How often this replica began to lead", (labels, election.terms)
-    )
-    yield counter("pyctrl_leader_election_losses_total", "How often it lost the Lease", (labels, election.losses))
-    yield counter("pyctrl_leader_election_failures_total", "Requests that failed", (labels, election.failures))
+    yield counter("pyctrl_leader_election_terms_total", "Times this replica became leader", (labels, election.terms))
+    yield counter("pyctrl_leader_election_losses_total", "Times this replica lost the Lease", (labels, election.losses))
+    yield counter("pyctrl_leader_election_failures_total", "Failed requests for the Lease", (labels, election.failures))
     since = [(labels, election.since_renewal.total_seconds())] if election.since_renewal is not None else []
-    yield gauge("pyctrl_leader_election_renewal_age_seconds", "Since this leader's last renewal", *since)
+    yield gauge("pyctrl_leader_election_renewal_age_seconds", "Time since the leader's last renewal", *since)
 
 
 def certificate_metrics(certificates: Sequence[Certificate]) -> Iterable[MetricFamily]:
-    """Return controller-runtime's families of certificates: one number for all of them, as there; none without any."""
+    """Return controller-runtime's certwatcher metrics, summed over all certificates; none without a certificate."""
     if certificates:
         reads, failures = (sum(each.reads for each in certificates), sum(each.failed_reads for each in certificates))
-        yield counter("certwatcher_read_certificate_total", "Reads of certificates", ({}, reads))
-        yield counter("certwatcher_read_certificate_errors_total", "Of these, failed", ({}, failures))
+        yield counter("certwatcher_read_certificate_total", "Reads of the serving certificates", ({}, reads))
+        yield counter(
+            "certwatcher_read_certificate_errors_total", "Failed reads of the serving certificates", ({}, failures)
+        )

@@ -1,4 +1,4 @@
-"""A watchdog for the event loop: a thread that reports what blocks the loop while it is blocked."""
+"""Event loop watchdog: a thread that logs the code that blocks the loop, while it is blocked."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ __all__ = ["BLOCKED_LOOP_WARNING", "LoopWatchdog"]
 
 log = logging.getLogger("pyctrl.manager")
 
-#: The default timeout of a kubelet probe: a loop that stands for so long is noticed from outside.
+#: The default timeout of a kubelet probe: probes fail when the loop is blocked for so long.
 BLOCKED_LOOP_WARNING = timedelta(seconds=1)
-CHECKS_PER_THRESHOLD = 2  # at the loop within the threshold: with the default, two wake-ups of the thread per second
-MIN_CHECK_INTERVAL = 0.01  # seconds between two looks
+CHECKS_PER_THRESHOLD = 2  # with the default threshold, the thread wakes up twice a second
+MIN_CHECK_INTERVAL = 0.01  # seconds between two checks
 HeldLease = Callable[[], tuple[str, float] | None]
-ALL_THREADS_STOPPED = "other threads stood still too: C code held the interpreter lock, or the process was paused"
+ALL_THREADS_STOPPED = "other threads were blocked too: C code held the interpreter lock, or the process was paused"
 
 
 class LoopWatchdog:
-    """Logs a warning while one turn of the event loop takes too long, and counts such turns.
+    """Logs a warning while one iteration of the event loop takes too long, and counts such blockages.
 
-    The warning names the line of the program that blocks and, by the log context of the running task, controller,
-    object and reconcile. It is repeated after twice the time, four times and so on; another line says when the loop
-    runs again. A place that blocks over and over is logged three times and then every five minutes.
+    The warning names the line of the program that blocks and, from the log context of the running task, controller,
+    object and reconcile. It is repeated after two, four and eight times the threshold and so on; another line is logged
+    when the loop runs again. A line of code that blocks repeatedly is logged three times and then every five minutes.
 
-    A daemon thread looks at the loop twice within the threshold. An idle asyncio loop is not woken up for that; one
-    that is busy gets one callback for each look. All watchdogs of a loop share a thread.
+    A daemon thread checks the loop twice within the threshold. An idle asyncio loop is not woken up; a busy one gets
+    one callback for each check. All watchdogs of a loop share a thread.
 
     Args:
-        threshold: how long a turn may take.
-        lease: returns the Lease that this process holds and when, on the loop's clock, it must have been renewed.
+        threshold: how long one iteration may take.
+        lease: returns the Lease that this process holds, and its renew deadline on the loop's clock.
 
     Raises:
         ManagerError: the threshold is not above zero.
@@ -54,18 +54,18 @@ class LoopWatchdog:
 
     def __init__(self, threshold: timedelta = BLOCKED_LOOP_WARNING, *, lease: HeldLease = lambda: None) -> None:
         if threshold <= timedelta(0):
-            raise ManagerError(f"blocked_loop_warning is a time above zero, or None for no warning, got {threshold}")
+            raise ManagerError(f"blocked_loop_warning must be above zero, or None for no warning, got {threshold}")
         self.threshold: timedelta = threshold
         self.lease: HeldLease = lease
         #: How often the loop was blocked for longer than the threshold, and for how long in total.
         self.count: int = 0
         self.total: timedelta = timedelta(0)
-        #: Called on the loop when it runs again.
+        #: Called on the loop once it runs again.
         self.on_blocked: Callable[[Blockage], None] | None = None
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch the running loop during the block. Does nothing in virtual time, where no thread may run."""
+        """Watch the running loop during the block; do nothing in virtual time, which allows no threads."""
         loop = asyncio.get_running_loop()
         if _clock.is_replaced():
             yield
@@ -80,7 +80,7 @@ class LoopWatchdog:
                 del _watches[loop]
 
     def ended(self, blockage: Blockage) -> None:
-        """Count a blockage that is over."""
+        """Count a blockage that has ended."""
         self.count += 1
         self.total += blockage.took
         if self.on_blocked is not None:
@@ -88,11 +88,11 @@ class LoopWatchdog:
 
 
 class _Sample:
-    """What a loop was doing at one moment.
+    """The code that a loop was running at one moment.
 
     Args:
-        context: of the task.
-        place: the line of the program, or the innermost of all.
+        context: the context of the task.
+        place: the innermost line of the program, or the innermost line of the stack.
     """
 
     def __init__(self, context: Context, place: CodeLine | None) -> None:
@@ -107,7 +107,7 @@ class _Sample:
 
 
 class _Watch:
-    """The thread that watches one loop, for all of its watchdogs."""
+    """The thread that watches one loop, shared by its watchdogs."""
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
@@ -115,9 +115,9 @@ class _Watch:
         self._stopping = threading.Event()
         self._turns = LoopTurns()
         self._log = BlockageLog()
-        self._lock = threading.Lock()  # of the two that follow; never held while something is logged
-        self._sample: _Sample | None = None  # of the blockage that has been reported and is not over
-        #: Replaced, never changed: the thread reads it.
+        self._lock = threading.Lock()  # for _turns and _sample; never held while logging
+        self._sample: _Sample | None = None  # of the reported blockage that has not ended
+        #: Replaced, never modified: the thread reads it.
         self.watchdogs: tuple[LoopWatchdog, ...] = ()
 
     def add(self, watchdog: LoopWatchdog) -> None:
@@ -131,7 +131,7 @@ class _Watch:
         if self.watchdogs:
             self._turns.threshold = self._threshold()
         else:
-            self._stopping.set()  # not joined: it may be writing to a log that is slow
+            self._stopping.set()  # not joined: the thread may be blocked by a slow log
 
     def _threshold(self) -> float:
         return min(each.threshold.total_seconds() for each in self.watchdogs)
@@ -147,29 +147,29 @@ class _Watch:
                 return
             now = self._loop.time()
             try:
-                self._look(now, late=now - due)
-            except Exception:  # whatever it is, the operator goes on
+                self._check(now, late=now - due)
+            except Exception:  # an error of the watchdog must not affect the program
                 if self._loop.is_closed():
                     return
-                log.exception("The event loop cannot be watched")
+                log.exception("Event loop watchdog failed")
                 return
             due = now
 
-    def _look(self, now: float, *, late: float) -> None:
+    def _check(self, now: float, *, late: float) -> None:
         with self._lock:
             frame = sys._current_frames().get(self._ident)  # noqa: SLF001 (documented, despite its name)
-            look = self._turns.look(now, late=late, is_idle=_is_idle(frame))
-            if look.is_due:
+            check = self._turns.check(now, late=late, is_idle=_is_idle(frame))
+            if check.is_due:
                 self._loop.call_soon_threadsafe(self._turned)
-            if look.blocked is None:
+            if check.blocked is None:
                 return
             is_new = self._sample is None
             sample = self._sample = _sampled(self._loop, frame)
             if is_new:
                 self._log.begin(sample.place, now)
         if self._log.is_shown:
-            fields = {**sample.fields, **self._log.fields, **({"note": ALL_THREADS_STOPPED} if look.is_late else {})}
-            sample.context.copy().run(self._warn, {"blocked": timedelta(seconds=look.blocked), **fields})
+            fields = {**sample.fields, **self._log.fields, **({"note": ALL_THREADS_STOPPED} if check.is_late else {})}
+            sample.context.copy().run(self._warn, {"blocked": timedelta(seconds=check.blocked), **fields})
 
     def _warn(self, fields: dict[str, object]) -> None:
         leases = [held for watchdog in self.watchdogs if (held := watchdog.lease()) is not None]
@@ -201,7 +201,7 @@ _watches: WeakKeyDictionary[AbstractEventLoop, _Watch] = WeakKeyDictionary()
 
 
 def _is_idle(frame: FrameType | None) -> bool:
-    """Whether an asyncio loop waits for events. Other loops never look idle, and are asked for a turn each time."""
+    """Return whether an asyncio loop waits for events. Other loops never look idle, and get a callback each time."""
     if frame is None or frame.f_back is None:
         return frame is None
     return frame.f_code.co_name == "select" and frame.f_back.f_code.co_name == "_run_once"
@@ -222,7 +222,7 @@ def _sampled(loop: AbstractEventLoop, frame: FrameType | None) -> _Sample:
 
 
 def _context_of(task: asyncio.Task[Any]) -> Context:
-    """Return the context that a task runs in. Python 3.11 has no method for it; the collector knows it there too."""
+    """Return the context of a task. Python 3.11 has no method for that; there the garbage collector finds it."""
     if sys.version_info >= (3, 12):
         return task.get_context()
     return next((each for each in gc.get_referents(task) if isinstance(each, Context)), Context())

@@ -104,12 +104,12 @@ class ManifestValidator:
     """
 
     def __init__(self) -> None:
-        self._examiner: OfflineValidator = OfflineValidator()
+        self._offline: OfflineValidator = OfflineValidator()
 
     @property
     def skips_rules(self) -> bool:
         """Whether there were validation rules (CEL) that nobody checks, because the extra ``cel`` is not installed."""
-        return self._examiner.skips_rules
+        return self._offline.skips_rules
 
     def define(self, document: Document) -> ValidationResult:
         """Validate a definition; objects of its kind can be validated from then on, unless something is wrong."""
@@ -120,7 +120,7 @@ class ManifestValidator:
         return self._verdict(document, is_definition=False)
 
     def _verdict(self, document: Document, *, is_definition: bool) -> ValidationResult:
-        examine = self._examiner.define if is_definition else self._examiner.examine
+        examine = self._offline.define if is_definition else self._offline.validate
         if missing := [key for key in ("apiVersion", "kind") if not isinstance(document.obj.get(key), str)]:
             problems = [_at(document.find(""), missing[0], f"Required value: an object has {missing[0]}")]
             return ValidationResult(document=document, problems=tuple(problems))
@@ -129,7 +129,7 @@ class ManifestValidator:
             _at(position, path, f"duplicate field {json.dumps(path, ensure_ascii=False)}", "FieldDuplicate")
             for path, position in document.repeated()
         ]
-        told = [self._problem(document, complaint) for complaint in found.complaints]
+        told = [self._problem(document, complaint) for complaint in found.problems]
         problems = sorted([*repeated, *told], key=_order)
         return ValidationResult(
             document=document, problems=tuple(problems), warnings=found.warnings, object=found.object
@@ -154,7 +154,7 @@ class ManifestValidator:
     def _hint(self, document: Document, path: str) -> str:
         """Suggest the field that was meant by one that nobody knows."""
         *parents, name = _keys(path)
-        fields = self._examiner.fields(document.obj["apiVersion"], document.obj["kind"], parents)
+        fields = self._offline.fields(document.obj["apiVersion"], document.obj["kind"], parents)
         near = difflib.get_close_matches(name, fields, n=1) or [each for each in fields if each.lower() == name.lower()]
         return f"did you mean {near[0]}?" if near else ""
 

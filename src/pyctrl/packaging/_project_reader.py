@@ -43,7 +43,7 @@ async def read_project(settings: Settings, *, with_samples: bool = False) -> Pro
     settings = settings.named(target.name)
     manager = ProgramManager(Config.in_process(NoServer()), namespaces=settings.watch_namespaces or None)
     async with manager:
-        manager.serving = _serving(settings)
+        manager.webhook_options = _serving(settings)
         run_setup(target.find(), manager, settings.name)
         return _project(manager, settings, read_samples(settings.directory) if with_samples else ())
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pyctrl._lazy_imports import lazy_names
 
 if TYPE_CHECKING:
+    from pyctrl.program._config import load_config
     from pyctrl.program._crd_installation import (
         Installation,
         install_definition,
@@ -32,15 +33,20 @@ if TYPE_CHECKING:
     )
     from pyctrl.program._module import ProgramModule
     from pyctrl.program._program_manager import ProgramManager, WebhookOptions, certificate_secret
+    from pyctrl.program._run_options import LoginOptions, RunOptions
+    from pyctrl.program._runner import ProgramRunner
     from pyctrl.program._setup import SetupFunction, modules_of, setup_package
     from pyctrl.program._target import Target, offline_manager, run_setup
 
 __all__ = [
     "DeclaredKinds",
     "Installation",
+    "LoginOptions",
     "Manifest",
     "ProgramManager",
     "ProgramModule",
+    "ProgramRunner",
+    "RunOptions",
     "SetupFunction",
     "Target",
     "WebhookOptions",
@@ -54,6 +60,7 @@ __all__ = [
     "find_samples",
     "install_definition",
     "install_definitions",
+    "load_config",
     "manifest_files",
     "modules_of",
     "offline_manager",
@@ -66,6 +73,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "_config": ("load_config",),
     "_crd_installation": ("Installation", "install_definition", "install_definitions", "plan_installation"),
     "_definitions": ("DeclaredKinds", "custom_kinds", "declared_kinds", "definitions", "definitions_of"),
     "_manifest_files": (
@@ -74,6 +82,8 @@ _NAMES = {
     ),
     "_module": ("ProgramModule",),
     "_program_manager": ("ProgramManager", "WebhookOptions", "certificate_secret"),
+    "_run_options": ("LoginOptions", "RunOptions"),
+    "_runner": ("ProgramRunner",),
     "_setup": ("SetupFunction", "modules_of", "setup_package"),
     "_target": ("Target", "offline_manager", "run_setup"),
 }

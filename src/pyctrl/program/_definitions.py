@@ -146,7 +146,7 @@ async def declared_kinds(program: SetupFunction | ModuleType) -> DeclaredKinds:
     else:
         name, wire = getattr(program, "__qualname__", repr(program)), program
     async with ProgramManager(Config.in_process(NoServer())) as manager:
-        manager.serving = WebhookOptions(enabled=False)
+        manager.webhook_options = WebhookOptions(enabled=False)
         run_setup(wire, manager, name)
         return DeclaredKinds(kinds=custom_kinds(manager, manager.webhooks), webhooks=manager.webhooks)
 

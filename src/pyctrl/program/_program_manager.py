@@ -1,19 +1,31 @@
-"""The manager of a program whose webhooks are served as its user says, and not only as its author did."""
+"""Manager of a program, with the options of `pyctrl run`: those of the manager, and how webhooks are served."""
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pyctrl.api import Key
-from pyctrl.manager import Group, Manager, Restart, RunnableLike
+from pyctrl.manager import Group, Manager, Preflight, Restart, RunnableLike
 
 if TYPE_CHECKING:
+    from pyctrl.client import Config
+    from pyctrl.manager import LeaderElection
+    from pyctrl.program._run_options import RunOptions
     from pyctrl.webhook import Service, Url, Webhooks, WebhookServer  # most programs have none
 
-__all__ = ["ProgramManager", "WebhookOptions", "certificate_secret"]
+__all__ = [
+    "ProgramManager",
+    "WebhookOptions",
+    "certificate_secret",
+    "leader_election",
+    "program_manager",
+    "watch_namespaces",
+    "webhook_options",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,14 +33,13 @@ class WebhookOptions:
     """How the webhooks of a program are served.
 
     Attributes:
-        enabled: whether they are at all; without, their servers and certificates are not run.
-        port: where they listen; None: where the program says.
-        certificates: the directory of tls.crt and tls.key; None: as the program says. With it the program's own
-            `ManagedCertificates` are not run.
-        service: where API servers find them. A program that makes no certificate itself then has one made for it, kept
-            in the Secret ``SERVICE-cert`` beside the Service, and API servers trust it.
-        configuration: the name of the webhook configurations, for these to be told whom to trust; "" is that of the
-            service.
+        enabled: whether to serve them; if not, their servers and certificates do not run.
+        port: the port to listen on; None: the one that the program sets.
+        certificates: the directory of tls.crt and tls.key; None: as the program sets. With a directory, the program's
+            own `ManagedCertificates` do not run.
+        service: the Service at which API servers reach the webhooks. If the program manages no certificate itself, one
+            is issued for the Service and kept in the Secret ``SERVICE-cert`` beside it, and API servers trust it.
+        configuration: the name of the webhook configurations to put the CA into; "": the name of the Service.
     """
 
     enabled: bool = True
@@ -39,10 +50,10 @@ class WebhookOptions:
 
 
 class ProgramManager(Manager):
-    """A `Manager` that serves the webhooks it is given as `serving` says."""
+    """A `Manager` that serves the webhooks added to it according to `webhook_options`."""
 
     #: Set it before controllers are added.
-    serving: WebhookOptions = WebhookOptions()
+    webhook_options: WebhookOptions = WebhookOptions()
 
     async def __aenter__(self) -> Self:
         self._webhooks: list[Webhooks] = []
@@ -51,51 +62,56 @@ class ProgramManager(Manager):
 
     @property
     def webhooks(self) -> tuple[Webhooks, ...]:
-        """The webhooks of all servers that were added, those that are not run included."""
+        """The webhooks of all servers that were added, including those that do not run."""
         return tuple(self._webhooks)
 
     @property
     def webhook_target(self) -> Service | Url | None:
-        """Where API servers find its webhooks: as `serving` says, or else its certificates; None: it is not known."""
-        if not self.serving.enabled:
+        """The address at which API servers reach the webhooks: of `webhook_options`, or of the certificates.
+
+        None: unknown.
+        """
+        if not self.webhook_options.enabled:
             return None
-        return self.serving.service or next(iter(self._targets), None)
+        return self.webhook_options.service or next(iter(self._targets), None)
 
     def add(self, runnable: RunnableLike, *, group: Group | None = None, restart: Restart | None = None) -> None:
-        """Run something with the manager, as `Manager.add`; of webhooks, what `serving` leaves."""
-        if "pyctrl.webhook" in sys.modules and not self._takes(runnable):  # else it can be nothing of theirs
+        """Add a runnable, as `Manager.add` does; of webhooks only those that `webhook_options` enables."""
+        if "pyctrl.webhook" in sys.modules and not self._accepts(runnable):  # not imported: not a webhook server
             return
         super().add(runnable, group=group, restart=restart)
 
-    def _takes(self, runnable: RunnableLike) -> bool:
-        """Say whether it is run; prepare it, if it is a server."""
+    def _accepts(self, runnable: RunnableLike) -> bool:
+        """Return whether to run it; configure it if it is a webhook server."""
         from pyctrl.webhook import CertificateRotation, ManagedCertificates, WebhookServer
 
+        options = self.webhook_options
         if isinstance(runnable, WebhookServer):
             self._webhooks.append(runnable.webhooks)
-            runnable.listen_at(port=self.serving.port, certificates=self.serving.certificates)
-            self._certify(runnable)
+            runnable.listen_at(port=options.port, certificates=options.certificates)
+            self._add_certificates(runnable)
         if isinstance(runnable, ManagedCertificates):
             self._targets.append(runnable.target)
         is_certificate = isinstance(runnable, ManagedCertificates | CertificateRotation)
         is_webhook = is_certificate or isinstance(runnable, WebhookServer)
-        if is_webhook and not self.serving.enabled:
+        if is_webhook and not options.enabled:
             return False
-        return not is_certificate or self.serving.certificates is None
+        return not is_certificate or options.certificates is None
 
-    def _certify(self, server: WebhookServer) -> None:
-        """Have a certificate made for a server that nobody gives one."""
+    def _add_certificates(self, server: WebhookServer) -> None:
+        """Add managed certificates for a server that has none."""
         from pyctrl.webhook import ManagedCertificates
 
-        service = self.serving.service
-        if service is None or not self.serving.enabled or self.serving.certificates or server.has_provider:
+        options = self.webhook_options
+        service = options.service
+        if service is None or not options.enabled or options.certificates or server.has_provider:
             return
         conversions = (each.hub for each in server.webhooks.conversions)
         certificates = ManagedCertificates(
             self.live_client,
             secret=certificate_secret(service),
             target=service,
-            configurations=[self.serving.configuration or service.name] if server.webhooks.registrations else (),
+            configurations=[options.configuration or service.name] if server.webhooks.registrations else (),
             definitions=[f"{hub.resource.plural}.{hub.gvk.group}" for hub in conversions],
         )
         server.listen_at(certificates=certificates)
@@ -104,5 +120,78 @@ class ProgramManager(Manager):
 
 
 def certificate_secret(service: Service) -> Key:
-    """Return the Secret with the certificate of a Service: two programs in one namespace have one each."""
+    """Return the Secret with the certificate of a Service. Programs in one namespace have different ones."""
     return Key(service.namespace, f"{service.name}-cert")
+
+
+def program_manager(
+    options: RunOptions, config: Config, *, name: str, metrics: str | None, certificates: Path | None
+) -> ProgramManager:
+    """Return the manager of a program that runs with options.
+
+    Args:
+        options: how the program runs.
+        config: the login.
+        name: the name of the program.
+        metrics: the address to serve metrics at; None: nowhere.
+        certificates: the directory of the certificate of that server; None: HTTP.
+    """
+    manager = ProgramManager(
+        config,
+        namespaces=watch_namespaces(options),
+        preflight=Preflight.STRICT if options.strict_rbac else Preflight.WARN,
+        leader_election=leader_election(options, name),
+        grace_period=options.graceful_shutdown_timeout,
+        blocked_loop_warning=options.blocked_loop_warning or None,
+        metrics_bind_address=metrics,
+        metrics_certificates=certificates,
+        health_bind_address=options.health_probe_bind_address,
+    )
+    manager.webhook_options = webhook_options(options, config.namespace)
+    return manager
+
+
+def watch_namespaces(options: RunOptions) -> tuple[str, ...] | None:
+    """Return the namespaces to watch: those of the option, or of WATCH_NAMESPACE; None: all."""
+    lists = options.namespace or (os.environ.get("WATCH_NAMESPACE", ""),)
+    return tuple(name.strip() for text in lists for name in text.split(",") if name.strip()) or None
+
+
+def leader_election(options: RunOptions, name: str) -> LeaderElection | None:
+    """Return how a leader is elected, by default with a Lease that has the name of the program; None: without."""
+    if not options.leader_elect:
+        return None
+    from pyctrl.manager import LeaderElection
+
+    return LeaderElection(
+        name=options.leader_election_id or name,
+        namespace=options.leader_election_namespace,
+        lease_duration=options.leader_elect_lease_duration,
+        renew_deadline=options.leader_elect_renew_deadline,
+        retry_period=options.leader_elect_retry_period,
+    )
+
+
+def webhook_options(options: RunOptions, namespace: str) -> WebhookOptions:
+    """Return how webhooks are served. Without the option, ENABLE_WEBHOOKS may turn them off.
+
+    Args:
+        options: how the program runs.
+        namespace: the namespace of the Service in front of the webhooks.
+    """
+    enabled = options.webhooks
+    if enabled is None:
+        enabled = os.environ.get("ENABLE_WEBHOOKS", "").strip().lower() not in ("false", "0", "f", "no", "off")
+    return WebhookOptions(
+        enabled=enabled,
+        port=options.webhook_port,
+        certificates=options.webhook_cert_dir,
+        service=_service(namespace, options.webhook_service) if options.webhook_service else None,
+        configuration=options.webhook_configuration or "",
+    )
+
+
+def _service(namespace: str, name: str) -> Service:
+    from pyctrl.webhook import Service  # here: most programs have no webhooks
+
+    return Service(namespace, name)

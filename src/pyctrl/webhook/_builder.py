@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, overload
+from typing import Any, Generic, Literal, cast
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import GroupVersionKind, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.api import GroupVersionKind, Kind, KindLike, KubernetesObject, Unstructured, kind_of
 from pyctrl.errors import BuilderError, NotRegistered
 from pyctrl.webhook._admission.admission import Operation
 from pyctrl.webhook._admission.handlers import Defaulter, Validator, operations_of
@@ -19,7 +19,7 @@ from pyctrl.webhook._webhooks import Webhooks, path_of
 __all__ = ["WebhookBuilder"]
 
 T = TypeVar("T", bound=KubernetesObject | Unstructured, default=Any)
-K = TypeVar("K", bound=KubernetesObject)
+K = TypeVar("K", bound=KubernetesObject | Unstructured)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,7 @@ class WebhookBuilder(Generic[T]):
         self._kind: KindLike | None = None
         self._options = _Options(shared={})
 
-    @overload
-    def admits(self, kind: type[K]) -> WebhookBuilder[K]: ...
-    @overload
-    def admits(self, kind: GroupVersionKind) -> WebhookBuilder[Unstructured]: ...
-    def admits(self, kind: KindLike) -> WebhookBuilder[Any]:
+    def admits(self, kind: Kind[K]) -> WebhookBuilder[K]:
         """Name the kind; writes of its other versions are asked about as well, converted to this one.
 
         Raises:
@@ -65,8 +61,8 @@ class WebhookBuilder(Generic[T]):
             raise BuilderError(
                 f"admits() was called twice, with {kind_of(self._kind)} and {gvk}; build one after another"
             )
-        self._kind = kind
-        return self
+        self._kind = cast(KindLike, kind)
+        return cast(WebhookBuilder[K], self)
 
     def options(
         self,

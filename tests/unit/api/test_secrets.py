@@ -19,7 +19,6 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.cache._decoder import UndecodedEvent, WatchEvent, read_events, read_page
 from pyctrl.cache._metadata import IdentityReader
 from pyctrl.client import Client, Config, HttpRequest, HttpResponse, wait_for
-from pyctrl.client._transport.rest_client import RESTClient
 from pyctrl.client._transport.transport import Headers
 from pyctrl.errors import ApiError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
@@ -248,7 +247,7 @@ async def test_an_answer_about_a_patch_does_not_show_it(content_type: str, patch
             body=json.dumps(patch).encode(),
         )
         with pytest.raises(ApiError) as refused:
-            await RESTClient(client.transport).send(request)
+            await client.connection.rest.send(request)
     assert not is_shown("".join(traceback.format_exception(refused.value)))
     assert not is_shown(str(refused.value.status))
 

@@ -81,7 +81,7 @@ def test_users_of_another_authority_are_taken_when_it_is_named(tmp_path: Path) -
 def test_an_authority_is_kept(tmp_path: Path) -> None:
     """The same directory gives the same authority; its key is nobody else's to read."""
     kept = tmp_path / "certificates"
-    first, second = CertificateAuthority.kept_in(kept), CertificateAuthority.kept_in(kept)
+    first, second = CertificateAuthority.load_or_create(kept), CertificateAuthority.load_or_create(kept)
     assert first.certificate == second.certificate
     assert (kept / "ca.key").stat().st_mode & 0o077 == 0
     assert shake_hands(strict_client(first.certificate), second.server_context(), "localhost").cipher()
@@ -91,7 +91,7 @@ def test_files_that_are_no_authority(tmp_path: Path) -> None:
     """What cannot be read or does not fit together is one clear error."""
     (tmp_path / "ca.crt").write_bytes(CertificateAuthority.new().certificate)
     (tmp_path / "ca.key").write_bytes(CertificateAuthority.new()._key)
-    with pytest.raises(ConfigError, match="the key is not that of the certificate"):
+    with pytest.raises(ConfigError, match="the key does not match the certificate"):
         CertificateAuthority.kept_in(tmp_path).server()
     with pytest.raises(ConfigError, match="cannot be kept in"):
         CertificateAuthority.kept_in(tmp_path / "ca.crt" / "below")

@@ -1,4 +1,4 @@
-"""Expressions: what they come to, and what is wrong with those that come to nothing."""
+"""Compilation and evaluation of CEL expressions, and their errors."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def environment() -> Environment:
 
 @pytest.mark.parametrize("text", EVALUATED)
 def test_an_expression_comes_to_a_value(text: str) -> None:
-    """Operators, macros and Kubernetes' functions do what they do on a cluster."""
+    """Operators, macros and Kubernetes' functions behave as on a cluster."""
     assert environment().compile(text).evaluate({"self": SELF}) == EVALUATED[text]
 
 
 @pytest.mark.parametrize("text", NO_VALUE)
 def test_an_expression_without_a_value_says_why(text: str) -> None:
-    """What goes wrong while an expression runs is told in cel-go's words."""
+    """Evaluation errors have cel-go's messages."""
     with pytest.raises(EvaluationFailed) as failed:
         environment().compile(text).evaluate({"self": SELF})
     assert str(failed.value) == NO_VALUE[text]
@@ -98,21 +98,21 @@ def test_an_expression_without_a_value_says_why(text: str) -> None:
 
 @pytest.mark.parametrize("text", NO_PROGRAM)
 def test_an_expression_that_is_none_says_where(text: str) -> None:
-    """What does not compile is told with line, column and the words of cel-go."""
+    """Compilation errors have line, column and cel-go's messages."""
     with pytest.raises(CompileFailed, match="^(compilation|program instantiation) failed") as failed:
         environment().compile(text)
     assert NO_PROGRAM[text] in str(failed.value)
 
 
 def test_a_mark_stands_under_the_error() -> None:
-    """A compile error shows the line and marks the place, with wide signs under wide characters."""
+    """A compilation error shows the line and marks the position, with wide markers under wide characters."""
     with pytest.raises(CompileFailed) as failed:
         environment().compile("'é' == 'x' &&\n 'é' == n")
     assert str(failed.value).endswith(" |  'é' == n\n | ..．..^")
 
 
 def test_a_policy_is_typed_by_what_its_variables_are() -> None:
-    """The variables that a policy defines have the types of their expressions, and no others exist."""
+    """The variables of a policy have the types of their expressions; other variables do not exist."""
     declared = policy_variables({"names": list_of(STRING)}, has_params=False)
     program = Environment(declared).compile("variables.names.exists(n, n == object.name)")
 
@@ -125,7 +125,7 @@ def test_a_policy_is_typed_by_what_its_variables_are() -> None:
 
 
 def test_the_authorizer_is_asked_what_the_expression_says() -> None:
-    """`authorizer` collects what is asked for and hands it to the function that decides."""
+    """`authorizer` passes the attributes of the check to the function that decides."""
     asked: list[AuthorizerAttributes] = []
 
     def decide(access: AuthorizerAttributes) -> AuthorizerDecision:
@@ -146,6 +146,6 @@ DIGITS = "9" * 5000
 @pytest.mark.parametrize("function", ["int", "uint", "double", "duration", "semver"])
 @pytest.mark.parametrize("text", [DIGITS, f"{DIGITS}s", f"{DIGITS}.0.0", f"0x{DIGITS}p1", "\N{SUPERSCRIPT TWO}"])
 def test_numbers_of_any_length_are_errors_of_the_expression(function: str, text: str) -> None:
-    """5,000 digits in an object are more than Python converts; they fail the rule, not the server."""
+    """5,000 digits exceed Python's limit of conversions; the rule fails, not the server."""
     with pytest.raises(EvaluationFailed):
         environment().compile(f"{function}(self.text) == {function}(self.text)").evaluate({"self": {"text": text}})

@@ -46,17 +46,17 @@ CASES = {
     "a name": (f"{HEAD}x = undefined_name\n", "NameError: name 'undefined_name' is not defined", "x = undefined_name"),
     "syntax": (f"{HEAD}def f(:\n    pass\n", "SyntaxError: invalid syntax", "def f(:"),
     "tabs": (f"{HEAD}def f():\n    x = 1\n\ty = 2\n", "indent with spaces only", "    y = 2"),
-    "a dependency": (f"import httpxx\n{HEAD}", "No module named 'httpxx'; install what has it", "import httpxx"),
+    "a dependency": (f"import httpxx\n{HEAD}", "No module named 'httpxx'; install its package", "import httpxx"),
     "the end": (f"import sys\nsys.exit(3)\n{HEAD}", 'below: if __name__ == "__main__":', "sys.exit(3)"),
     "no source text": (f"{HEAD}x = 1\0", "null bytes; save the file as UTF-8 text", "x = 1\N{REPLACEMENT CHARACTER}"),
     "a pattern": (
         with_field('name: str = Field(pattern="^(a")'),
-        "field name: '^(a' is no regular expression: unclosed group",
+        "field name: '^(a' is not a regular expression: unclosed group",
         '    name: str = Field(pattern="^(a")',
     ),
     "look-around": (
         with_field('name: str = Field(default="", pattern="(?<=a)b")'),
-        "'(?<=a)b' is no regular expression: look-around",
+        "'(?<=a)b' is not a regular expression: look-around",
         '    name: str = Field(default="", pattern="(?<=a)b")',
     ),
     "a class as type": (
@@ -238,7 +238,7 @@ def test_modules_that_import_each_other_are_told_apart(
     err = run("rbac", "generate", "circle_a").err
     check(
         err,
-        "two modules import each other: move what both need to a third one",
+        "two modules import each other: move the names that both need to a third one",
         "from circle_a import x",
         "circle_b.py",
     )

@@ -74,7 +74,7 @@ def test_what_is_not_understood_is_exit_code_2(run: Run, arguments: list[str], l
         ("validate --types", "'a.yaml' is none of them"),
         ("init", "a.yaml is a file; a directory was expected"),
         ("apiserver --insecure-http --port 0 --load", "a.yaml: yaml: "),
-        ("apiserver --cert-dir", "the authority cannot be kept in a.yaml: File exists"),
+        ("apiserver --cert-dir", "cannot load or create a certificate authority in a.yaml: File exists"),
         ("apiserver --token-auth-file", "--token-auth-file a.yaml: "),
         ("crd import", "a.yaml: yaml: "),
         ("crd diff a.yaml", "a.yaml: yaml: "),

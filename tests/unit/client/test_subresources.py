@@ -145,6 +145,25 @@ async def test_any_other(client: Client, server: FakeServer) -> None:
     assert [(a.method, a.path) for a in server.asked] == [("GET", f"{PATH}/approval"), ("PUT", f"{PATH}/approval")]
 
 
+async def test_options_of_sub_resources(client: Client, server: FakeServer) -> None:
+    """The status and every other sub-resource take the options of the client's own verbs."""
+    obj, scale = Widget.from_wire(wire()), client.subresource("scale")
+    for _ in range(7):
+        server.reply(wire())
+
+    await client.status.update(obj, dry_run=True, field_owner="me", field_validation="Strict")
+    await client.status.patch(obj, MergePatch({}), dry_run=True, field_owner="me", field_validation="Strict")
+    await scale.create(obj, {}, dry_run=True, field_owner="me", field_validation="Strict")
+    await scale.update(obj, {}, dry_run=True, field_owner="me", field_validation="Strict")
+    await scale.patch(obj, MergePatch({}), dry_run=True, field_owner="me", field_validation="Strict")
+    await client.status.apply(obj, dry_run=True, field_owner="me", force=True)
+    await scale.apply(obj, dry_run=True, field_owner="me", force=True)
+
+    validated = {"dryRun": "All", "fieldManager": "me", "fieldValidation": "Strict"}
+    applied = {"dryRun": "All", "fieldManager": "me", "force": "true"}
+    assert [asked.query for asked in server.asked] == [validated] * 5 + [applied] * 2
+
+
 async def test_subresource_that_is_not_served(client: Client, server: FakeServer) -> None:
     """A sub-resource that the kind does not have is named in the error."""
     server.not_served()

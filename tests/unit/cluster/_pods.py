@@ -1,4 +1,4 @@
-"""Pods for tests of the pretend nodes, and what to wait for."""
+"""Helpers of the tests of pods on simulated nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyctrl.kinds.core.v1 import Event, Pod
 
 
 def pod(name: str = "p", *, annotations: Mapping[str, str] | None = None, **spec: Any) -> Pod:
-    """Make a pod of the default namespace; ``spec`` is as on the wire, one container by default."""
+    """Make a pod in the default namespace; ``spec`` is in wire format, with one container by default."""
     spec.setdefault("containers", [{"name": "c", "image": "busybox:1.36"}])
     metadata = {"name": name, "namespace": "default", "annotations": dict(annotations or {}), "labels": {"app": name}}
     return Pod.from_wire({"metadata": metadata, "spec": spec})
@@ -28,12 +28,12 @@ def conditions(found: Pod) -> dict[str, tuple[str, str | None]]:
 
 
 def waits(found: Pod) -> list[str | None]:
-    """Return why containers wait, None for those that do not."""
+    """Return the reasons of waiting containers, None for others."""
     return [each.state.waiting.reason if each.state.waiting else None for each in found.status.container_statuses]
 
 
 async def until(client: Client, name: str, is_so: Callable[[Pod], bool]) -> Pod:
-    """Wait until a pod is so."""
+    """Wait for a condition on a pod."""
     return await wait_for(client, Pod, Key("default", name), is_so)
 
 
@@ -43,6 +43,6 @@ async def until_phase(client: Client, name: str, phase: str) -> Pod:
 
 
 async def reasons(client: Client, name: str) -> list[str | None]:
-    """Return the reasons of the events about an object, in the order in which they were told."""
+    """Return the reasons of the events about an object, in order of creation."""
     events = await client.list(Event, fields={"involvedObject.name": name})
     return [event.reason for event in sorted(events, key=lambda event: event.metadata.name)]

@@ -1,4 +1,4 @@
-"""The other Python clients, typed, against the served cluster: create, list, watch, patch and delete."""
+"""Other Python clients against the served cluster: create, list, watch, patch and delete."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def official(*, tls: bool) -> Iterator[Any]:
 @pytest.mark.slow("imports a client of 800 models")
 @pytest.mark.parametrize("tls", [False, True])
 def test_the_official_client(tls: bool) -> None:
-    """It creates, reads, patches, watches and deletes with its own types."""
+    """The official client creates, reads, patches, watches and deletes with its own types."""
     models = kubernetes.client
     with official(tls=tls) as client:
         core, apps = models.CoreV1Api(client), models.AppsV1Api(client)
@@ -80,7 +80,7 @@ def test_the_official_client(tls: bool) -> None:
 @pytest.mark.real_time
 @pytest.mark.slow("imports a client of 800 models")
 async def test_kubernetes_asyncio() -> None:
-    """The asyncio client does the same, in the loop of the cluster itself."""
+    """kubernetes_asyncio does the same in the cluster's event loop."""
     models = kubernetes_asyncio.client
     async with Cluster(kubelet=False) as cluster, cluster.serve() as config:
         configuration = models.Configuration()

@@ -1,4 +1,4 @@
-"""The cluster over sockets: encrypted or not, from a loop or without one."""
+"""The cluster over sockets, with and without TLS, from an event loop or a thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def whoami(config: Config) -> tuple[str | None, list[str]]:
 
 
 async def test_https_in_one_line() -> None:
-    """The Config trusts the certificate, is an administrator, and nobody without the authority is served."""
+    """The Config trusts the certificate and is an administrator; clients without the CA are refused."""
     async with Cluster(controllers=False, kubelet=False) as cluster, cluster.serve(tls=True) as config:
         assert config.server.startswith("https://127.0.0.1:")
         async with Client.connect(config) as client:
@@ -39,7 +39,7 @@ async def test_https_in_one_line() -> None:
 
 
 async def test_a_client_certificate_logs_in() -> None:
-    """A certificate of the cluster's authority is its user, before any token."""
+    """A client certificate of the cluster's CA authenticates its user, before any token."""
     authority = CertificateAuthority.new()
     jane = authority.client("jane", ["dev"])
     server = ApiServer(tokens={"secret": User(name="admin", groups=("system:masters",))})
@@ -51,7 +51,7 @@ async def test_a_client_certificate_logs_in() -> None:
 
 
 async def test_pods_find_the_authority_as_their_root() -> None:
-    """With an authority, the root certificate of every namespace is the one that the server shows."""
+    """With an authority, kube-root-ca.crt has the CA of the serving certificate."""
     authority = CertificateAuthority.new()
     async with Cluster(authority=authority, kubelet=False) as cluster, cluster.client() as client:
         root = await client.get(ConfigMap, Key("default", "kube-root-ca.crt"))
@@ -60,7 +60,7 @@ async def test_pods_find_the_authority_as_their_root() -> None:
 
 @pytest.mark.parametrize("tls", [False, True])
 def test_a_program_without_a_loop_has_a_cluster(tls: bool) -> None:
-    """In a `with` block any client that blocks can use a cluster; after the block nobody answers."""
+    """A blocking client can use a cluster in a `with` block; after the block the server is down."""
     with serving_cluster(lambda: Cluster(kubelet=False), tls=tls) as config:
         context = None
         if config.tls.ca is not None:
@@ -72,7 +72,7 @@ def test_a_program_without_a_loop_has_a_cluster(tls: bool) -> None:
 
 
 def test_a_cluster_that_does_not_start_says_why() -> None:
-    """What fails in the thread is raised where the block was to begin."""
+    """An error in the thread is raised at the start of the block."""
 
     def broken() -> Cluster:
         raise ValueError("no cluster today")

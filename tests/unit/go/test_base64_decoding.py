@@ -20,7 +20,7 @@ from pyctrl._go.base64_decoding import CorruptBase64, canonical_base64
     ],
 )
 def test_line_breaks_are_skipped(text: str, canonical: str) -> None:
-    """Line breaks may be anywhere, and what is stored is the form that Go writes."""
+    """Line breaks are skipped, and the result is the form that Go writes."""
     assert canonical_base64(text) == canonical
 
 

@@ -61,7 +61,7 @@ MATCHED = [
 def test_a_pattern_matches_as_in_go(
     engine: Callable[[str], CompiledPattern], pattern: str, text: str, is_match: bool
 ) -> None:
-    """Flags, classes, escapes and the end of a text mean what they mean in Go, with the extra and without."""
+    """Flags, classes, escapes and the end of the text behave as in Go, in both engines."""
     assert pattern_error(pattern) == ""
     assert engine(pattern).matches(text) == is_match
 
@@ -74,14 +74,14 @@ _PARTS = (
 
 @given(st.lists(st.sampled_from(_PARTS.split()), max_size=5).map("".join), st.text("ab1 \nzé[]&~-.{},3A_K", max_size=6))
 def test_both_engines_agree(pattern: str, text: str) -> None:
-    """A definition means the same with and without the extra apiserver."""
+    """Patterns match the same texts with and without the extra apiserver."""
     if pattern_error(pattern) == "":
         assert _RustPattern(pattern).matches(text) == _RE2Pattern(pattern).matches(text)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_matching_takes_linear_time(engine: Callable[[str], CompiledPattern]) -> None:
-    """A pattern over which a backtracking engine would take longer than the universe is old is matched at once."""
+    """A pattern that takes exponential time in a backtracking engine is matched at once."""
     assert not engine("^(a+)+$").matches("a" * 1_000_000 + "!")
 
 
@@ -100,7 +100,7 @@ def test_matches_are_found_as_in_go(text: str, limit: int, found: list[str]) -> 
 
 
 def test_what_needs_the_extra_says_so() -> None:
-    """Without google-re2 a match cannot be located, and some patterns cannot be compiled: the error names the cure."""
+    """Without google-re2, find_all and some patterns fail with an error that has the package to install."""
     with pytest.raises(PatternError, match="pip install 'pyctrl-runtime\\[apiserver\\]'"):
         _RustPattern("a").find_all("a")
     with pytest.raises(PatternError, match="pip install 'pyctrl-runtime\\[apiserver\\]'"):

@@ -1,4 +1,4 @@
-"""Patterns that Go would not compile are refused in Go's words."""
+"""Syntax errors of patterns, in Go's words."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ RIGHT = (
 
 @pytest.mark.parametrize(("pattern", "why"), WRONG.items())
 def test_what_is_wrong_is_said_in_go_words(pattern: str, why: str) -> None:
-    """The message names the mistake and the part of the expression that has it."""
+    """The message has the error and the part of the expression."""
     assert pattern_error(pattern) == f"error parsing regexp: {why}"
 
 
 @pytest.mark.parametrize("pattern", RIGHT)
 def test_what_go_compiles_is_not_complained_about(pattern: str) -> None:
-    """Also where Python's grammar is another."""
+    """Patterns that Go compiles have no error, also where Python's grammar differs."""
     assert pattern_error(pattern) == ""
 
 

@@ -75,12 +75,12 @@ async def test_a_server_without_descriptors_waits_and_goes_on(caplog: pytest.Log
     has_failed = asyncio.Event()
     failures = iter([False, False, True])
 
-    def make_room() -> bool:
+    def free_descriptor() -> bool:
         if next(failures, True):
             has_failed.set()
         return False
 
-    acceptor = Listener("test", accepted.put, make_room=make_room)
+    acceptor = Listener("test", accepted.put, free_descriptor=free_descriptor)
     async with acceptor.listening("127.0.0.1", 0, backlog=16) as port:
         clients = [client() for _ in range(5)]
         with few_descriptors(64) as opened:
@@ -99,7 +99,7 @@ async def test_the_last_descriptors_are_left_to_others() -> None:
     """A connection that gets one of the last descriptors is closed at once, unless the server has something idle."""
     accepted: asyncio.Queue[socket.socket] = asyncio.Queue()
     idle = [True]
-    acceptor = Listener("test", accepted.put, make_room=lambda: idle.pop() if idle else False)
+    acceptor = Listener("test", accepted.put, free_descriptor=lambda: idle.pop() if idle else False)
     async with acceptor.listening("127.0.0.1", 0, backlog=16) as port:
         first, second = client(), client()
         loop = asyncio.get_running_loop()

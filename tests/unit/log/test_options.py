@@ -159,7 +159,7 @@ def test_a_flag_that_is_wrong_says_what_is_right(arguments: str, said: str) -> N
 
 def test_options_that_are_wrong_say_what_is_right() -> None:
     """In Python too."""
-    with pytest.raises(ValueError, match="encoder is one of console, json, got 'xml'"):
+    with pytest.raises(ValueError, match="encoder must be one of console, json, got 'xml'"):
         LogOptions(encoder="xml")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected a level"):
         configure_logging("LOUD")

@@ -174,7 +174,7 @@ async def test_using_a_manager_that_is_not_connected_says_so() -> None:
 
 def test_a_manager_needs_to_know_its_cluster() -> None:
     """Neither a config nor a client, or both, is a mistake told at once."""
-    with pytest.raises(ManagerError, match=r"such as Config.load\(\), or client="):
+    with pytest.raises(ManagerError, match=r"such as Config.load\(\), client="):
         Manager()
 
 

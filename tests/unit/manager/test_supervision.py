@@ -320,7 +320,7 @@ async def test_an_optional_kind_that_may_not_be_listed_is_gone_without(caplog: p
             await asyncio.sleep(60)
             assert (free.is_ready, manager.not_ready) == (True, {})
     assert any(f"free may not list and watch animal7s.{GROUP}" in text for text in caplog.messages)
-    assert any("goes on without" in text for text in caplog.messages)
+    assert any("continues without" in text for text in caplog.messages)
 
 
 async def test_a_definition_that_goes_while_the_controller_runs() -> None:

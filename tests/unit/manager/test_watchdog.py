@@ -70,9 +70,9 @@ def warned() -> Iterator[Warned]:
 def test_a_turn_that_is_too_long_is_reported_while_it_lasts() -> None:
     """After the threshold, twice that, four times that; then it is known how long it took."""
     turns, reports = LoopTurns(threshold=1.0), []
-    assert turns.look(0.0, late=0.0, is_idle=False).is_due
+    assert turns.check(0.0, late=0.0, is_idle=False).is_due
     for half_seconds in range(1, 40):
-        look = turns.look(half_seconds / 2, late=0.0, is_idle=False)
+        look = turns.check(half_seconds / 2, late=0.0, is_idle=False)
         assert not look.is_due
         if look.blocked is not None:
             reports.append(look.blocked)
@@ -84,7 +84,7 @@ def test_a_loop_that_turns_or_waits_is_not_reported() -> None:
     """One that waits is not even given a callback, one that is busy gets one for each look."""
     turns = LoopTurns(threshold=1.0)
     for second in range(100):
-        look = turns.look(second, late=0.0, is_idle=second % 2 == 0)
+        look = turns.check(second, late=0.0, is_idle=second % 2 == 0)
         assert look.is_due == (second % 2 == 1)
         assert look.blocked is None
         if look.is_due:
@@ -94,10 +94,10 @@ def test_a_loop_that_turns_or_waits_is_not_reported() -> None:
 def test_a_thread_that_could_not_look_in_time_reports_when_it_can() -> None:
     """C code that holds the interpreter lock stops the watchdog too: it reports at its first look afterwards."""
     turns = LoopTurns(threshold=1.0)
-    look = turns.look(10.0, late=3.0, is_idle=False)
+    look = turns.check(10.0, late=3.0, is_idle=False)
     assert (look.is_due, look.blocked, look.is_late) == (True, 3.0, True)
     assert turns.turned(10.1) == pytest.approx(3.1)
-    assert turns.look(20.0, late=3.0, is_idle=True).blocked is None  # the process was paused while it waited
+    assert turns.check(20.0, late=3.0, is_idle=True).blocked is None  # the process was paused while it waited
 
 
 def test_a_place_that_blocks_over_and_over_is_logged_now_and_then() -> None:
@@ -216,5 +216,5 @@ async def test_it_can_be_switched_off() -> None:
     """A manager without a threshold has no watchdog."""
     async with Manager(Config.in_process(ApiServer()), blocked_loop_warning=None) as manager:
         assert manager.loop_watchdog is None
-    with pytest.raises(ManagerError, match="blocked_loop_warning is a time above zero"):
+    with pytest.raises(ManagerError, match="blocked_loop_warning must be above zero"):
         Manager(Config.in_process(ApiServer()), blocked_loop_warning=timedelta(0))

@@ -31,7 +31,7 @@ DOCUMENTED = (
     "int32",
 )
 
-EXAMINER = OfflineValidator()
+VALIDATOR = OfflineValidator()
 
 
 def read(cls: type[CustomResource[Any, Any]], obj: Any) -> Any:
@@ -75,7 +75,7 @@ def test_the_server_takes_what_python_takes(kind: Kind, data: st.DataObject) -> 
         if "default: " not in str(error) and "costs the server too much" not in str(error):
             raise
         reject()
-    assert EXAMINER.define(made).complaints == ()
+    assert VALIDATOR.define(made).problems == ()
     for _ in range(8):
         spec = data.draw(kind.specs)
         agree(kind.cls, spec)
@@ -83,8 +83,8 @@ def test_the_server_takes_what_python_takes(kind: Kind, data: st.DataObject) -> 
 
 def agree(cls: type[CustomResource[Any, Any]], spec: Any) -> None:
     obj = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind, "metadata": {"name": "a"}, "spec": spec}
-    examination = EXAMINER.examine(obj)
-    complaints = [str(each) for each in examination.complaints if each.reason != "FieldUnknown"]
+    examination = VALIDATOR.validate(obj)
+    complaints = [str(each) for each in examination.problems if each.reason != "FieldUnknown"]
     if complaints:
         is_documented = any(each in complaint for each in DOCUMENTED for complaint in complaints)
         assert is_documented or not is_right(cls, obj), f"Python takes it, the server does not: {complaints}"

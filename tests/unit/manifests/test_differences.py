@@ -26,10 +26,10 @@ def kind_of(annotation: Any, default: Any = ...) -> type[CustomResource[Any, Any
 
 def server_says(cls: type[CustomResource[Any, Any]], spec: dict[str, Any]) -> tuple[str, Any]:
     """Return the server's complaints, and the spec that it would store."""
-    examiner = OfflineValidator()
-    assert examiner.define(definition(cls)).complaints == ()
-    found = examiner.examine(object_of(cls, spec))
-    complaints = [each for each in found.complaints if each.reason != "FieldUnknown"]
+    validator = OfflineValidator()
+    assert validator.define(definition(cls)).problems == ()
+    found = validator.validate(object_of(cls, spec))
+    complaints = [each for each in found.problems if each.reason != "FieldUnknown"]
     return "; ".join(map(str, complaints)), found.object["spec"] if found.object else None
 
 

@@ -1,4 +1,4 @@
-"""What no definition can be made of: each problem names the place, the class, the field and the cure."""
+"""Types without a CustomResourceDefinition: each problem names the source line, the class, the field and the fix."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_all_problems_of_a_kind_are_told_at_once() -> None:
         pass
 
     told = problems_of(Twice)
-    assert told.startswith("no definition can be made of Twice:")
+    assert told.startswith("no CustomResourceDefinition can be generated from Twice:")
     lines = inspect.getsourcelines(TwiceSpec)[1]
     assert f"test_problems.py:{lines + 1} TwiceSpec.first: Any has no schema" in told
     assert f"test_problems.py:{lines + 2} TwiceSpec.second: a tuple[int, str] has no schema" in told

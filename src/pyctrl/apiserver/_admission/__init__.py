@@ -1,9 +1,10 @@
-"""Admission: who may still change a write, or refuse it, between its decoding and the storage.
+"""Admission control: plugins that change or reject writes between decoding and storage.
 
-As in kube-apiserver a write is decoded and defaulted, then *mutated*, brought into form and validated by its kind, then
-*validated* here, and stored. `AdmissionChain` is the chain; its plugins are the `Plugin`s that this server has built
-in.
-Nothing here waits unless something outside has to be asked: a write without webhooks is one synchronous transaction.
+As in kube-apiserver, a write is decoded and defaulted, *mutated* by admission, prepared and validated by the strategy
+of its kind, *validated* by admission, and stored. `AdmissionChain` runs the built-in `Plugin`s and then the dynamic
+ones: webhooks and policies.
+
+Only webhooks wait. A write without webhooks is one synchronous transaction.
 """
 
 from pyctrl.apiserver._admission.attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind

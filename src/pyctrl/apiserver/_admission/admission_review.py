@@ -1,4 +1,4 @@
-"""AdmissionReview: what a webhook is asked, and what it answers."""
+"""AdmissionReview: the request to a webhook, and the validation of its response."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from pyctrl.apiserver._admission.attributes import CREATE, DELETE, Attributes, Kind
 from pyctrl.apiserver._authn import user_info
-from pyctrl.apiserver._request.negotiation import with_type_meta
 from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._schema.schema import GoTypeInfo, SchemaNode
 from pyctrl.apiserver._serializer.decoding import decode_json
 from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review, go_kind
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
+
+__all__ = [
+    "VERSIONS",
+    "InvalidReview",
+    "VerifiedResponse",
+    "admission_request_of",
+    "admission_review_of",
+    "operations_of",
+    "verify_admission_response",
+]
+
 
 GROUP = "admission.k8s.io"
 VERSIONS = ("v1", "v1beta1")
@@ -27,7 +38,7 @@ _STATUS = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
 
 
 class InvalidReview(Exception):
-    """An answer that is no fitting AdmissionReview. `is_readable` tells that it is at least one."""
+    """Raised for an invalid response. `is_readable`: it could be decoded as an AdmissionReview."""
 
     def __init__(self, why: str, *, is_readable: bool = True) -> None:
         super().__init__(why)
@@ -36,7 +47,7 @@ class InvalidReview(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedResponse:
-    """What a webhook answered."""
+    """The validated response of a webhook."""
 
     allowed: bool
     status: dict[str, Any]
@@ -46,7 +57,7 @@ class VerifiedResponse:
     annotations: Mapping[str, str] = field(default_factory=dict)
 
 
-# -- the question ------------------------------------------------------------------------------------------------
+# -- request -----------------------------------------------------------------------------------------------------
 
 
 def admission_review_of(
@@ -57,17 +68,17 @@ def admission_review_of(
     version: str,
     uid: str,
 ) -> dict[str, Any]:
-    """Make the AdmissionReview of a write, shown as `wanted`, which `objects` (new and old) are in the version of."""
+    """Return the AdmissionReview of a write as `wanted`, the version that `objects` (new and old) have."""
     new, old = (_shown(each, wanted, attributes) for each in objects)
-    asked = {"uid": uid, **admission_request_of(attributes, wanted), "object": new, "oldObject": old}
-    # kube-apiserver's order, for whoever reads the bytes:
-    order = (*(key for key in asked if key not in _LAST), *_LAST)
-    request = {key: asked[key] for key in order}
+    fields = {"uid": uid, **admission_request_of(attributes, wanted), "object": new, "oldObject": old}
+    # kube-apiserver's order of keys
+    order = (*(key for key in fields if key not in _LAST), *_LAST)
+    request = {key: fields[key] for key in order}
     return {"kind": "AdmissionReview", "apiVersion": f"{GROUP}/{version}", "request": request}
 
 
 def admission_request_of(attributes: Attributes, wanted: ResourceType) -> dict[str, Any]:
-    """Describe a write as an AdmissionRequest does, without its id and its objects."""
+    """Return the AdmissionRequest of a write, without its uid and objects."""
     subresource = attributes.subresource
     parts: dict[str, Any] = {
         "kind": _kind(attributes.own_kind or Kind(wanted.group, wanted.version, wanted.kind)),
@@ -107,7 +118,7 @@ def _resource(resource: ResourceType) -> dict[str, str]:
 
 
 def options_of(attributes: Attributes) -> dict[str, Any]:
-    """Give the options of a write as the object that an AdmissionReview has."""
+    """Return the options of a write as in an AdmissionRequest."""
     options, query = attributes.options, attributes.request.query
     given: dict[str, Any] = {
         "kind": _OPTIONS.get(attributes.operation, "UpdateOptions"),
@@ -125,16 +136,16 @@ def options_of(attributes: Attributes) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None and value != ""}
 
 
-# -- the answer --------------------------------------------------------------------------------------------------
+# -- response ----------------------------------------------------------------------------------------------------
 
 
 def verify_admission_response(
     answer: Any, *, version: str, uid: str, mutating: bool, components: OpenAPIComponents
 ) -> VerifiedResponse:
-    """Read what a webhook answered.
+    """Decode and validate the response of a webhook.
 
     Raises:
-        InvalidReview: it is no answer to the question.
+        InvalidReview: It is not a valid response to the request.
     """
     review = _decoded(answer, version, components)
     response: dict[str, Any] | None = review.get("response")
@@ -162,7 +173,7 @@ def _decoded(answer: Any, version: str, components: OpenAPIComponents) -> dict[s
 
 
 def _check(review: dict[str, Any], response: dict[str, Any], uid: str, mutating: bool) -> None:
-    """Check what v1 asks of an answer; v1beta1 was content with less."""
+    """Validate the response by the rules of v1, which v1beta1 does not have."""
     if response.get("uid", "") != uid:
         raise InvalidReview(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
     kind, version = review.get("kind", ""), review.get("apiVersion", "")
@@ -182,10 +193,10 @@ def _check(review: dict[str, Any], response: dict[str, Any], uid: str, mutating:
 
 
 def operations_of(patch: bytes) -> list[dict[str, Any]]:
-    """Read a JSON patch.
+    """Decode a JSON patch.
 
     Raises:
-        InvalidReview: it is none.
+        InvalidReview: It is not a list of operations.
     """
     try:
         operations = decode_json(patch)
@@ -202,7 +213,7 @@ def operations_of(patch: bytes) -> list[dict[str, Any]]:
 
 
 def _node(components: OpenAPIComponents) -> SchemaNode:
-    """Give the Go type of an AdmissionReview, as far as its answers go."""
+    """Return the Go type of an AdmissionReview, as far as responses use it."""
     text, flag = GoTypeInfo(name="string"), GoTypeInfo(name="bool")
     strings = SchemaNode(
         type="object", additional=SchemaNode(type="string", go=text), go=GoTypeInfo(name="map[string]string")

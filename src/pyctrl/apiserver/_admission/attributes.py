@@ -1,4 +1,4 @@
-"""What an admission plugin gets to know about one write."""
+"""Admission attributes: the write that plugins admit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from pyctrl.apiserver._errors import FieldError, StatusError, forbidden
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._registry.resources import ResourceType
     from pyctrl.apiserver._request.options import DeleteOptions, WriteOptions
     from pyctrl.apiserver._request.request import ResourceRequest
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Attributes", "Kind"]
+
 
 CREATE: Final = "CREATE"
 UPDATE: Final = "UPDATE"
@@ -20,7 +23,7 @@ CONNECT: Final = "CONNECT"
 
 
 class Kind(NamedTuple):
-    """A kind by its full name."""
+    """A group, version and kind."""
 
     group: str
     version: str
@@ -29,26 +32,26 @@ class Kind(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class ReinvocationContext:
-    """Who is to be asked once more, because somebody after them changed the object."""
+    """The webhooks to invoke again because a later plugin or webhook has changed the object."""
 
     round: int = 0
-    is_wanted: bool = False  # somebody changed the object in the first round
-    invoked: dict[tuple[str, int], None] = field(default_factory=dict)  # webhooks that may be called again
+    is_wanted: bool = False  # a webhook changed the object in the first round
+    invoked: dict[tuple[str, int], None] = field(default_factory=dict)  # webhooks that can be reinvoked
     required: set[tuple[str, int]] = field(default_factory=set)
     last_output: dict[str, Any] | None = None
 
     def require_all(self) -> None:
-        """Ask everybody again that was asked so far and wants to be."""
+        """Require all webhooks that were invoked so far and can be reinvoked."""
         self.required.update(self.invoked)
 
 
 @dataclass(slots=True, kw_only=True)
 class Attributes:
-    """One write that wants to be admitted.
+    """The attributes of one write.
 
-    `object` and `old` are whole objects in the version of the request; a plugin that mutates changes `object` in place
-    or puts another one there. A delete has no object, a create has nothing old. For a sub-resource that has a kind of
-    its own (`scale`, `eviction`, `binding`, `token`) they are of that kind, which `kind` names.
+    `object` and `old` are whole objects in the version of the request. A mutating plugin changes `object` in place or
+    replaces it. A delete has no object, a create no old one. For a sub-resource with its own kind (`scale`,
+    `eviction`, `binding`, `token`) they are of that kind, which is `kind`.
     """
 
     operation: str
@@ -57,23 +60,23 @@ class Attributes:
     old: dict[str, Any] | None = None
     name: str
     options: WriteOptions | DeleteOptions
-    own_kind: Kind | None = None  # of a sub-resource; None is the resource's
+    own_kind: Kind | None = None  # of a sub-resource; None for the kind of the resource
     reinvocation: ReinvocationContext = field(default_factory=ReinvocationContext)
-    is_mutated_dynamically: bool = False  # or may be: webhooks were asked
+    is_mutated_dynamically: bool = False  # dynamic plugins ran and may have changed the object
 
     @property
     def resource(self) -> ResourceType:
-        """The resource that is written, in the version of the request."""
+        """The written resource, in the version of the request."""
         return self.request.resource
 
     @property
     def subresource(self) -> str:
-        """The part of it that is written, or ""."""
+        """The written sub-resource, or ""."""
         return self.request.target.subresource
 
     @property
     def namespace(self) -> str:
-        """The namespace of the request, "" in cluster scope; a Namespace is its own."""
+        """The namespace of the request, "" in cluster scope; of a Namespace, its own name."""
         target = self.request.target
         if target.resource == "namespaces" and not target.group:
             return self.name
@@ -87,32 +90,32 @@ class Attributes:
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing will be stored."""
+        """Whether the write is a dry run."""
         return self.options.dry_run
 
     @property
     def user(self) -> User:
-        """Who asks."""
+        """The user of the request."""
         return self.request.user
 
     @property
     def shown_name(self) -> str:
-        """The name that a refusal tells: that of the request, of the object, or what it is generated from."""
+        """The name in error messages: that of the request, of the object, or its generateName."""
         if self.name:
             return self.name
         metadata = (self.object or {}).get("metadata") or {}
         return str(metadata.get("name") or metadata.get("generateName") or "Unknown")
 
     def warn(self, text: str) -> None:
-        """Warn the client; a text that no header can carry is left out."""
+        """Add a warning to the response; a text that a header cannot carry is dropped."""
         if text and text.isprintable():
             self.request.warnings.append(text)
 
     def annotate(self, key: str, value: str) -> None:
-        """Note something in the audit log."""
+        """Add an annotation to the audit event."""
         self.request.annotations.setdefault(key, value)
 
     def forbidden(self, why: str, *causes: FieldError) -> StatusError:
-        """Make the 403 of a plugin that refuses."""
+        """Return the 403 error of a plugin that rejects the write."""
         target = self.request.target
         return forbidden(target.resource, self.shown_name, why, target.group, causes)

@@ -1,4 +1,4 @@
-"""The chain of admission: every plugin that is concerned, in order, first to change and then to check."""
+"""Admission chain: runs mutating and then validating admission of all plugins, in order."""
 
 from __future__ import annotations
 
@@ -7,63 +7,65 @@ from typing import Any, Protocol
 
 from pyctrl.apiserver._admission.attributes import Attributes
 
+__all__ = ["AdmissionChain", "Plugin"]
+
 
 class Plugin(Protocol):
-    """A part of the server that has a say in writes. Both methods may raise `Refused`; neither may wait."""
+    """A built-in admission plugin. `mutate` and `validate` may raise a `StatusError`; they are not async."""
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Whether writes to a resource are to be shown to this plugin; asked once for each resource."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the plugin handles writes of a resource; called once for each resource."""
         ...
 
     def mutate(self, attributes: Attributes) -> None:
-        """Change the object, or refuse. It is decoded and defaulted; its kind has not checked it yet.
+        """Change or reject the object, which is decoded and defaulted but not validated yet.
 
-        A custom resource may not be changed here, whose schema may have been checked before.
+        A plugin must not change a custom resource: its schema may have been validated before.
         """
         ...
 
     def validate(self, attributes: Attributes) -> None:
-        """Refuse, or not. The object is as it will be stored; changing it now is wrong."""
+        """Accept or reject the object in its final form; a plugin must not change it."""
         ...
 
 
 class DynamicPlugin(Protocol):
-    """What has to be asked outside, after the plugins: webhooks, and policies, which come with them."""
+    """A plugin that runs after the built-in ones and may wait: webhooks, and policies, which run with them."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is registered: then nobody makes a coroutine for it."""
+        """Whether nothing is configured; the chain then skips the plugin."""
         ...
 
     def mutate(self, attributes: Attributes) -> Coroutine[Any, Any, None]:
-        """Change the object, or refuse."""
+        """Change or reject the object."""
         ...
 
     def validate(self, attributes: Attributes) -> Coroutine[Any, Any, None]:
-        """Refuse, or not."""
+        """Accept or reject the object."""
         ...
 
 
 class AdmissionChain:
-    """The chain of one server."""
+    """The admission chain of a server."""
 
     def __init__(self, plugins: Iterable[Plugin] = (), dynamic_plugins: Iterable[DynamicPlugin] = ()) -> None:
         self._plugins = list(plugins)
         self._dynamic_plugins = list(dynamic_plugins)
-        self._concerned: dict[tuple[str, str], tuple[Plugin, ...]] = {}
+        self._handlers: dict[tuple[str, str], tuple[Plugin, ...]] = {}
 
     def add(self, plugin: Plugin) -> None:
-        """Let one more plugin have a say, after those that are there."""
+        """Append a plugin."""
         self._plugins.append(plugin)
-        self._concerned.clear()
+        self._handlers.clear()
 
     @property
     def has_dynamic_plugins(self) -> bool:
-        """Whether somebody outside is registered: only they look at what is deleted."""
-        return any(not remote.is_idle for remote in self._dynamic_plugins)
+        """Whether a dynamic plugin is configured; only those need the object of a delete."""
+        return any(not plugin.is_idle for plugin in self._dynamic_plugins)
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Let everybody change the object; suspends only where a webhook must be called."""
+        """Run mutating admission; suspends only if a webhook must be called."""
         await self._mutate(attributes)
         if attributes.reinvocation.is_wanted:
             attributes.reinvocation.round = 1
@@ -72,23 +74,23 @@ class AdmissionChain:
     async def _mutate(self, attributes: Attributes) -> None:
         for plugin in self._of(attributes):
             plugin.mutate(attributes)
-        for remote in self._dynamic_plugins:
-            if not remote.is_idle:
+        for dynamic in self._dynamic_plugins:
+            if not dynamic.is_idle:
                 attributes.is_mutated_dynamically = True
-                await remote.mutate(attributes)
+                await dynamic.mutate(attributes)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Let everybody check the object; suspends only where a webhook must be called."""
+        """Run validating admission; suspends only if a webhook must be called."""
         for plugin in self._of(attributes):
             plugin.validate(attributes)
-        for remote in self._dynamic_plugins:
-            if not remote.is_idle:
-                await remote.validate(attributes)
+        for dynamic in self._dynamic_plugins:
+            if not dynamic.is_idle:
+                await dynamic.validate(attributes)
 
     def _of(self, attributes: Attributes) -> tuple[Plugin, ...]:
         target = attributes.request.target
         key = target.group, target.resource
-        found = self._concerned.get(key)
+        found = self._handlers.get(key)
         if found is None:
-            found = self._concerned[key] = tuple(each for each in self._plugins if each.concerns(*key))
+            found = self._handlers[key] = tuple(each for each in self._plugins if each.handles(*key))
         return found

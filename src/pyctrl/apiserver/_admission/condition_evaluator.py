@@ -1,10 +1,11 @@
-"""Evaluates match conditions: what expressions get to see of a write."""
+"""Evaluation of match conditions, and the CEL variables of a write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyctrl._go.text import aggregate_messages
 from pyctrl.api import Access as RequestAccess
 from pyctrl.apiserver._admission.admission_review import admission_request_of
 from pyctrl.apiserver._admission.attributes import Attributes
@@ -21,7 +22,10 @@ from pyctrl.cel import (
 )
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["MatchConditionsFailed", "Objects", "match_conditions_hold", "variables_of"]
+
 
 Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the new one and the old one
 
@@ -29,11 +33,11 @@ Objects: TypeAlias = tuple[dict[str, Any] | None, dict[str, Any] | None]  # the 
 def variables_of(
     attributes: Attributes, wanted: ResourceType, objects: Objects, authorizer: RequestAuthorizer
 ) -> dict[str, Any]:
-    """Give the variables of an expression about a write that is shown as `wanted`."""
+    """Return the CEL variables of a write as `wanted`, the version of `objects`."""
 
     def decide(access: AuthorizerAttributes, /) -> AuthorizerDecision:
         user = _account(*access.service_account) if access.service_account else attributes.user
-        found = authorizer.decide(user, _asked(access))
+        found = authorizer.decide(user, _request_access(access))
         return AuthorizerDecision(allowed=found.is_allowed, reason=found.reason, error=found.error)
 
     target = attributes.request.target
@@ -58,7 +62,7 @@ def _account(namespace: str, name: str) -> User:
     return User(name=f"system:serviceaccount:{namespace}:{name}", groups=groups)
 
 
-def _asked(access: AuthorizerAttributes) -> RequestAccess:
+def _request_access(access: AuthorizerAttributes) -> RequestAccess:
     if access.path:
         return RequestAccess(access.verb, path=access.path, is_resource=False)
     return RequestAccess(
@@ -72,7 +76,7 @@ def _asked(access: AuthorizerAttributes) -> RequestAccess:
 
 
 class MatchConditionsFailed(Exception):
-    """Conditions none of which is false and some of which came to no value."""
+    """Raised if the evaluation of some conditions failed and none of the others is false."""
 
 
 def match_conditions_hold(
@@ -80,10 +84,10 @@ def match_conditions_hold(
     variables: Mapping[str, Any],
     compiled: Callable[[str], Program] = compiled_condition,
 ) -> bool:
-    """Whether all conditions hold; one that is false outweighs others that fail.
+    """Return whether all conditions are true; a false condition takes precedence over errors of others.
 
     Raises:
-        MatchConditionsFailed: some came to no value, and none is false.
+        MatchConditionsFailed: The evaluation of some conditions failed, and none is false.
     """
     failures: list[str] = []
     for condition in conditions:
@@ -96,9 +100,3 @@ def match_conditions_hold(
     if failures:
         raise MatchConditionsFailed(aggregate_messages(failures))
     return True
-
-
-def aggregate_messages(errors: Sequence[str]) -> str:
-    """Tell several errors as one, as apimachinery does."""
-    told = list(dict.fromkeys(errors))
-    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"

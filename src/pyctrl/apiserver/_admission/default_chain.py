@@ -1,4 +1,4 @@
-"""The chain that a server has by default, in kube-apiserver's order."""
+"""The default admission chain, in kube-apiserver's order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from pyctrl.apiserver._admission._plugins.certificate_approval import CertificateSigning
 from pyctrl.apiserver._admission._plugins.namespace_lifecycle import NamespaceLifecycle
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
-    OWNER_RIGHTS,
+    PLUGIN_NAME as OWNER_REFERENCES_PERMISSION_ENFORCEMENT,
+)
+from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
 from pyctrl.apiserver._admission._plugins.persistent_volume_claim_resize import PersistentVolumeClaimResize
@@ -17,7 +19,7 @@ from pyctrl.apiserver._admission._plugins.priority import Priority
 from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
 from pyctrl.apiserver._admission.matching import MatchContext
 from pyctrl.apiserver._admission.validating_policy import ValidatingAdmissionPolicies
-from pyctrl.apiserver._admission.versioned_attributes import VersionConverter
+from pyctrl.apiserver._admission.versioned_attributes import ObjectConverter, VersionConverter
 from pyctrl.apiserver._admission.webhook_call import AdmissionReviewClient
 from pyctrl.apiserver._admission.webhook_dispatcher import (
     MutatingAdmissionWebhook,
@@ -28,12 +30,14 @@ from pyctrl.apiserver._admission.webhook_source import WebhookConfigurations
 from pyctrl.apiserver._storage.storage import Storage
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceRegistry
+    from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._webhooks import WebhookClient
 
-#: The plugins that are off unless somebody wants them, by kube-apiserver's names.
+__all__ = ["AdmissionPluginName", "default_admission_chain"]
+
+
+#: Plugins that are disabled by default, by kube-apiserver's names.
 AdmissionPluginName: TypeAlias = Literal["OwnerReferencesPermissionEnforcement"]
 
 _GROUP = "admissionregistration.k8s.io"
@@ -41,30 +45,32 @@ _GROUP = "admissionregistration.k8s.io"
 
 def default_admission_chain(
     storage: Storage,
-    registry: ResourceRegistry,
+    registry: ServedResources,
     random: Random,
     client: WebhookClient,
-    conversions: WebhookConverter,
+    conversions: ObjectConverter,
     authorizer: Authorizer,
     enabled: Collection[AdmissionPluginName] = (),
 ) -> AdmissionChain:
-    """Make the chain over a storage.
+    """Return the default admission chain of a storage.
 
     Args:
-        enabled: plugins that are off by default.
+        enabled: Plugins to enable that are disabled by default.
 
     Raises:
-        ValueError: one of those is none.
+        ValueError: A plugin in `enabled` does not exist.
     """
     _check_known(enabled)
     namespaces = storage.collection("", "namespaces")
-    surroundings, versions = MatchContext(registry, namespaces), VersionConverter(conversions)
-    matcher = WebhookMatcher(surroundings, versions, authorizer)
-    asker = AdmissionReviewClient(client, registry.components, random)
+    match_context, versions = MatchContext(registry, namespaces), VersionConverter(conversions)
+    matcher = WebhookMatcher(match_context, versions, authorizer)
+    review_client = AdmissionReviewClient(client, registry.components, random)
     mutating = WebhookConfigurations(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = WebhookConfigurations(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     optional: list[Plugin] = (
-        [OwnerReferencesPermissionEnforcement(registry, authorizer)] if OWNER_RIGHTS in enabled else []
+        [OwnerReferencesPermissionEnforcement(registry, authorizer)]
+        if OWNER_REFERENCES_PERMISSION_ENFORCEMENT in enabled
+        else []
     )
     return AdmissionChain(
         [
@@ -75,9 +81,9 @@ def default_admission_chain(
             CertificateSigning(authorizer),
         ],
         [
-            MutatingAdmissionWebhook(mutating, matcher, asker, versions),
-            ValidatingAdmissionPolicies(storage, registry, surroundings, versions, authorizer),
-            ValidatingAdmissionWebhook(validating, matcher, asker, versions),
+            MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
+            ValidatingAdmissionPolicies(storage, registry, match_context, versions, authorizer),
+            ValidatingAdmissionWebhook(validating, matcher, review_client, versions),
         ],
     )
 
@@ -86,4 +92,4 @@ def _check_known(enabled: Collection[str]) -> None:
     optional = get_args(AdmissionPluginName)
     for name in enabled:
         if name not in optional:
-            raise ValueError(f"there is no admission plugin {name!r} to enable; there is {', '.join(optional)}")
+            raise ValueError(f"unknown admission plugin {name!r}; the optional plugins are {', '.join(optional)}")

@@ -1,4 +1,4 @@
-"""Match conditions: expressions in CEL that say whether a webhook, or a policy, is asked about a write at all."""
+"""Validation and compilation of match conditions, the CEL expressions that select writes for a webhook or policy."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from pyctrl.cel import (
     has_library,
 )
 
-LIMIT = 64  # conditions of one webhook; kube-apiserver's own
+__all__ = ["compiled_condition", "validate_conditions", "validate_expression"]
+
+
+LIMIT = 64  # match conditions of one webhook, as in kube-apiserver
 
 
 @lru_cache(maxsize=1)
 def condition_environment() -> Environment:
-    """Give what the conditions of webhooks may refer to."""
+    """Return the environment of webhooks' match conditions."""
     return Environment(MATCH_CONDITION)
 
 
@@ -33,7 +36,7 @@ def compiled_condition(text: str) -> Program:
     """Compile a match condition.
 
     Raises:
-        CompileFailed: it is none.
+        CompileFailed: It does not compile.
     """
     return condition_environment().compile(text)
 
@@ -41,7 +44,7 @@ def compiled_condition(text: str) -> Program:
 def validate_conditions(
     conditions: Sequence[Mapping[str, JSON]], path: str, environment: Environment | None = None
 ) -> Iterator[FieldError]:
-    """Check the match conditions of a webhook or a policy."""
+    """Validate the match conditions of a webhook or policy."""
     if len(conditions) > LIMIT:
         yield too_many(path, len(conditions), LIMIT)
         return
@@ -67,10 +70,10 @@ def _condition(condition: Mapping[str, JSON], path: str, environment: Environmen
 def validate_expression(
     text: str, path: str, environment: Environment, *wanted: Type, shown: JSON = None
 ) -> Iterator[FieldError]:
-    """Check that an expression compiles and gives one of the types that are wanted.
+    """Validate that an expression compiles to one of the wanted types.
 
     Args:
-        shown: what the error shows, when it is not the text.
+        shown: The invalid value in errors; the default is the text.
     """
     if not text.strip():
         yield required(path)

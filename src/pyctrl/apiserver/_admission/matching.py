@@ -1,4 +1,4 @@
-"""Which writes a webhook or a policy wants to see: rules, selectors, and versions that stand for each other."""
+"""Matching of writes with webhooks and policies: rules, selectors, and equivalent versions."""
 
 from __future__ import annotations
 
@@ -10,19 +10,23 @@ from pyctrl.apiserver._admission.attributes import CREATE, UPDATE, Attributes
 from pyctrl.apiserver._errors import not_found
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["MatchContext", "MatchCriteria", "is_exempt"]
+
+
 CONFIGURATIONS = frozenset(
-    f"{kind}{what}"
-    for kind in ("mutating", "validating")
-    for what in ("webhookconfigurations", "admissionpolicies", "admissionpolicybindings")
+    f"{prefix}{suffix}"
+    for prefix in ("mutating", "validating")
+    for suffix in ("webhookconfigurations", "admissionpolicies", "admissionpolicybindings")
 )
 _GROUP = "admissionregistration.k8s.io"
 
 
 def is_exempt(attributes: Attributes) -> bool:
-    """Whether a write is to admission's own configuration: nobody outside may lock the door that it came through."""
+    """Return whether a write is exempt: admission configuration, so that a broken webhook can always be repaired."""
     target = attributes.request.target
     return target.group == _GROUP and target.resource in CONFIGURATIONS
 
@@ -50,7 +54,7 @@ class RuleMatcher(NamedTuple):
         )
 
     def matches(self, attributes: Attributes, resource: ResourceType) -> bool:
-        """Whether the rule is about a write, were it one of `resource`."""
+        """Return whether the rule matches a write, if it were a write of `resource`."""
         return (
             self._in_scope(attributes)
             and _among(self.operations, attributes.operation)
@@ -75,7 +79,7 @@ def _is(wanted: str, value: str) -> bool:
 
 
 class MatchCriteria:
-    """What one webhook or policy says about the writes that it wants to see."""
+    """The match criteria of one webhook or policy."""
 
     def __init__(self, spec: Mapping[str, Any], rules: Sequence[Mapping[str, Any]]) -> None:
         self._rules = [RuleMatcher.of(rule) for rule in rules]
@@ -84,20 +88,20 @@ class MatchCriteria:
         self._namespaces = LabelSelector.from_wire(spec.get("namespaceSelector") or {})
         self._objects = LabelSelector.from_wire(spec.get("objectSelector") or {})
 
-    def match(self, attributes: Attributes, surroundings: MatchContext) -> ResourceType | None:
-        """Give the resource, in the version that is wanted, as which a write is to be shown; None: it is not.
+    def match(self, attributes: Attributes, match_context: MatchContext) -> ResourceType | None:
+        """Return the matched resource, in the version of the rule; None if the write does not match.
 
         Raises:
-            Refused: 404, the namespace whose labels count is not there.
+            StatusError: 404, the namespace that the namespaceSelector applies to does not exist.
         """
         if not _selects(self._objects, attributes):
             return None
-        wanted = self._wanted(attributes, surroundings)
-        if wanted is None or not self._selects_namespace(attributes, surroundings):
+        wanted = self._wanted(attributes, match_context)
+        if wanted is None or not self._selects_namespace(attributes, match_context):
             return None
         return wanted
 
-    def _wanted(self, attributes: Attributes, surroundings: MatchContext) -> ResourceType | None:
+    def _wanted(self, attributes: Attributes, match_context: MatchContext) -> ResourceType | None:
         resource = attributes.resource
         if any(rule.matches(attributes, resource) for rule in self._excluded):
             return None
@@ -105,19 +109,19 @@ class MatchCriteria:
             return resource
         if not self._takes_equivalents:
             return None
-        equivalents = list(surroundings.equivalents(resource))
+        equivalents = list(match_context.equivalents(resource))
         if any(rule.matches(attributes, each) for rule in self._excluded for each in equivalents):
             return None
         return next((each for rule in self._rules for each in equivalents if rule.matches(attributes, each)), None)
 
-    def _selects_namespace(self, attributes: Attributes, surroundings: MatchContext) -> bool:
+    def _selects_namespace(self, attributes: Attributes, match_context: MatchContext) -> bool:
         if self._namespaces.is_everything or not attributes.namespace:
             return True
-        return self._namespaces.matches(surroundings.namespace_labels(attributes))
+        return self._namespaces.matches(match_context.namespace_labels(attributes))
 
 
 def _selects(selector: LabelSelector, attributes: Attributes) -> bool:
-    """Whether the object, or what it was, is selected."""
+    """Return whether the new or the old object is selected."""
     if selector.is_everything:
         return True
     return any(
@@ -128,14 +132,14 @@ def _selects(selector: LabelSelector, attributes: Attributes) -> bool:
 
 
 class MatchContext:
-    """What besides the write itself counts: namespaces, and the versions that a resource has."""
+    """The data that matching needs in addition to the write: namespaces, and the versions of resources."""
 
-    def __init__(self, registry: ResourceRegistry, namespaces: Collection) -> None:
+    def __init__(self, registry: ServedResources, namespaces: Collection) -> None:
         self._registry = registry
         self._namespaces = namespaces
 
     def namespace_labels(self, attributes: Attributes) -> Mapping[str, str]:
-        """Give the labels of the namespace of a write; of a Namespace that is written, those it will have."""
+        """Return the labels of the namespace of a write; of a written Namespace, its new labels."""
         target = attributes.request.target
         if not target.namespace and not target.subresource and attributes.operation in (CREATE, UPDATE):
             labels: Mapping[str, str] = ((attributes.object or {}).get("metadata") or {}).get("labels") or {}
@@ -146,12 +150,12 @@ class MatchContext:
         return found.labels
 
     def namespace(self, name: str) -> dict[str, Any] | None:
-        """Give a Namespace, if it is there."""
+        """Return a Namespace; None if it does not exist."""
         found = self._namespaces.find("", name) if name else None
         return found.decode() if found is not None else None
 
     def equivalents(self, resource: ResourceType) -> Iterator[ResourceType]:
-        """Give the resource in its other versions (and, for events, its other group)."""
+        """Yield the resource in its other versions (and, for events, its other group)."""
         for each in self._registry.of_storage(resource.storage_group, resource.plural):
             if each is not resource:
                 yield each

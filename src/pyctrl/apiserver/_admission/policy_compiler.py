@@ -1,9 +1,9 @@
-"""The expressions of one policy: compiled once, evaluated for every write that it matches."""
+"""Compilation and evaluation of the expressions of a ValidatingAdmissionPolicy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyctrl.apiserver._admission.attributes import Attributes
 from pyctrl.apiserver._admission.condition_evaluator import (
@@ -12,12 +12,21 @@ from pyctrl.apiserver._admission.condition_evaluator import (
     match_conditions_hold,
     variables_of,
 )
-from pyctrl.apiserver._admission.validating_policy import PolicyDecision
 from pyctrl.cel import Environment, EvaluationFailed, Program, Type, policy_variables
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["PolicyDecision", "PolicyEvaluator", "policy_activation"]
+
+
+class PolicyDecision(NamedTuple):
+    """A validation that is false or whose evaluation failed."""
+
+    message: str
+    reason: str
+    expression_index: int  # of the validation in the policy
 
 
 def policy_activation(
@@ -28,13 +37,13 @@ def policy_activation(
     params: dict[str, Any] | None,
     namespace: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """Give what a policy's expressions may refer to, but for its own variables."""
+    """Return the CEL variables of a policy's expressions, without those that the policy defines."""
     found = variables_of(attributes, wanted, objects, authorizer)
     return {**found, "params": params, "namespaceObject": namespace}
 
 
 class _Variables(dict[str, Any]):
-    """The variables of a policy, each computed when it is first asked for."""
+    """The variables that a policy defines, each evaluated at first use."""
 
     def __init__(self, programs: Mapping[str, Program], context: Mapping[str, Any]) -> None:
         super().__init__()
@@ -50,10 +59,10 @@ class _Variables(dict[str, Any]):
 
 
 class PolicyEvaluator:
-    """The expressions of one policy.
+    """Compiled expressions of one policy.
 
     Raises:
-        CompileFailed: one is none; that was checked when the policy was written.
+        CompileFailed: An expression does not compile. The validation of the policy rejects these.
     """
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
@@ -76,7 +85,7 @@ class PolicyEvaluator:
         return self._compiled[text]
 
     def failures(self, context: dict[str, Any], *, fails: bool) -> list[PolicyDecision]:
-        """Evaluate the policy: what does not hold, and, where the policy fails closed, what has no value."""
+        """Return the failed validations and, with `fails` (failurePolicy Fail), the errors of evaluations."""
         context["variables"] = _Variables(self._variables, context)
         try:
             if not match_conditions_hold(self._conditions, context, self._program):
@@ -97,7 +106,7 @@ class PolicyEvaluator:
         return found
 
     def _message(self, validation: Mapping[str, Any], context: Mapping[str, Any]) -> str:
-        """Give what a failed validation says: its computed message, its message, or itself."""
+        """Return the message of a failed validation: its messageExpression's, its message, or its expression."""
         plain = validation.get("message") or f"failed expression: {validation['expression'].strip()}"
         text = validation.get("messageExpression")
         if not text:
@@ -110,7 +119,7 @@ class PolicyEvaluator:
         return str(message).strip() if is_usable else str(plain)
 
     def annotations(self, context: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Give what the policy notes in the audit log."""
+        """Yield the audit annotations of the policy."""
         for annotation in self._annotations:
             try:
                 value = self._program(annotation["valueExpression"]).evaluate(context)

@@ -1,11 +1,11 @@
-"""ValidatingAdmissionPolicies: rules in CEL that the server itself evaluates, as their bindings say."""
+"""ValidatingAdmissionPolicies: CEL validations that the server evaluates, with the actions of their bindings."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pyctrl.apiserver._admission.attributes import Attributes
 from pyctrl.apiserver._admission.matching import MatchContext, MatchCriteria, is_exempt
@@ -13,37 +13,33 @@ from pyctrl.apiserver._errors import StatusError, not_found
 from pyctrl.apiserver._storage.storage import Collection, WatchCacheEvent
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._admission.policy_compiler import PolicyEvaluator
+    from pyctrl.apiserver._admission.policy_compiler import PolicyDecision, PolicyEvaluator
     from pyctrl.apiserver._admission.versioned_attributes import VersionConverter
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._storage.storage import Storage
+
+__all__ = ["ValidatingAdmissionPolicies"]
+
 
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413}
 _FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 
 
-class PolicyDecision(NamedTuple):
-    """One validation that did not hold, or had no value."""
-
-    message: str
-    reason: str
-    place: int  # of the validation in the policy
-
-
 @dataclass(slots=True, eq=False)
 class AdmissionPolicy:
-    """One policy, ready to be matched."""
+    """One policy with its match criteria."""
 
     name: str
     spec: Mapping[str, Any]
     criteria: MatchCriteria
-    programs: PolicyEvaluator | None = None  # compiled when the policy is first needed
+    programs: PolicyEvaluator | None = None  # compiled at first use
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyBinding:
-    """One binding of a policy."""
+    """One binding of a policy with its match criteria."""
 
     name: str
     spec: Mapping[str, Any]
@@ -51,13 +47,13 @@ class PolicyBinding:
 
 
 class ValidatingAdmissionPolicies:
-    """Evaluates policies. Nothing here waits but for a conversion of the object."""
+    """Admission plugin that evaluates bound policies. It waits only for conversions of the object."""
 
     def __init__(
         self,
         storage: Storage,
-        registry: ResourceRegistry,
-        surroundings: MatchContext,
+        registry: ServedResources,
+        match_context: MatchContext,
         versions: VersionConverter,
         authorizer: Authorizer,
     ) -> None:
@@ -65,7 +61,7 @@ class ValidatingAdmissionPolicies:
         self._policies = storage.collection(group, "validatingadmissionpolicies")
         self._bindings = storage.collection(group, "validatingadmissionpolicybindings")
         self._storage, self._registry = storage, registry
-        self._surroundings, self._versions, self._authorizer = surroundings, versions, authorizer
+        self._match_context, self._versions, self._authorizer = match_context, versions, authorizer
         self._known: list[tuple[AdmissionPolicy, list[PolicyBinding]]] | None = None
         for collection in (self._policies, self._bindings):
             collection.listen(self._changed)
@@ -75,28 +71,28 @@ class ValidatingAdmissionPolicies:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no policy is bound."""
+        """Whether there are no policies or no bindings."""
         return not (len(self._policies) and len(self._bindings))
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Nothing is changed here."""
+        """Do nothing."""
 
     async def validate(self, attributes: Attributes) -> None:
-        """Evaluate every policy that is bound and matches; the first failure that denies refuses the write."""
+        """Evaluate every bound policy that matches; raise the first denial."""
         if is_exempt(attributes):
             return
         denials: list[StatusError] = []
         for policy, bindings in self._bound():
-            wanted = policy.criteria.match(attributes, self._surroundings)
+            wanted = policy.criteria.match(attributes, self._match_context)
             for binding in bindings if wanted is not None else ():
-                if binding.criteria is None or binding.criteria.match(attributes, self._surroundings) is not None:
+                if binding.criteria is None or binding.criteria.match(attributes, self._match_context) is not None:
                     assert wanted is not None
                     denials += [denial async for denial in self._denials(policy, binding, attributes, wanted)]
         if denials:
             raise denials[0]
 
     def _bound(self) -> list[tuple[AdmissionPolicy, list[PolicyBinding]]]:
-        """Give every policy with its bindings, by their names."""
+        """Return every policy with its bindings, ordered by name."""
         if self._known is None:
             bindings = [_binding(stored.decode()) for stored in self._bindings.current("")]
             policies = [_policy(stored.decode()) for stored in self._policies.current("")]
@@ -109,44 +105,44 @@ class ValidatingAdmissionPolicies:
     async def _denials(
         self, policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes, wanted: ResourceType
     ) -> Any:
-        # Imported here: expressions are slow to import and seldom used.
-        from pyctrl.apiserver._admission.policy_compiler import PolicyEvaluator, policy_activation
+        # lazy: the import of CEL is slow and most servers have no policies
+        from pyctrl.apiserver._admission.policy_compiler import PolicyDecision, PolicyEvaluator, policy_activation
 
         programs = policy.programs = policy.programs or PolicyEvaluator(policy.spec)
-        shown = await self._versions.shown(attributes, wanted)
+        shown = await self._versions.convert_to(attributes, wanted)
         fails = policy.spec.get("failurePolicy") != "Ignore"
         try:
             params = list(self._params(policy, binding, attributes))
-        except StatusError as refusal:
+        except StatusError as error:
             if fails:
-                yield self._denied(policy, binding, attributes, PolicyDecision(str(refusal), "", 0))
+                yield self._denied(policy, binding, attributes, PolicyDecision(str(error), "", 0))
             return
         for each in params:
-            namespace = self._surroundings.namespace(attributes.namespace)
+            namespace = self._match_context.namespace(attributes.namespace)
             context = policy_activation(attributes, wanted, shown, self._authorizer, each, namespace)
             failures = programs.failures(context, fails=fails)
             self._annotate(policy, attributes, programs, context)
             for failure in failures:
-                if denial := self._acted(policy, binding, attributes, failure):
+                if denial := self._enforce(policy, binding, attributes, failure):
                     yield denial
 
-    def _acted(
+    def _enforce(
         self, policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes, failure: PolicyDecision
     ) -> StatusError | None:
-        """Do what a binding says is to be done about a failure."""
+        """Apply the validationActions of a binding to a failure; return the denial if there is one."""
         actions = binding.spec.get("validationActions") or ()
         if "Warn" in actions:
-            who = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
-            attributes.warn(f"Validation failed for {who}: {failure.message}")
+            source = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
+            attributes.warn(f"Validation failed for {source}: {failure.message}")
         if "Audit" in actions:
-            told = {
+            audit_value = {
                 "message": failure.message,
                 "policy": policy.name,
                 "binding": binding.name,
-                "expressionIndex": failure.place,
+                "expressionIndex": failure.expression_index,
                 "validationActions": list(actions),
             }
-            attributes.annotate(_FAILURES, json.dumps([told], separators=(",", ":")))
+            attributes.annotate(_FAILURES, json.dumps([audit_value], separators=(",", ":")))
         return self._denied(policy, binding, attributes, failure) if "Deny" in actions else None
 
     @staticmethod
@@ -154,11 +150,11 @@ class ValidatingAdmissionPolicies:
         policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes, failure: PolicyDecision
     ) -> StatusError:
         message = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}' denied request: "
-        refusal = attributes.forbidden(message + failure.message)
+        error = attributes.forbidden(message + failure.message)
         reason = failure.reason or "Invalid"
         code = _CODES.get(reason, 422)
-        details = {**refusal.status["details"], "causes": [{"message": message + failure.message}]}
-        return StatusError(code, {**refusal.status, "reason": reason, "details": details, "code": code})
+        details = {**error.status["details"], "causes": [{"message": message + failure.message}]}
+        return StatusError(code, {**error.status, "reason": reason, "details": details, "code": code})
 
     @staticmethod
     def _annotate(
@@ -170,10 +166,10 @@ class ValidatingAdmissionPolicies:
     def _params(
         self, policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes
     ) -> Iterator[dict[str, Any] | None]:
-        """Give the parameters that a binding names; one None for a policy without.
+        """Yield the parameters that a binding refers to; None for a policy without parameters.
 
         Raises:
-            Refused: they are not there, and that is to deny.
+            StatusError: They do not exist, and parameterNotFoundAction is Deny.
         """
         kind, reference = policy.spec.get("paramKind"), binding.spec.get("paramRef")
         if not kind or not reference:
@@ -204,10 +200,10 @@ def _selected(collection: Collection, namespace: str, reference: Mapping[str, An
 
 
 def not_found_params() -> StatusError:
-    """Refuse for lack of parameters."""
-    refusal = not_found("params", "")
+    """Return the error of missing parameters."""
+    error = not_found("params", "")
     text = "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
-    return StatusError(refusal.code, {**refusal.status, "message": text})
+    return StatusError(error.code, {**error.status, "message": text})
 
 
 def _policy(policy: Mapping[str, Any]) -> AdmissionPolicy:

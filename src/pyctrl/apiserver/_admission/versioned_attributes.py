@@ -1,33 +1,43 @@
-"""Shows the object of a write in the version that a webhook wants, and takes it back."""
+"""Conversion of the objects of a write to the version that a webhook or policy matches, and back."""
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyctrl.apiserver._admission.attributes import Attributes
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+
+class ObjectConverter(Protocol):
+    """Converts objects of resources whose versions only a webhook can convert."""
+
+    async def convert_one(self, obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+        """Return the object in the version of a resource; the argument is not changed."""
+        ...
+
+
+__all__ = ["VersionConverter"]
 
 
 class VersionConverter:
-    """Converts between the versions of a resource."""
+    """Converter between the versions of a resource."""
 
-    def __init__(self, conversions: WebhookConverter) -> None:
+    def __init__(self, conversions: ObjectConverter) -> None:
         self._conversions = conversions
 
-    async def shown(
+    async def convert_to(
         self, attributes: Attributes, wanted: ResourceType
     ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-        """Give the object and the old object in a version."""
+        """Return the object and the old object of a write in the version `wanted`."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return attributes.object, attributes.old
         return await self._converted(attributes.object, wanted), await self._converted(attributes.old, wanted)
 
-    async def taken(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
-        """Give an object of a version in the version of the request."""
+    async def convert_back(self, attributes: Attributes, wanted: ResourceType, obj: dict[str, Any]) -> dict[str, Any]:
+        """Return an object of version `wanted` in the version of the request."""
         if wanted is attributes.resource or attributes.own_kind is not None:
             return obj
         return await self._converted(obj, attributes.resource) or obj

@@ -1,4 +1,4 @@
-"""Asks one webhook about one write, and says what came of it."""
+"""Call of one admission webhook for one write."""
 
 from __future__ import annotations
 
@@ -19,25 +19,28 @@ from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._webhooks import InvalidClientConfig, WebhookCallFailed, WebhookClient
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
+
+__all__ = ["AdmissionReviewClient", "CallingWebhookFailed"]
+
 
 BAD_REQUEST = 400
 
 
 class CallingWebhookFailed(Exception):
-    """A webhook that did not answer as it should; its failure policy says what that means."""
+    """Raised if the call of a webhook failed; its failure policy decides about the write."""
 
     def __init__(self, hook: WebhookAccessor, why: str) -> None:
         super().__init__(f"failed calling webhook {quoted(hook.name)}: {why}")
 
-    def refusal(self) -> StatusError:
-        """Give the 500 of a webhook without which nothing may be written."""
+    def error(self) -> StatusError:
+        """Return the 500 error of a webhook with failurePolicy Fail."""
         return internal_error(str(self))
 
 
 class AdmissionReviewClient:
-    """Asks webhooks."""
+    """Client that sends AdmissionReviews to webhooks."""
 
     def __init__(self, client: WebhookClient, components: OpenAPIComponents, random: Random) -> None:
         self._client = client
@@ -53,18 +56,18 @@ class AdmissionReviewClient:
         *,
         mutating: bool,
     ) -> VerifiedResponse:
-        """Give what a webhook says of a write that it allows.
+        """Return the response of a webhook that allows a write.
 
         Raises:
-            CallingWebhookFailed: it could not be asked, or gave no valid answer.
-            Refused: it denied the write.
+            CallingWebhookFailed: The call failed, or the response is invalid.
+            StatusError: The webhook denied the write.
         """
         attributes.request.must_wait("a webhook")
         version, uid = hook.review_version, new_uid(self._random)
         review = admission_review_of(attributes, wanted, objects, version=version, uid=uid)
         try:
             answer = await self._client.post(hook.config, review, hook.timeout_seconds)
-            verdict = verify_admission_response(
+            response = verify_admission_response(
                 answer, version=version, uid=uid, mutating=mutating, components=self._components
             )
         except InvalidClientConfig as failed:
@@ -72,30 +75,30 @@ class AdmissionReviewClient:
         except WebhookCallFailed as failed:
             raise CallingWebhookFailed(hook, f"failed to call webhook: {failed}") from None
         except InvalidReview as invalid:
-            what = "received invalid webhook response" if invalid.is_readable else "failed to call webhook"
-            raise CallingWebhookFailed(hook, f"{what}: {invalid}") from None
-        for key, value in verdict.annotations.items():
+            problem = "received invalid webhook response" if invalid.is_readable else "failed to call webhook"
+            raise CallingWebhookFailed(hook, f"{problem}: {invalid}") from None
+        for key, value in response.annotations.items():
             attributes.annotate(f"{hook.name}/{key}", value)
-        for warning in verdict.warnings:
+        for warning in response.warnings:
             attributes.warn(warning)
-        if not verdict.allowed:
-            raise _denied(hook, verdict.status)
-        return verdict
+        if not response.allowed:
+            raise _denied(hook, response.status)
+        return response
 
 
 def _denied(hook: WebhookAccessor, status: dict[str, Any]) -> StatusError:
-    """Make the refusal of a webhook's own Status; a code or a status that means success is not believed."""
+    """Return the error of a denial with the webhook's Status; a success code or status becomes a failure."""
     code = max(status.get("code") or 0, BAD_REQUEST)
     why = status.get("message") or status.get("reason")
-    said = f"denied the request: {why}" if why else "denied the request without explanation"
-    answer = {
+    denial = f"denied the request: {why}" if why else "denied the request without explanation"
+    response = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": status.get("metadata") or {},
         "status": "Failure" if status.get("status") in (None, "", "Success") else status["status"],
-        "message": f"admission webhook {quoted(hook.name)} {said}",
+        "message": f"admission webhook {quoted(hook.name)} {denial}",
         "reason": status.get("reason"),
         "details": status.get("details"),
         "code": code,
     }
-    return StatusError(code, {name: value for name, value in answer.items() if value is not None})
+    return StatusError(code, {name: value for name, value in response.items() if value is not None})

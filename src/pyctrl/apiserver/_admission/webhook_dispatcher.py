@@ -1,4 +1,4 @@
-"""Calls the webhooks that want to see a write: mutating ones after each other, validating ones side by side."""
+"""Dispatcher of admission webhooks: calls mutating ones in sequence and validating ones concurrently."""
 
 from __future__ import annotations
 
@@ -20,34 +20,36 @@ from pyctrl.apiserver._patch.json_patch import PatchFailed, apply_json_patch
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook", "WebhookMatcher"]
 
 
 class WebhookMatcher:
-    """Finds out which webhooks want to see a write."""
+    """Matches writes with webhooks, including their match conditions."""
 
-    def __init__(self, surroundings: MatchContext, versions: VersionConverter, authorizer: Authorizer) -> None:
-        self._surroundings = surroundings
+    def __init__(self, match_context: MatchContext, versions: VersionConverter, authorizer: Authorizer) -> None:
+        self._match_context = match_context
         self._versions = versions
         self._authorizer = authorizer
 
     async def wanted(self, hook: WebhookAccessor, attributes: Attributes) -> ResourceType | None:
-        """Give the resource, in the version that a webhook wants, as which it is shown a write; None: it is not.
+        """Return the matched resource, in the version that the webhook is called with; None without a match.
 
         Raises:
-            Refused: 403, nobody can say whether its match conditions hold.
+            StatusError: 403, the evaluation of a match condition failed.
         """
-        wanted = hook.criteria.match(attributes, self._surroundings)
+        wanted = hook.criteria.match(attributes, self._match_context)
         if wanted is None or not hook.conditions:
             return wanted
-        # here: expressions are slow to import, and seldom used
+        # lazy: the import of CEL is slow and few webhooks have match conditions
         from pyctrl.apiserver._admission.condition_evaluator import (
             MatchConditionsFailed,
             match_conditions_hold,
             variables_of,
         )
 
-        shown = await self._versions.shown(attributes, wanted)
+        shown = await self._versions.convert_to(attributes, wanted)
         try:
             holds = match_conditions_hold(hook.conditions, variables_of(attributes, wanted, shown, self._authorizer))
         except MatchConditionsFailed as failed:
@@ -58,61 +60,61 @@ class WebhookMatcher:
 
 
 class _AdmissionWebhook:
-    """What both kinds have: the configured webhooks, and how to find, ask and show."""
+    """Base class of the two webhook plugins."""
 
     def __init__(
         self,
         hooks: WebhookConfigurations,
         matcher: WebhookMatcher,
-        asker: AdmissionReviewClient,
+        review_client: AdmissionReviewClient,
         versions: VersionConverter,
     ) -> None:
         self._hooks = hooks
         self._matcher = matcher
-        self._asker = asker
+        self._review_client = review_client
         self._versions = versions
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is no configuration."""
+        """Whether no webhooks are configured."""
         return not self._hooks
 
 
 class MutatingAdmissionWebhook(_AdmissionWebhook):
-    """The webhooks of MutatingWebhookConfigurations."""
+    """Admission plugin that calls the webhooks of MutatingWebhookConfigurations."""
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Let each webhook that wants to change the object, in the order of their configurations' names."""
+        """Call each webhook that matches, in the order of the configurations' names."""
         if is_exempt(attributes):
             return
-        again = attributes.reinvocation
-        if again.round and again.last_output != attributes.object:
-            again.require_all()  # somebody else has changed what they made of it
+        context = attributes.reinvocation
+        if context.round and context.last_output != attributes.object:
+            context.require_all()  # a later plugin has changed the webhooks' output
         for index, hook in enumerate(self._hooks.all()):
             wanted = await self._matcher.wanted(hook, attributes)
-            if wanted is None or (again.round and hook.key not in again.required):
+            if wanted is None or (context.round and hook.key not in context.required):
                 continue
             if await self._changes(hook, attributes, wanted, index):
-                again.require_all()
-                again.is_wanted = True
+                context.require_all()
+                context.is_wanted = True
             if hook.reinvocable:
-                again.invoked[hook.key] = None
-        again.last_output = copy.deepcopy(attributes.object)
+                context.invoked[hook.key] = None
+        context.last_output = copy.deepcopy(attributes.object)
 
     async def validate(self, attributes: Attributes) -> None:
-        """Nothing is left to say."""
+        """Do nothing."""
 
     async def _changes(self, hook: WebhookAccessor, attributes: Attributes, wanted: ResourceType, index: int) -> bool:
-        """Call one webhook; whether it changed the object."""
+        """Call one webhook; return whether it changed the object."""
         place = f"round_{attributes.reinvocation.round}_index_{index}"
         try:
-            shown = await self._versions.shown(attributes, wanted)
-            verdict = await self._asker.ask(hook, attributes, wanted, shown, mutating=True)
-            operations = _operations(hook, verdict)
+            shown = await self._versions.convert_to(attributes, wanted)
+            response = await self._review_client.ask(hook, attributes, wanted, shown, mutating=True)
+            operations = _operations(hook, response)
         except CallingWebhookFailed as failed:
             _annotate(attributes, "mutation", place, hook, {"mutated": False})
             if not hook.fails_open:
-                raise failed.refusal() from None
+                raise failed.error() from None
             attributes.annotate(f"failed-open.mutating.webhook.admission.k8s.io/{place}", hook.name)
             return False
         changed = bool(operations) and await self._patch(hook, attributes, wanted, shown[0], operations)
@@ -138,44 +140,44 @@ class MutatingAdmissionWebhook(_AdmissionWebhook):
             _redecode(new, wanted)
         if new == shown:
             return False
-        attributes.object = await self._versions.taken(attributes, wanted, new)
+        attributes.object = await self._versions.convert_back(attributes, wanted, new)
         return True
 
 
-def _operations(hook: WebhookAccessor, verdict: VerifiedResponse) -> list[dict[str, Any]]:
-    """Read the patch of a verdict."""
-    if not verdict.patch:
+def _operations(hook: WebhookAccessor, response: VerifiedResponse) -> list[dict[str, Any]]:
+    """Return the operations of a response's patch."""
+    if not response.patch:
         return []
     try:
-        operations = operations_of(verdict.patch)
+        operations = operations_of(response.patch)
     except InvalidReview as invalid:
         raise CallingWebhookFailed(hook, f"received undecodable patch in webhook response: {invalid}") from None
-    if operations and verdict.patch_type != "JSONPatch":
-        raise CallingWebhookFailed(hook, f"unsupported patch type {quoted(verdict.patch_type)}")
+    if operations and response.patch_type != "JSONPatch":
+        raise CallingWebhookFailed(hook, f"unsupported patch type {quoted(response.patch_type)}")
     return operations
 
 
 def _redecode(obj: dict[str, Any], resource: ResourceType) -> None:
-    """Bring what a patch made of an object into form: what the kind does not know is dropped, defaults are set."""
+    """Decode a patched object again: unknown fields are dropped, defaults are set."""
     try:
         resource.decode(obj, field_validation="Ignore", warnings=[])
-    except UndecodableBody as unfit:
-        raise internal_error(unfit.why) from None
+    except UndecodableBody as error:
+        raise internal_error(error.why) from None
 
 
-def _annotate(attributes: Attributes, what: str, place: str, hook: WebhookAccessor, more: dict[str, Any]) -> None:
-    told = {"configuration": hook.key[0], "webhook": hook.name, **more}
-    attributes.annotate(f"{what}.webhook.admission.k8s.io/{place}", json.dumps(told, separators=(",", ":")))
+def _annotate(attributes: Attributes, prefix: str, place: str, hook: WebhookAccessor, more: dict[str, Any]) -> None:
+    value = {"configuration": hook.key[0], "webhook": hook.name, **more}
+    attributes.annotate(f"{prefix}.webhook.admission.k8s.io/{place}", json.dumps(value, separators=(",", ":")))
 
 
 class ValidatingAdmissionWebhook(_AdmissionWebhook):
-    """The webhooks of ValidatingWebhookConfigurations."""
+    """Admission plugin that calls the webhooks of ValidatingWebhookConfigurations."""
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Nothing is changed here."""
+        """Do nothing."""
 
     async def validate(self, attributes: Attributes) -> None:
-        """Ask every webhook that wants to see the write, at the same time; the first refusal counts."""
+        """Call every webhook that matches, concurrently; raise the first error."""
         if is_exempt(attributes):
             return
         asked: list[tuple[WebhookAccessor, ResourceType]] = []
@@ -185,11 +187,11 @@ class ValidatingAdmissionWebhook(_AdmissionWebhook):
                 asked.append((hook, wanted))
         if asked:
             attributes.request.must_wait("a webhook")
-        refusals: list[StatusError] = []
-        calls = [self._ask(hook, attributes, wanted, place, refusals) for place, (hook, wanted) in enumerate(asked)]
+        errors: list[StatusError] = []
+        calls = [self._ask(hook, attributes, wanted, place, errors) for place, (hook, wanted) in enumerate(asked)]
         await _together(calls)
-        if refusals:
-            raise refusals[0]
+        if errors:
+            raise errors[0]
 
     async def _ask(
         self,
@@ -197,19 +199,19 @@ class ValidatingAdmissionWebhook(_AdmissionWebhook):
         attributes: Attributes,
         wanted: ResourceType,
         index: int,
-        refusals: list[StatusError],
+        errors: list[StatusError],
     ) -> None:
         try:
-            shown = await self._versions.shown(attributes, wanted)
-            await self._asker.ask(hook, attributes, wanted, shown, mutating=False)
-        except StatusError as refusal:
-            refusals.append(refusal)
+            shown = await self._versions.convert_to(attributes, wanted)
+            await self._review_client.ask(hook, attributes, wanted, shown, mutating=False)
+        except StatusError as error:
+            errors.append(error)
         except CallingWebhookFailed as failed:
             if hook.fails_open:
                 key = f"failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}"
                 attributes.annotate(key, hook.name)
             else:
-                refusals.append(failed.refusal())
+                errors.append(failed.error())
 
 
 async def _together(calls: list[Coroutine[Any, Any, None]]) -> None:

@@ -1,4 +1,4 @@
-"""The webhooks that are configured now, ready to be matched and called."""
+"""The currently configured admission webhooks, decoded for matching and calls."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pyctrl.apiserver._admission.admission_review import VERSIONS
 from pyctrl.apiserver._admission.matching import MatchCriteria
 from pyctrl.apiserver._storage.storage import Collection, WatchCacheEvent
 
+__all__ = ["WebhookAccessor", "WebhookConfigurations"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookAccessor:
     """One webhook of one configuration."""
 
-    key: tuple[str, int]  # configuration and place in it
+    key: tuple[str, int]  # name of the configuration and index in it
     name: str
     config: Mapping[str, Any]  # clientConfig
     criteria: MatchCriteria
@@ -27,7 +29,7 @@ class WebhookAccessor:
 
 
 class WebhookConfigurations:
-    """The webhooks of one kind of configuration, in the order in which they are called: by configuration's name."""
+    """The webhooks of one kind of configuration, in call order: by the configuration's name."""
 
     def __init__(self, configurations: Collection) -> None:
         self._configurations = configurations
@@ -41,7 +43,7 @@ class WebhookConfigurations:
         return len(self._configurations)
 
     def all(self) -> list[WebhookAccessor]:
-        """Give every webhook."""
+        """Return all webhooks."""
         if self._hooks is None:
             found = [stored.decode() for stored in self._configurations.current("")]
             self._hooks = [hook for configuration in found for hook in _hooks_of(configuration)]

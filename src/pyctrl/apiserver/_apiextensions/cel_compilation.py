@@ -1,4 +1,4 @@
-"""Validation rules, compiled: the rules of each place of a schema, and the way to the places that have some."""
+"""Compilation of `x-kubernetes-validations`: a tree of the schema's nodes that have rules at or below them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from typing import Any
 
 from pyctrl.cel import BOOL, STRING, CompileFailed, DeclType, Environment, Program, Type, optional_of, schema_decl_type
 
-SELF_TYPE = "selfType"  # kube-apiserver appends a number that differs from time to time
-#: The message of a rule whose place has no type, because its schema knows nothing of the value.
+__all__ = [
+    "NO_TYPE",
+    "SELF_TYPE",
+    "CompilationResult",
+    "RuleNode",
+    "RuleProgram",
+    "printed_path",
+    "rule_node",
+    "self_decl_type",
+]
+
+
+SELF_TYPE = "selfType"  # kube-apiserver appends a number that varies
+#: The error of a rule on a schema without a type.
 NO_TYPE = (
     "internal error: failed to construct type information for x-kubernetes-validations rules: "
     "unable to convert structural schema to CEL declarations"
@@ -18,33 +30,33 @@ NO_TYPE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleProgram:
-    """One rule, compiled."""
+    """One compiled rule."""
 
     program: Program
     message_program: Program | None
-    message: str  # what is told when the rule is broken and `message_program` gives nothing
-    called: str  # what a rule that came to no value is called
+    message: str  # used if there is no `message_program` or its result is not usable
+    called: str  # the name of the rule in evaluation errors
     reason: str
-    field_path: str  # appended to the path of the place, as it is printed
-    is_transition: bool  # it asks for `oldSelf`
-    is_optional: bool  # `oldSelf` is an optional value, and the rule holds for new values as well
+    field_path: str  # appended to the path of the value in errors
+    is_transition: bool  # it uses `oldSelf`
+    is_optional: bool  # `oldSelf` is an optional value, and the rule is evaluated for new values too
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class RuleNode:
-    """One place with rules, at it or below."""
+    """A schema node with rules at or below it."""
 
-    kind: str  # as the schema names it: object, array, string, ...; empty for int-or-string
+    kind: str  # the schema's type: object, array, string, ...; "" for int-or-string
     rules: tuple[RuleProgram, ...] = ()
     properties: Mapping[str, RuleNode] = field(default_factory=dict)
     additional: RuleNode | None = None
     items: RuleNode | None = None
-    keys: tuple[str, ...] = ()  # of a list that is a map
-    has_transitions: bool = False  # here or below
+    keys: tuple[str, ...] = ()  # of a list of type map
+    has_transitions: bool = False  # at or below the node
 
 
 class CompilationResult:
-    """What came of the text of one rule: programs, or what is wrong."""
+    """The result of compiling one rule: its programs or errors."""
 
     def __init__(self, text: Mapping[str, Any], declaration: DeclType) -> None:
         self.text = text
@@ -63,12 +75,12 @@ class CompilationResult:
             try:
                 self.message_program = _typed(environment, message, STRING, wanted)
             except CompileFailed as failed:
-                told = str(failed).removeprefix("program ")
-                self.message_error = told if told == wanted else f"messageExpression {told}"
+                error = str(failed).removeprefix("program ")
+                self.message_error = error if error == wanted else f"messageExpression {error}"
 
     @property
     def is_transition(self) -> bool:
-        """Whether the rule asks for `oldSelf`."""
+        """Whether the rule uses `oldSelf`."""
         return self.program is not None and self.program.uses("oldSelf")
 
 
@@ -84,7 +96,7 @@ def _typed(environment: Environment, text: str, wanted: Type, why: str) -> Progr
 
 
 def rule_node(schema: Mapping[str, Any], name: str, *, is_resource: bool = False) -> RuleNode | None:
-    """Compile the rules at and below a place; None when there are none."""
+    """Compile the rules at and below a schema node; None if there are none."""
     rules = tuple(_rules(schema, name, is_resource=is_resource))
     properties = {
         key: found
@@ -121,7 +133,7 @@ def _rules(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> Iterat
 
 
 def self_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclType | None:
-    """Give the type of `self` at a place."""
+    """Return the type of `self` in the rules of a schema node."""
     return schema_decl_type(schema, name, is_resource=is_resource or bool(schema.get("x-kubernetes-embedded-resource")))
 
 
@@ -144,7 +156,7 @@ def _rule(found: CompilationResult, program: Program, schema: Mapping[str, Any])
 
 
 def printed_path(path: str, schema: Mapping[str, Any]) -> str | None:
-    """Give a `fieldPath` as errors print it, or None when it leads to no field of the schema."""
+    """Return a `fieldPath` as in errors; None if the schema has no such field."""
     printed = ""
     for name in _steps(path):
         if name is None:
@@ -160,7 +172,7 @@ def printed_path(path: str, schema: Mapping[str, Any]) -> str | None:
 
 
 def _steps(path: str) -> Iterator[str | None]:
-    """Read `.a['b']`: the names in it, None where it is no path."""
+    """Yield the names of a path such as `.a['b']`; None at a syntax error."""
     at = 0
     while at < len(path):
         if path[at] == ".":

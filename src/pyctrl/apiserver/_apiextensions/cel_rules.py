@@ -1,4 +1,4 @@
-"""Checks of `x-kubernetes-validations` in a definition: first how rules are written, then whether they compile."""
+"""Validation of `x-kubernetes-validations` in a definition: the fields of rules, then their compilation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from pyctrl.apiserver._apiextensions.cel_compilation import (
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.cel import NOT_INSTALLED, has_library
 
+__all__ = ["rule_compilation_errors", "rule_field_errors"]
+
+
 Schema: TypeAlias = Mapping[str, Any]
 _KEY = "x-kubernetes-validations"
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 
 
 def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
-    """The schemas of the values inside a value."""
+    """Yield the schemas directly inside a schema, with their paths."""
     for key, each in (schema.get("properties") or {}).items():
         yield each, f"{path}.properties[{key}]"
     for key in ("additionalProperties", "items"):
@@ -29,11 +32,11 @@ def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
             yield schema[key], f"{path}.{key}"
 
 
-# -- how rules are written -------------------------------------------------------------------------------------
+# -- fields of rules -------------------------------------------------------------------------------------------
 
 
 def rule_field_errors(schema: Schema, path: str) -> Iterator[FieldError]:
-    """Give what is wrong with the fields of the rules at one place."""
+    """Yield the errors in the fields of the rules of one schema node."""
     for index, rule in enumerate(schema.get(_KEY) or ()):
         where = f"{path}.{_KEY}[{index}]"
         yield from _texts(rule, where)
@@ -75,16 +78,16 @@ def _places(schema: Schema, path: str) -> Iterator[str]:
         yield from _places(each, where)
 
 
-# -- whether they compile --------------------------------------------------------------------------------------
+# -- compilation -----------------------------------------------------------------------------------------------
 
 
 def rule_compilation_errors(schema: Schema, path: str, causes: Sequence[FieldError]) -> list[FieldError]:
-    """Give what is wrong with the rules of a whole structural schema.
+    """Return the compilation errors of the rules of a whole structural schema.
 
     Args:
-        schema: the schema.
-        path: where it stands in the definition.
-        causes: what else is wrong with it. Rules around a broken place are not compiled.
+        schema: The schema.
+        path: Its path in the definition.
+        causes: The other errors of the schema. Rules of a node with an error at or below it are not compiled.
     """
     if not has_library():
         return [field_forbidden(where, NOT_INSTALLED) for where in _places(schema, path)]
@@ -95,7 +98,7 @@ def rule_compilation_errors(schema: Schema, path: str, causes: Sequence[FieldErr
 def _compile(
     schema: Schema, path: str, lost: str | None, broken: list[str], *, is_root: bool = False
 ) -> Iterator[FieldError]:
-    """Compile the rules at and below a place; `lost` is the list around it that does not tell which item was which."""
+    """Compile the rules at and below a node; `lost` is the path of a list around it whose items have no keys."""
     is_lost = schema.get("type") == "array" and schema.get("x-kubernetes-list-type") != "map"
     for each, where in _below(schema, path):
         yield from _compile(each, where, lost or (path if is_lost else None), broken)
@@ -126,7 +129,7 @@ def _compiled(rule: CompilationResult, where: str, lost: str | None) -> Iterator
 
 
 def _as_go(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Show a rule as kube-apiserver's internal type prints it."""
+    """Return a rule with the field names of kube-apiserver's internal type, for errors."""
     return {
         "Rule": rule.get("rule", ""),
         "Message": rule.get("message", ""),

@@ -1,4 +1,4 @@
-"""Evaluating the rules of an object: place by place, from the outside in, each beside what it was before."""
+"""Evaluation of validation rules on an object and the old object, from the root down."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from pyctrl.apiserver._schema.ratcheting import is_same
 from pyctrl.apiserver._schema.schema import list_key
 from pyctrl.cel import NO_OVERLOAD, NONE, EvaluationFailed, Optional, Reader, value_reader
 
+__all__ = ["RuleValidator", "compile_rules"]
+
+
 _JSON: TypeAlias = Any
 _BLOCKING = frozenset(f"FieldValue{each}" for each in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"))
 _NOT_CHECKED = (
     "some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation"
 )
-_MESSAGE_BYTES = 5 * 1024  # a longer message is not told
+_MESSAGE_BYTES = 5 * 1024  # maximum size of a messageExpression's result
 
 
 class RuleValidator:
-    """The rules of a kind."""
+    """Validator of the rules of a kind."""
 
     def __init__(self, node: RuleNode, read: Reader | None) -> None:
         self._node = node
         self._read = read
 
-    def broken(self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError]) -> list[FieldError]:
-        """Give what rules an object breaks.
+    def validate(self, value: _JSON, old: _JSON | None, causes: Sequence[FieldError]) -> list[FieldError]:
+        """Return the errors of an object's rules.
 
         Args:
-            value: the object.
-            old: what it replaces, None for a new one.
-            causes: what is wrong with it already. Rules are asked only about objects of the right form.
+            value: The object.
+            old: The object that it replaces; None for a new one.
+            causes: The schema errors of the object. Rules are evaluated only for objects that match the schema.
         """
         node, read = self._node, self._read
         if any(cause.reason in _BLOCKING for cause in causes):
@@ -46,13 +49,13 @@ class RuleValidator:
 
 
 def compile_rules(schema: Mapping[str, Any]) -> RuleValidator:
-    """Compile the rules of the schema of a kind, which has been checked."""
+    """Compile the rules of a validated schema of a kind."""
     node = rule_node(schema, SELF_TYPE, is_resource=True)
     return RuleValidator(node or RuleNode(kind="object"), value_reader(schema))
 
 
 class _CorrelatedObject:
-    """A value beside what it was: as JSON, and as rules see it."""
+    """A value and its old value, both as JSON and as CEL values (`seen`)."""
 
     __slots__ = ("around", "json", "old", "path", "seen", "seen_old")
 
@@ -69,14 +72,14 @@ class _CorrelatedObject:
         self.around = around
 
     def key(self, key: str, path: str) -> _CorrelatedObject:
-        """The value of a key, beside that of the same key."""
+        """Return the value of a key with the old value of the same key."""
         old = self.old.get(key) if isinstance(self.old, dict) else None
         seen_old = None if old is None else self.seen_old.get(key)
         return _CorrelatedObject(self.json[key], self.seen[key], old, seen_old, path, self)
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nothing here is new: what is wrong was wrong before and is let be."""
+        """Whether the value is unchanged, so that errors in it are ratcheted."""
         if self.old is None:
             return self.around is not None and self.around.is_unchanged
         return is_same(self.json, self.old)
@@ -84,7 +87,7 @@ class _CorrelatedObject:
 
 def _walk(node: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
     for rule in node.rules:
-        cause = _broken(rule, node, place)
+        cause = _evaluate(rule, node, place)
         if cause is not None:
             causes.append(cause)
     if isinstance(place.json, dict):
@@ -114,7 +117,7 @@ def _walk_list(node: RuleNode, items: RuleNode, place: _CorrelatedObject, causes
 
 
 def _by_key(node: RuleNode, place: _CorrelatedObject) -> Mapping[Any, tuple[_JSON, Any]]:
-    """The old items of a list that is a map, by their keys; items of other lists are all new."""
+    """Return the old items of a list of type map by their keys; items of other lists have no old values."""
     if not node.keys or not isinstance(place.old, list):
         return {}
     pairs = zip(place.old, place.seen_old, strict=True)
@@ -124,7 +127,7 @@ def _by_key(node: RuleNode, place: _CorrelatedObject) -> Mapping[Any, tuple[_JSO
 # -- one rule --------------------------------------------------------------------------------------------------
 
 
-def _broken(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> FieldError | None:
+def _evaluate(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> FieldError | None:
     old = place.seen_old
     if rule.is_transition and old is None and not rule.is_optional:
         return None
@@ -135,16 +138,16 @@ def _broken(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> Fiel
         if rule.program.evaluate(variables) is True:
             return None
     except EvaluationFailed as failed:
-        return invalid_value(place.path, node.kind, _told(str(failed), rule.called))
+        return invalid_value(place.path, node.kind, _evaluation_error(str(failed), rule.called))
     if not rule.is_transition and place.is_unchanged:
         return None
     return _cause(rule, place, _message(rule, variables))
 
 
-def _told(error: str, called: str) -> str:
+def _evaluation_error(error: str, called: str) -> str:
     if error.startswith(NO_OVERLOAD):
-        what = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{error}': {what}: {called}"
+        why = "call arguments did not match a supported operator, function or macro signature for rule"
+        return f"'{error}': {why}: {called}"
     return f"{error} evaluating rule: {called}"
 
 
@@ -155,8 +158,8 @@ def _message(rule: RuleProgram, variables: Mapping[str, Any]) -> str:
         found = str(rule.message_program.evaluate(variables)).strip()
     except EvaluationFailed:
         return rule.message
-    is_fit = found and "\n" not in found and len(found.encode()) <= _MESSAGE_BYTES
-    return found if is_fit else rule.message
+    is_usable = found and "\n" not in found and len(found.encode()) <= _MESSAGE_BYTES
+    return found if is_usable else rule.message
 
 
 def _cause(rule: RuleProgram, place: _CorrelatedObject, message: str) -> FieldError:
@@ -168,5 +171,5 @@ def _cause(rule: RuleProgram, place: _CorrelatedObject, message: str) -> FieldEr
     is_large = isinstance(place.json, (dict, list))
     if rule.reason == "FieldValueDuplicate":
         return FieldError(rule.reason, "Duplicate value", where) if is_large else duplicate(where, place.json)
-    told = f"Invalid value: {message}"
-    return FieldError(rule.reason, told, where) if is_large else invalid_value(where, place.json, message)
+    text = f"Invalid value: {message}"
+    return FieldError(rule.reason, text, where) if is_large else invalid_value(where, place.json, message)

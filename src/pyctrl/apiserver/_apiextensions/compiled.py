@@ -1,14 +1,13 @@
-"""A schema compiled into functions, which tell quickly that nothing is wrong with the common object.
+"""Schemas compiled to functions: the fast path for objects that need defaults only.
 
-`_pruning`, `_defaulting` and `_validation` walk a schema and an object together, one after the other, and `_fieldset`
-does it once more to tell which fields there are. Most objects give the first three nothing to say but their defaults.
-So each place of a schema is compiled into one function that fills in defaults and gives the fields of a value, or None:
-something may be unknown, null or invalid, and the slow walks should look. They find their work partly done and say the
-rest. Fields are never given of what is not valid.
+`pruning`, `defaulting`, `validation` and `fieldset` each walk a schema and an object. For most objects the first three
+only set defaults. So each node of a schema is compiled to one function that sets defaults and returns the fields of a
+value, or None if something may be unknown, null or invalid. The full walks then run; defaults that are already set do
+not matter to them. Fields are returned for valid values only.
 
-Objects of one kind come in few shapes: what the schema has to say about certain keys with values of certain types is
-looked up, and only what depends on the values is looked at. For an object of 2.5 KB (`benchmarks/apiserver.py`) the
-slow walks take as long as 16 times `json.loads`, this one twice.
+Objects of one kind have few shapes. The checks that depend only on the keys and the types of the values are cached by
+shape; the others run on the values. For an object of 2.5 KB (`benchmarks/apiserver.py`) the full walks take as long as
+16 times `json.loads`, this path twice.
 """
 
 from __future__ import annotations
@@ -25,67 +24,70 @@ from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode, ValueValidations
 from pyctrl.apiserver._schema.validation import validate
 
+__all__ = ["FastDecoder", "compile_object"]
+
+
 FastDecoder: TypeAlias = Callable[[JSON], FieldSet | None]
 
-_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # what every object has, and what others look at
-_LEAF: FieldSet = {}  # of a value that has no parts, or none that are owned one by one
+_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of every object; other code handles them
+_LEAF: FieldSet = {}  # of a value without parts, or without separately owned ones
 
 
 def compile_object(node: SchemaNode) -> FastDecoder:
-    """Compile the schema of whole objects. Their apiVersion, kind and metadata are neither looked at nor told."""
+    """Compile the schema of whole objects. The function ignores apiVersion, kind and metadata."""
     counted = node.checks is not None and (node.checks.min_properties or node.checks.max_properties) is not None
     if node.embedded or counted:
-        return _never
-    return _with_branches(node, _CompiledObject(node, is_whole=True).settle)
+        return _undecided
+    return _with_branches(node, _CompiledObject(node, is_whole=True).decode)
 
 
-def _place(node: SchemaNode) -> FastDecoder:
-    """Compile one place below."""
-    settle = _never if node.embedded else _with_branches(node, _of_type(node))
+def _decoder(node: SchemaNode) -> FastDecoder:
+    """Compile a node below the root."""
+    decode = _undecided if node.embedded else _with_branches(node, _typed_decoder(node))
     if node.nullable:
-        return lambda value: _LEAF if value is None else settle(value)
-    return settle
+        return lambda value: _LEAF if value is None else decode(value)
+    return decode
 
 
-def _never(_value: JSON) -> None:
+def _undecided(_value: JSON) -> None:
     return None
 
 
-def _of_type(node: SchemaNode) -> FastDecoder:
+def _typed_decoder(node: SchemaNode) -> FastDecoder:
     if not node.properties and node.additional is None and node.items is None and node.type != "object":
         if node.type is None and node.preserve and node.checks is None:
             return lambda value: None if value is None else whole_value(None, value)
-        is_fine = scalars(node)
-        return lambda value: _LEAF if is_fine(value) else None
+        is_valid = scalars(node)
+        return lambda value: _LEAF if is_valid(value) else None
     if node.checks is not None and node.checks.enum is not None:
-        return _never
+        return _undecided
     if node.type == "object" and node.items is None:
-        return _CompiledObject(node).settle
+        return _CompiledObject(node).decode
     if node.type == "array" and node.items is not None:
         return _list(node, node.items)
-    return _never
+    return _undecided
 
 
 # -- allOf, anyOf, oneOf, not ------------------------------------------------------------------------------------
 
 
-def _with_branches(node: SchemaNode, settle: FastDecoder) -> FastDecoder:
-    """Let the slow walk judge the branches, which neither prune nor default."""
+def _with_branches(node: SchemaNode, decode: FastDecoder) -> FastDecoder:
+    """Add the validation of the branches, which neither prune nor default, by the full walk."""
     if not _has_branches(node):
-        return settle
+        return decode
     checks = node.checks or NO_CHECKS
     branches = ValueValidations(any_of=checks.any_of, one_of=checks.one_of, all_of=checks.all_of, not_=checks.not_)
     bare = SchemaNode(checks=branches)
 
-    def settle_branches(value: JSON) -> FieldSet | None:
-        fields = settle(value)
+    def decode_branches(value: JSON) -> FieldSet | None:
+        fields = decode(value)
         return None if fields is None or validate(bare, value) else fields
 
-    return settle_branches
+    return decode_branches
 
 
 def _has_branches(node: SchemaNode) -> bool:
-    """Whether there are branches to judge; the two types that every int-or-string names are none."""
+    """Return whether there are branches to validate; the two types of every int-or-string do not count."""
     checks = node.checks or NO_CHECKS
     if checks.one_of or checks.all_of or checks.not_:
         return True
@@ -96,8 +98,8 @@ def _has_branches(node: SchemaNode) -> bool:
 # -- texts -------------------------------------------------------------------------------------------------------
 
 
-def _texts_of(node: SchemaNode | None) -> StringCheck | None:
-    """Give what is asked of the texts of a place, if nothing else is to be done with them."""
+def _string_check_of(node: SchemaNode | None) -> StringCheck | None:
+    """Return the check of a node's strings; None if the node needs more than a check."""
     if node is None or node.embedded or node.properties or node.additional is not None or node.items is not None:
         return None
     checks = node.checks or NO_CHECKS
@@ -110,75 +112,75 @@ def _texts_of(node: SchemaNode | None) -> StringCheck | None:
 
 def _list(node: SchemaNode, items: SchemaNode) -> FastDecoder:
     checks = node.checks or NO_CHECKS
-    fewest, most = checks.min_items or 0, sys.maxsize if checks.max_items is None else checks.max_items
-    settle_item, is_atomic = _place(items), node.list_type == "atomic"
-    rule = _texts_of(items)
-    known, ask = rule or ANY_STRING
+    minimum, most = checks.min_items or 0, sys.maxsize if checks.max_items is None else checks.max_items
+    decode_item, is_atomic = _decoder(items), node.list_type == "atomic"
+    rule = _string_check_of(items)
+    known, check = rule or ANY_STRING
 
-    def settle(value: JSON) -> FieldSet | None:
-        if type(value) is not list or not fewest <= len(value) <= most:
+    def decode(value: JSON) -> FieldSet | None:
+        if type(value) is not list or not minimum <= len(value) <= most:
             return None
         fields: FieldSet = {}
         for index, each in enumerate(value):
-            if rule and type(each) is str and (each in known or ask(each)):
+            if rule and type(each) is str and (each in known or check(each)):
                 below: FieldSet | None = _LEAF
-            elif (below := settle_item(each)) is None:
+            elif (below := decode_item(each)) is None:
                 return None
             if not is_atomic:
                 fields[item_element(node, index, each)] = below
-        return fields if is_atomic or len(fields) == len(value) else None  # or an item is there twice
+        return fields if is_atomic or len(fields) == len(value) else None  # else there are duplicate items
 
-    return settle
+    return decode
 
 
 # -- objects -----------------------------------------------------------------------------------------------------
 
-# Remembered of one place: objects of one kind have few shapes, but maps with free keys may have any number.
+# Limits of the shapes cached for a node: objects of one kind have few, but maps with free keys can have any number.
 _SHAPES = 256
 _KEYS_TOGETHER = 2048  # characters of all keys of a shape
 
 
 @dataclass(slots=True, frozen=True)
 class _ObjectShape:
-    """What the schema says of objects with certain keys, in this order, whose values have certain types."""
+    """The checks for objects with certain keys, in this order, and values of certain types."""
 
     types: tuple[type, ...]
-    fields: FieldSet | None  # of the object, if no part of it has any; None when a key is unknown or missing
-    missing: list[tuple[str, JSON]]  # defaults to fill in, which makes another shape of it
-    texts: list[tuple[str, StringCheck]]  # where texts have to be asked about
-    parts: list[tuple[str, FastDecoder]]  # everything else that depends on the value
+    fields: FieldSet | None  # of the object, without those of its values; None if a key is unknown or missing
+    missing: list[tuple[str, JSON]]  # defaults to set; the object then has another shape
+    texts: list[tuple[str, StringCheck]]  # keys of strings to check
+    parts: list[tuple[str, FastDecoder]]  # keys of other values to decode
 
 
 class _CompiledObject:
-    """A place for objects, and the shapes that were met there."""
+    """A compiled object node with its cache of shapes."""
 
-    __slots__ = ("_implicit", "_itself", "_node", "_other", "_places", "_properties", "_shapes")
+    __slots__ = ("_decoders", "_implicit", "_itself", "_node", "_other", "_properties", "_shapes")
 
     def __init__(self, node: SchemaNode, *, is_whole: bool = False) -> None:
         self._node = node
         self._implicit = _IMPLICIT if is_whole else frozenset[str]()
         self._itself: FieldSet = {} if is_whole else {".": _LEAF}
         self._properties = {key: child for key, child in node.properties.items() if key not in self._implicit}
-        self._places = {key: _place(child) for key, child in self._properties.items()}
-        self._other = _other_places(node)
+        self._decoders = {key: _decoder(child) for key, child in self._properties.items()}
+        self._other = _other_decoder(node)
         self._shapes: dict[tuple[str, ...], _ObjectShape] = {}
 
-    def settle(self, value: JSON) -> FieldSet | None:
+    def decode(self, value: JSON) -> FieldSet | None:
         if type(value) is not dict:
             return None
         shape = self._shapes.get(tuple(value))
         if shape is None or shape.types != tuple(map(type, value.values())):
-            shape = self._learn(tuple(value), tuple(map(type, value.values())))
+            shape = self._add_shape(tuple(value), tuple(map(type, value.values())))
         if shape.missing:
             for key, default in shape.missing:
                 value[key] = copied(default)
-            return self.settle(value)
-        for key, (known, ask) in shape.texts:
-            if value[key] not in known and not ask(value[key]):
+            return self.decode(value)
+        for key, (known, check) in shape.texts:
+            if value[key] not in known and not check(value[key]):
                 return None
         fields = shape.fields
-        for key, settle in shape.parts:
-            below = settle(value[key])
+        for key, decode in shape.parts:
+            below = decode(value[key])
             if below is None:
                 return None
             if below and fields:
@@ -186,8 +188,8 @@ class _CompiledObject:
                 fields["f:" + key] = below
         return fields
 
-    def _learn(self, keys: tuple[str, ...], types: tuple[type, ...]) -> _ObjectShape:
-        """Work out a shape, and remember it: the last one of certain keys, whose values mostly have the same types."""
+    def _add_shape(self, keys: tuple[str, ...], types: tuple[type, ...]) -> _ObjectShape:
+        """Compute and cache a shape: one for each tuple of keys, whose values mostly have the same types."""
         shape = self._shape(
             {key: kind for key, kind in zip(keys, types, strict=True) if key not in self._implicit}, types
         )
@@ -198,9 +200,9 @@ class _CompiledObject:
     def _shape(self, kinds: Mapping[str, type], types: tuple[type, ...]) -> _ObjectShape:
         missing = [(key, each.default) for key, each in self._properties.items() if _is_missing(key, each, kinds)]
         nodes = {key: self._properties.get(key, self._node.additional) for key in kinds}
-        rules = {key: rule for key, kind in kinds.items() if kind is str and (rule := _texts_of(nodes[key]))}
-        places = {key: self._places.get(key, self._other) for key in kinds if key not in rules}
-        if missing or not self._has_all(kinds) or _never in places.values():
+        rules = {key: rule for key, kind in kinds.items() if kind is str and (rule := _string_check_of(nodes[key]))}
+        decoders = {key: self._decoders.get(key, self._other) for key in kinds if key not in rules}
+        if missing or not self._has_all(kinds) or _undecided in decoders.values():
             return _ObjectShape(types, None, missing, [], [])
         fields = {**self._itself, **{"f:" + key: _LEAF for key in kinds}}
         return _ObjectShape(
@@ -208,7 +210,7 @@ class _CompiledObject:
             fields=_LEAF if self._node.atomic or not kinds else fields,
             missing=[],
             texts=[(key, rule) for key, rule in rules.items() if rule is not ANY_STRING],
-            parts=[(key, place) for key, place in places.items() if not _is_boolean(nodes[key], kinds[key])],
+            parts=[(key, place) for key, place in decoders.items() if not _is_boolean(nodes[key], kinds[key])],
         )
 
     def _has_all(self, keys: Collection[str]) -> bool:
@@ -219,7 +221,7 @@ class _CompiledObject:
 
 
 def _is_boolean(node: SchemaNode | None, kind: type) -> bool:
-    """Whether the type says all about a value."""
+    """Return whether the type of a value is the only check: a boolean."""
     return kind is bool and node is not None and node.type == "boolean" and node.checks is None
 
 
@@ -227,60 +229,60 @@ def _is_missing(key: str, node: SchemaNode, keys: Collection[str]) -> bool:
     return key not in keys and node.default is not NO_DEFAULT
 
 
-def _other_places(node: SchemaNode) -> FastDecoder:
-    """Compile what a key may hold that is no property: nothing, unless the schema says so."""
+def _other_decoder(node: SchemaNode) -> FastDecoder:
+    """Compile the values of keys that are not properties; the default is that there are none."""
     if node.additional is not None:
-        return _place(node.additional)
-    return partial(whole_value, None) if node.preserve and not node.closed else _never
+        return _decoder(node.additional)
+    return partial(whole_value, None) if node.preserve and not node.closed else _undecided
 
 
 ScalarCheck: TypeAlias = Callable[[JSON], bool]
 
 NO_CHECKS = ValueValidations()
 
-_SHORT = 64  # texts up to so many characters are remembered, of each place up to so many texts:
-_TEXTS = 512
+_SHORT = 64  # maximum length of cached strings, in characters
+_TEXTS = 512  # maximum number of cached strings of a node
 
 
 class StringCheck(NamedTuple):
-    """What is asked of the texts of a place; those that are known to be fine need not be asked about again.
+    """The check of a node's strings, with a cache of valid ones.
 
-    Objects of one kind repeat names, quantities and the like, and patterns take their time.
+    Objects of one kind repeat names, quantities and the like, and matching patterns is slow.
     """
 
     known: Container[str]
-    ask: Callable[[str], bool]  # and remember
+    check: Callable[[str], bool]  # adds valid strings to `known`
 
     def allows(self, value: JSON) -> bool:
-        """Whether a value is a text that is fine."""
-        return type(value) is str and (value in self.known or self.ask(value))
+        """Return whether a value is a valid string."""
+        return type(value) is str and (value in self.known or self.check(value))
 
 
 ANY_STRING = StringCheck((), lambda _text: True)
 
 
 def string_check(checks: ValueValidations) -> StringCheck:
-    """Compile what is asked of texts."""
+    """Compile the validations of strings."""
     patterns: list[Callable[[str], object]] = []
     if checks.pattern is not None:
         patterns.append(checks.pattern.matches)
     if checks.format:
         patterns.append(partial(is_of_format, checks.format))
     if checks.enum is not None:
-        fine = frozenset(each for each in checks.enum if type(each) is str)
-        return StringCheck(frozenset(filter(_MemoizedCheck(checks, patterns).is_fine, fine)), _is_never_fine)
+        allowed = frozenset(each for each in checks.enum if type(each) is str)
+        return StringCheck(frozenset(filter(_MemoizedCheck(checks, patterns).is_valid, allowed)), _reject)
     if not patterns and checks.min_length is None and checks.max_length is None:
         return ANY_STRING
-    asking = _MemoizedCheck(checks, patterns)
-    return StringCheck(asking.known, asking.ask)
+    memoized = _MemoizedCheck(checks, patterns)
+    return StringCheck(memoized.known, memoized.check)
 
 
-def _is_never_fine(_text: str) -> bool:
+def _reject(_text: str) -> bool:
     return False
 
 
 class _MemoizedCheck:
-    """Asks about texts, and remembers some that are fine."""
+    """Check of strings that caches some of the valid ones."""
 
     __slots__ = ("_longest", "_patterns", "_shortest", "known")
 
@@ -290,11 +292,11 @@ class _MemoizedCheck:
         self._patterns = patterns
         self.known: set[str] = set()
 
-    def is_fine(self, text: str) -> bool:
+    def is_valid(self, text: str) -> bool:
         return self._shortest <= len(text) <= self._longest and all(matches(text) for matches in self._patterns)
 
-    def ask(self, text: str) -> bool:
-        if not self.is_fine(text):
+    def check(self, text: str) -> bool:
+        if not self.is_valid(text):
             return False
         if len(text) <= _SHORT:
             if len(self.known) == _TEXTS:
@@ -304,7 +306,7 @@ class _MemoizedCheck:
 
 
 def integers(checks: ValueValidations) -> ScalarCheck:
-    """Compile what is asked of integers."""
+    """Compile the validations of integers."""
     bound = 1 << (31 if checks.format == "int32" else 63)
     least, most = -bound, bound - 1
     if checks.minimum is not None:
@@ -315,17 +317,17 @@ def integers(checks: ValueValidations) -> ScalarCheck:
 
 
 def scalars(node: SchemaNode) -> ScalarCheck:
-    """Compile a place without parts. Where there is no quick answer, the slow walk is asked about the value."""
+    """Compile a node without parts; validations without a fast check run the full walk."""
     checks = node.checks or NO_CHECKS
     if checks.multiple_of or (checks.enum is not None and node.type != "string"):
-        return partial(_by_walking, node)
+        return partial(_by_full_walk, node)
     if node.int_or_string:
         return _integers_and_texts(checks)
     if node.type == "string":
         return string_check(checks).allows
     if node.type == "integer":
         return integers(checks)
-    return _is_boolean_value if node.type == "boolean" else partial(_by_walking, node)
+    return _is_boolean_value if node.type == "boolean" else partial(_by_full_walk, node)
 
 
 def _integers_and_texts(checks: ValueValidations) -> ScalarCheck:
@@ -340,5 +342,5 @@ def _is_boolean_value(value: JSON) -> bool:
 _SCALARS = frozenset({str, int, float, bool})
 
 
-def _by_walking(node: SchemaNode, value: JSON) -> bool:
+def _by_full_walk(node: SchemaNode, value: JSON) -> bool:
     return type(value) in _SCALARS and not validate(node, value)

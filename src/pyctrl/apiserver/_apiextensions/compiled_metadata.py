@@ -1,4 +1,4 @@
-"""The metadata of the common object: as Go would write it, valid, and which fields it has, all seen in one look."""
+"""Fast path for the metadata of created objects: normalizes, validates and collects fields in one pass."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, item_element
 from pyctrl.apiserver._meta.validation import ANNOTATIONS_LIMIT
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
-Look: TypeAlias = Callable[[JSON], FieldSet | None]
+__all__ = ["metadata_fields"]
+
+
+FieldDecoder: TypeAlias = Callable[[JSON], FieldSet | None]
 
 _LEAF: FieldSet = {}
-_LONGEST_CHARACTER = 4  # bytes in UTF-8
+_MAX_CHARACTER_BYTES = 4  # in UTF-8
 _FINALIZERS = SchemaNode(type="array", list_type="set")
 _NOT_OWNED = frozenset({"name", "namespace"})
 
 
 def metadata_fields(metadata: JSON, *, is_namespaced: bool) -> FieldSet | None:
-    """Give the fields of the metadata of an object that is created; None where a closer look is needed.
+    """Return the fields of the metadata of a created object; None if the full decoding and validation is needed.
 
-    That is at anything that reading it as Go does would change, that is not valid for sure, or that few objects have.
+    That is the case for metadata that Go's decoder would change, that may be invalid, or that few objects have.
     """
     if type(metadata) is not dict or "name" not in metadata or "uid" in metadata:
-        return None  # one with a uid replaces another: there is more to look at
+        return None  # a uid is a precondition on the object to replace
     if "namespace" in metadata and not is_namespaced:
         return None
     if metadata.get("creationTimestamp", "") is None:
-        del metadata["creationTimestamp"]  # which every client that is written in Go sends
+        del metadata["creationTimestamp"]  # clients in Go always send it
     fields: FieldSet = {}
     for key, value in metadata.items():
-        look = _LOOKS.get(key)
-        below = look(value) if look is not None else None
+        decode = _DECODERS.get(key)
+        below = decode(value) if decode is not None else None
         if below is None:
             return None
         if key not in _NOT_OWNED:
@@ -68,12 +71,12 @@ def _annotations(value: JSON) -> FieldSet | None:
         if type(each) is not str:
             return None
         size += len(key) + len(each)
-    return fields if size * _LONGEST_CHARACTER <= ANNOTATIONS_LIMIT else None
+    return fields if size * _MAX_CHARACTER_BYTES <= ANNOTATIONS_LIMIT else None
 
 
 @lru_cache(maxsize=1024)
 def _map_fields(keys: tuple[str, ...]) -> FieldSet | None:
-    """Give the fields of a map whose keys are qualified names, in any case; objects of one kind have the same ones."""
+    """Return the fields of a map with valid keys; cached, because objects of one kind have the same keys."""
     if not keys or any(names.qualified_name(key) or names.qualified_name(key.lower()) for key in keys):
         return None
     return {".": _LEAF, **{"f:" + key: _LEAF for key in keys}}
@@ -87,10 +90,10 @@ def _finalizers(value: JSON) -> FieldSet | None:
         if type(each) is not str or names.qualified_name(each):
             return None
         fields[item_element(_FINALIZERS, index, each)] = _LEAF
-    return fields if len(fields) == len(value) + 1 else None  # or one is there twice
+    return fields if len(fields) == len(value) + 1 else None  # else there are duplicates
 
 
-_LOOKS: Mapping[str, Look] = {
+_DECODERS: Mapping[str, FieldDecoder] = {
     "name": _name,
     "namespace": _namespace,
     "labels": _labels,

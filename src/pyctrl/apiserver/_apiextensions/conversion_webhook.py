@@ -1,18 +1,19 @@
-"""Conversion webhooks: custom resources in versions that only a program outside can make of each other.
+"""Conversion webhooks: conversion of custom resources between versions.
 
-Objects are stored in the storage version of their definition. What a request, or a watch, shows in another version is
-converted before it is looked at (`show`), so that everything after that is done at once, as for any other kind.
+Objects are stored in the storage version of their definition. Objects that a request or watch needs in another version
+are converted beforehand (`show`). The rest of the request then runs synchronously, as for all other kinds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
+from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._errors import unknown_error
 from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._meta.validation import validate_annotations, validate_labels
@@ -22,27 +23,23 @@ from pyctrl.apiserver._webhooks import WebhookCallFailed, WebhookClient
 from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review, go_kind
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
     from pyctrl.apiserver._request.request import ResourceRequest
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._schema.components import OpenAPIComponents
     from pyctrl.apiserver._storage.storage import Collection, StoredObject
 
+__all__ = ["ConvertedObject", "WebhookConverter"]
+
+
 GROUP = "apiextensions.k8s.io"
 VERSIONS = ("v1", "v1beta1")
-TIMEOUT_SECONDS = 30  # kube-apiserver's own, which a definition cannot change
-BATCH = 500  # objects in one review
+TIMEOUT_SECONDS = 30  # fixed in kube-apiserver too
+BATCH = 500  # maximum number of objects in one review
 _STATUS = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
 
 
-class ConvertedObject(NamedTuple):
-    """What is stored of an object, and what is shown of that in the version of the request."""
-
-    stored: dict[str, Any]
-    shown: dict[str, Any]
-
-
 class WebhookConverter:
-    """Converts objects by asking the webhooks of their definitions."""
+    """Converter of objects by the conversion webhooks of their definitions."""
 
     def __init__(self, client: WebhookClient, components: OpenAPIComponents, random: Random) -> None:
         self._client = client
@@ -50,9 +47,9 @@ class WebhookConverter:
         self._random = random
 
     async def prepare(self, request: ResourceRequest, collection: Collection) -> None:
-        """Convert what a request is about, so that it can be answered at once.
+        """Convert the objects of a request, so that the rest of it can run synchronously.
 
-        As in kube-apiserver, one object is converted anew for every request, many are as they were shown last.
+        As in kube-apiserver, a single object is converted for every request; lists use cached conversions.
         """
         target = request.target
         if not target.name:
@@ -70,10 +67,10 @@ class WebhookConverter:
         *,
         anew: bool = False,
     ) -> None:
-        """Convert stored objects into the version of a resource; those that are only if they should be `anew`.
+        """Convert stored objects to the version of a resource, unless that is cached; with `anew`, in any case.
 
         Raises:
-            Refused: 500, the webhook cannot be asked, or failed.
+            StatusError: 500, the webhook failed.
         """
         assert isinstance(resource, CustomResourceType)  # only definitions have conversion webhooks
         lacking = [stored for stored in objects if stored.lacks(resource, anew=anew)]
@@ -86,10 +83,10 @@ class WebhookConverter:
                 stored.show_as(resource, msgspec.json.encode(obj))
 
     async def stored_form(self, obj: dict[str, Any], request: ResourceRequest) -> ConvertedObject | None:
-        """Convert a new state of an object into the version in which it is stored, and back; None when it is in that.
+        """Convert a written object to the storage version and back; None if it has the storage version.
 
         Raises:
-            Refused: 500, the webhook cannot be asked, or failed.
+            StatusError: 500, the webhook failed.
         """
         resource = request.resource
         if not isinstance(resource, CustomResourceType) or resource.storage is resource:
@@ -100,51 +97,51 @@ class WebhookConverter:
         return ConvertedObject(stored, shown)
 
     async def convert_one(self, obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
-        """Give an object in the version of a resource; what is passed is left as it is."""
+        """Return an object in the version of a resource; the argument is not changed."""
         assert isinstance(resource, CustomResourceType)  # only definitions have conversion webhooks
         [converted] = await self.convert([copied(obj)], resource)
         return converted
 
     async def convert(self, objects: Sequence[dict[str, Any]], resource: CustomResourceType) -> list[dict[str, Any]]:
-        """Give objects in the version of a resource; what they must not lose is restored.
+        """Return objects in the version of a resource, with the metadata that a conversion must not change.
 
         Raises:
-            Refused: 500, the webhook cannot be asked, or failed.
+            StatusError: 500, the webhook failed.
         """
         other = [obj for obj in objects if obj["apiVersion"] != resource.api_version]
         if not other:
             return list(objects)
-        who = f"conversion webhook for {other[0]['apiVersion']}, Kind={other[0]['kind']}"
-        answered = iter(await self._ask(other, resource, who))
+        webhook = f"conversion webhook for {other[0]['apiVersion']}, Kind={other[0]['kind']}"
+        converted = iter(await self._review(other, resource, webhook))
         return [
-            obj if obj["apiVersion"] == resource.api_version else _restored(next(answered), obj, resource, who)
+            obj if obj["apiVersion"] == resource.api_version else _restored(next(converted), obj, resource, webhook)
             for obj in objects
         ]
 
-    async def _ask(
-        self, objects: Sequence[dict[str, Any]], resource: CustomResourceType, who: str
+    async def _review(
+        self, objects: Sequence[dict[str, Any]], resource: CustomResourceType, webhook: str
     ) -> list[dict[str, Any]]:
-        webhook = resource.spec["conversion"]["webhook"]
-        version = next(each for each in webhook["conversionReviewVersions"] if each in VERSIONS)
+        config = resource.spec["conversion"]["webhook"]
+        version = next(each for each in config["conversionReviewVersions"] if each in VERSIONS)
         uid = new_uid(self._random)
-        question = {"uid": uid, "desiredAPIVersion": resource.api_version, "objects": objects}
-        review = {"kind": "ConversionReview", "apiVersion": f"{GROUP}/{version}", "request": question}
+        request = {"uid": uid, "desiredAPIVersion": resource.api_version, "objects": objects}
+        review = {"kind": "ConversionReview", "apiVersion": f"{GROUP}/{version}", "request": request}
         try:
-            answer = await self._client.post(webhook["clientConfig"], review, TIMEOUT_SECONDS)
+            answer = await self._client.post(config["clientConfig"], review, TIMEOUT_SECONDS)
             converted = self._read(answer, version, uid)
         except (WebhookCallFailed, InvalidReviewBody) as failed:
-            raise unknown_error(f"{who} failed: {failed}") from None
+            raise unknown_error(f"{webhook} failed: {failed}") from None
         if len(converted) != len(objects):
-            raise unknown_error(f"{who} returned {len(converted)} objects, expected {len(objects)}")
+            raise unknown_error(f"{webhook} returned {len(converted)} objects, expected {len(objects)}")
         for index, obj in enumerate(converted):
-            _check_type(obj, index, resource, who)
+            _check_type(obj, index, resource, webhook)
         return converted
 
     def _read(self, answer: Any, version: str, uid: str) -> list[Any]:
-        """Read a ConversionReview.
+        """Return the converted objects of a ConversionReview.
 
         Raises:
-            InvalidReviewBody: it is none, or tells of a failure.
+            InvalidReviewBody: It is not a ConversionReview, or its result is a failure.
         """
         node = _review_node(self._components)
         review = decode_review(answer, node, "ConversionReview", GROUP, version, VERSIONS)
@@ -157,53 +154,53 @@ class WebhookConverter:
             raise InvalidReviewBody(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
         result = response.get("result") or {}
         if result.get("status") != "Success":
-            told = f"response.result.status was '{result.get('status', '')}', not 'Success'"
-            raise InvalidReviewBody(result.get("message") or told)
+            problem = f"response.result.status was '{result.get('status', '')}', not 'Success'"
+            raise InvalidReviewBody(result.get("message") or problem)
         converted: list[Any] = response.get("convertedObjects") or []
         return converted
 
 
 def _as_written(stored: StoredObject, resource: CustomResourceType) -> dict[str, Any]:
-    """Read an object in the version it was stored in, which fills in that version's defaults."""
+    """Return an object in the version that it was stored in, with the defaults of this version."""
     obj = stored.decode()
     written = resource.versions.get(obj["apiVersion"])
     return obj if written is None else written.on_read(obj)
 
 
-def _check_type(obj: Any, index: int, resource: CustomResourceType, who: str) -> None:
+def _check_type(obj: Any, index: int, resource: CustomResourceType, webhook: str) -> None:
     if not isinstance(obj, dict):
         raise unknown_error(f"json: cannot unmarshal {go_kind(obj)} into Go value of type map[string]interface {{}}")
-    for what, expected, received in (
+    for name, expected, received in (
         ("groupVersion", resource.api_version, obj.get("apiVersion", "")),
         ("kind", resource.kind, obj.get("kind", "")),
     ):
         if expected != received:
-            why = f"invalid {what} (expected {expected}, received {received})"
-            raise unknown_error(f"{who} returned invalid object at index {index}: {why}")
+            why = f"invalid {name} (expected {expected}, received {received})"
+            raise unknown_error(f"{webhook} returned invalid object at index {index}: {why}")
 
 
 def _restored(
-    converted: dict[str, Any], original: Mapping[str, Any], resource: CustomResourceType, who: str
+    converted: dict[str, Any], original: Mapping[str, Any], resource: CustomResourceType, webhook: str
 ) -> dict[str, Any]:
-    """Give a converted object the metadata of the original but for labels and annotations, and prune it."""
+    """Restore the original's metadata except labels and annotations in a converted object, and prune it."""
     metadata, before = converted.get("metadata"), original["metadata"]
     metadata = metadata if isinstance(metadata, dict) else {}
     for field, name in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         if metadata.get(field, "") != before.get(field, ""):
             why = f"must have the same {name}: {before.get(field, '')} != {metadata.get(field, '')}"
-            raise unknown_error(f"{who} returned invalid object: {why}")
+            raise unknown_error(f"{webhook} returned invalid object: {why}")
     kept = {key: value for key, value in before.items() if key not in ("labels", "annotations")}
     for field in ("labels", "annotations"):
         if values := metadata.get(field):
-            _check_texts(values, f"metadata.{field}", who)
+            _check_texts(values, f"metadata.{field}", webhook)
             kept[field] = values
     converted["metadata"] = kept
     resource.prune(converted)
     return converted
 
 
-def _check_texts(values: Any, path: str, who: str) -> None:
-    """Check the labels or annotations that a webhook gave an object."""
+def _check_texts(values: Any, path: str, webhook: str) -> None:
+    """Validate the labels or annotations of a converted object."""
     why = ""
     if not isinstance(values, dict):
         why = f"{path} must be a map, but is {go_kind(values)} in converted object"
@@ -215,7 +212,7 @@ def _check_texts(values: Any, path: str, who: str) -> None:
             validate = validate_labels if path.endswith("labels") else validate_annotations
             why = ", ".join(f"{cause.field}: {cause.message}" for cause in validate(values, path))
     if why:
-        raise unknown_error(f"{who} returned invalid metadata: {why}")
+        raise unknown_error(f"{webhook} returned invalid metadata: {why}")
 
 
 def _go_type(value: object) -> str:
@@ -224,7 +221,7 @@ def _go_type(value: object) -> str:
 
 
 def _review_node(components: OpenAPIComponents) -> SchemaNode:
-    """Give the Go type of a ConversionReview, as far as its answers go."""
+    """Return the Go type of a ConversionReview, as far as responses use it."""
     text = GoTypeInfo(name="string")
     response = SchemaNode(
         type="object",

@@ -1,20 +1,20 @@
-"""A resource of a definition (a custom resource), in one of its versions."""
+"""Resource type of a custom resource in one version."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
 from pyctrl._validation import names
-from pyctrl.apiserver import _errors as answers
+from pyctrl.apiserver import _errors as errors
 from pyctrl.apiserver._apiextensions.compiled import FastDecoder, compile_object
 from pyctrl.apiserver._apiextensions.compiled_metadata import metadata_fields
 from pyctrl.apiserver._apiextensions.pruning import prune
 from pyctrl.apiserver._apiextensions.validator import validate_embedded, validate_scale
-from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields, FieldSet
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
 from pyctrl.apiserver._meta.generation import bump_generation
 from pyctrl.apiserver._meta.validation import (
     MetadataCheck,
@@ -22,6 +22,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata,
     validate_metadata_update,
 )
+from pyctrl.apiserver._resources.resource_type import DecodedFields
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
 from pyctrl.apiserver._schema.field_paths import value_at
@@ -35,13 +36,16 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
 
+__all__ = ["CustomResourceType", "served_types"]
+
+
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
 _VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 
 
 def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) -> tuple[CustomResourceType, ...]:
-    """Give the types of a definition's served versions."""
+    """Return the types of a definition's served versions."""
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
     called = accepted if accepted.get("plural") else spec["names"]
@@ -54,9 +58,11 @@ def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) 
 
 
 class CustomResourceType:
-    """One custom resource in one version. See `ResourceType` for what is promised."""
+    """A custom resource in one version. `ResourceType` documents its interface."""
 
     has_generation: bool = True
+    is_custom: bool = True
+    begin_deletion: Callable[[dict[str, JSON]], None] | None = None
     verbs: tuple[str, ...] = VERBS
 
     def __init__(
@@ -86,14 +92,14 @@ class CustomResourceType:
         self._fields = {
             each["jsonPath"].removeprefix("."): each["jsonPath"] for each in version.get("selectableFields") or ()
         }
-        #: Whether only a webhook can make one version of another.
+        #: Whether a webhook converts between versions.
         self.converts: bool = (spec.get("conversion") or {}).get("strategy") == "Webhook"
-        #: The type of the version that objects are stored in, and those of all versions, served or not.
+        #: The type of the storage version, and the types of all versions, served or not.
         self.storage: CustomResourceType = self
         self.versions: Mapping[str, CustomResourceType] = {self.api_version: self}
         self._components = components
         self._schema: SchemaNode | None = None
-        self._settle: FastDecoder | None = None
+        self._fast_decoder: FastDecoder | None = None
         self._rules: RuleValidator | None = None
 
     def __repr__(self) -> str:
@@ -106,7 +112,7 @@ class CustomResourceType:
 
     @property
     def schema(self) -> SchemaNode:
-        """The node of the kind, compiled when it is first asked for."""
+        """The schema of the kind, compiled at first use."""
         if self._schema is None:
             text = (self.described.get("schema") or {}).get("openAPIV3Schema") or {}
             self._schema = node = compile_structural(text)
@@ -116,32 +122,32 @@ class CustomResourceType:
             node.properties.setdefault("kind", SchemaNode(type="string"))
         return self._schema
 
-    def _settled(self, obj: dict[str, JSON]) -> FieldSet | None:
-        """Fill in the defaults; if nothing more is to be done, and nothing is wrong, give the fields of the object."""
-        if self._settle is None:
-            self._settle = compile_object(self.schema)
-        return None if any(self._validate_scale(obj)) else self._settle(obj)
+    def _decode_fast(self, obj: dict[str, JSON]) -> FieldSet | None:
+        """Apply defaults; return the fields of the object if it is valid and needs no pruning, else None."""
+        if self._fast_decoder is None:
+            self._fast_decoder = compile_object(self.schema)
+        return None if any(self._validate_scale(obj)) else self._fast_decoder(obj)
 
     @property
     def rules(self) -> RuleValidator | None:
-        """The validation rules of the kind, if it has some, compiled when they are first asked for."""
+        """The validation rules of the kind, compiled at first use; None without rules."""
         if self._rules is None and self.schema.rules:
-            from pyctrl.apiserver._apiextensions.cel_validation import compile_rules  # most kinds have no rules
+            from pyctrl.apiserver._apiextensions.cel_validation import compile_rules  # lazy: most kinds have no rules
 
             self._rules = compile_rules(self.described["schema"]["openAPIV3Schema"])
         return self._rules
 
-    def _broken_rules(
-        self, obj: dict[str, JSON], old: dict[str, JSON] | None, causes: Sequence[answers.FieldError]
-    ) -> list[answers.FieldError]:
-        return [] if self.rules is None else self.rules.broken(obj, old, causes)
+    def _validate_rules(
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, causes: Sequence[errors.FieldError]
+    ) -> list[errors.FieldError]:
+        return [] if self.rules is None else self.rules.validate(obj, old, causes)
 
     @property
     def _metadata_node(self) -> SchemaNode:
         return self._components.node(*_META)
 
     def blank(self) -> dict[str, JSON]:
-        """Nothing: a custom resource has no fields of its own."""
+        """Return an empty object: a custom resource has no built-in fields."""
         return {}
 
     def decode(
@@ -153,10 +159,10 @@ class CustomResourceType:
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
     ) -> DecodedFields | None:
-        """Read metadata as its Go type does, drop what the schema does not know, and fill defaults.
+        """Decode metadata as its Go type, drop unknown fields, and apply defaults.
 
         Args:
-            is_applied: the object is the outcome of a server-side apply: its nulls stay, and are validated.
+            is_applied: The object is the result of a server-side apply: nulls are kept and validated.
         """
         unknown: list[str] = []
         schema = self.schema
@@ -164,11 +170,11 @@ class CustomResourceType:
         try:
             if metadata is None:
                 obj["metadata"] = self._read_metadata(obj.get("metadata") or {}, "metadata", unknown)
-            fields = self._settled(obj)
+            fields = self._decode_fast(obj)
             if fields is None:
                 prune(schema, obj, unknown, self._read_metadata)
         except DecodeFailed as failed:
-            raise answers.UndecodableBody(self.kind, self.version, str(failed)) from failed
+            raise errors.UndecodableBody(self.kind, self.version, str(failed)) from failed
         report_unknown(self.kind, self.version, unknown, duplicates, field_validation, warnings)
         if fields is None:
             self._fill(schema, obj, is_applied=is_applied)
@@ -200,8 +206,8 @@ class CustomResourceType:
         settled: DecodedFields | None = None,
         user: User | None = None,
     ) -> None:
-        """Strip what only the server writes, and check."""
-        metadata, causes = obj["metadata"], list[answers.FieldError]()
+        """Prepare and validate a new object: drop its status, set its generation."""
+        metadata, causes = obj["metadata"], list[errors.FieldError]()
         if "status" in self.subresources and obj.pop("status", None) is not None:
             settled = None  # it may have been required
         metadata["generation"] = 1
@@ -210,13 +216,13 @@ class CustomResourceType:
                 metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
             )
         causes += self.validate(obj, None, is_settled=settled is not None)
-        self._refuse(obj, [*causes, *self._broken_rules(obj, None, causes)])
+        self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 
     def prepare_update(
         self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None:
-        """Keep what this door may not change, count the generation, and check."""
+        """Prepare and validate an update: keep fields that the endpoint must not change, bump the generation."""
         if subresource == "status":
             _keep_all_but_status(new, old)
         elif "status" in self.subresources:
@@ -229,41 +235,41 @@ class CustomResourceType:
         )
         found = self.validate(new, old)
         causes += _of_status(found) if subresource == "status" else found
-        self._refuse(new, [*causes, *self._broken_rules(new, old, causes)])
+        self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
     def validate(
         self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
-    ) -> list[answers.FieldError]:
-        """Check the object, which replaces `old`, against the schema; that may have been done when it was decoded."""
-        return [] if is_settled or self._settled(obj) is not None else self._schema_causes(obj, old)
+    ) -> list[errors.FieldError]:
+        """Validate an object, which replaces `old`, against the schema; with `is_settled`, `decode` has done so."""
+        return [] if is_settled or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
 
-    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.FieldError]:
-        """Give what is wrong with values, scale, embedded objects, list types."""
+    def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
+        """Return the errors of values, scale, embedded objects and list types."""
         schema = self.schema
         metadata = obj.pop("metadata")
         causes = validate(schema, obj, old=ABSENT if old is None else old)
-        causes = [each for each in causes if each.field != "metadata"]  # it is there: a schema may require it
+        causes = [each for each in causes if each.field != "metadata"]  # removed above; a schema may require it
         causes += self._validate_scale(obj)
         causes += validate_embedded(schema, obj)
         causes += self._validate_list_types(obj, old)
         obj["metadata"] = metadata
         return causes
 
-    def _validate_list_types(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[answers.FieldError]:
-        """Duplicates are let be in an object that has had some, wherever."""
+    def _validate_list_types(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
+        """Return duplicate items; none if the old object has duplicates anywhere (ratcheting)."""
         causes = validate_list_types(self.schema, obj)
         return [] if causes and old is not None and validate_list_types(self.schema, old) else causes
 
-    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterable[answers.FieldError]:
+    def _validate_scale(self, obj: Mapping[str, JSON]) -> Iterable[errors.FieldError]:
         return validate_scale(obj, self.scale) if self.scale is not None else ()
 
-    def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.FieldError]) -> None:
+    def _raise_invalid(self, obj: Mapping[str, JSON], causes: list[errors.FieldError]) -> None:
         if causes:
-            raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
+            raise errors.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.group)
 
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
-        """Name and namespace, and the fields the definition names."""
+        """Return name, namespace, and the selectable fields of the definition."""
         metadata = obj["metadata"]
         found = {"metadata.name": metadata.get("name", "")}
         if self.namespaced:
@@ -274,10 +280,10 @@ class CustomResourceType:
         return found
 
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Serve a stored object in this version.
+        """Return a stored object in this version.
 
-        The version it was written in fills in its defaults, those it has now; what this version does not know is
-        dropped then.
+        The current defaults of the version that it was stored in are applied. Then fields that this version does not
+        have are dropped.
         """
         written = self.versions.get(obj["apiVersion"], self)
         if written.schema.has_defaults:
@@ -287,7 +293,7 @@ class CustomResourceType:
         return obj
 
     def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Give an object of this version as the storage version has it, where no webhook is needed for that."""
+        """Return an object of this version in the storage version, for kinds without a conversion webhook."""
         if self.storage is self:
             return obj
         stored: dict[str, JSON] = copied(obj)
@@ -295,14 +301,14 @@ class CustomResourceType:
         return stored
 
     def prune(self, obj: dict[str, JSON]) -> None:
-        """Make an object of another version one of this version, as far as a name and the known fields go."""
+        """Set kind and apiVersion of this version on an object of another version, and drop unknown fields."""
         metadata = obj.pop("metadata")
         prune(self.schema, obj, [], self._read_metadata)
         obj["kind"], obj["apiVersion"], obj["metadata"] = self.kind, self.api_version, metadata
 
 
 def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: str) -> str:
-    """Give the warning of a deprecated version, which names the best one to use in its place."""
+    """Return the warning of a deprecated version, with the best version to use instead."""
     if not version.get("deprecated"):
         return ""
     if version.get("deprecationWarning"):
@@ -315,7 +321,7 @@ def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: st
 
 
 def _priority(version: str) -> tuple[int, int, int]:
-    """Give the rank of a version: v2, v1, v2beta1, v1beta2, v1alpha1, any other name."""
+    """Return the sort key of a version: v2, v1, v2beta1, v1beta2, v1alpha1, any other name."""
     found = _VERSION.fullmatch(version)
     if found is None:
         return -1, 0, 0
@@ -323,8 +329,8 @@ def _priority(version: str) -> tuple[int, int, int]:
     return ("alpha", "beta", None).index(stage), int(major), int(minor or 0)
 
 
-def _of_status(causes: list[answers.FieldError]) -> list[answers.FieldError]:
-    """The status door looks at the status only, whose messages name places inside it."""
+def _of_status(causes: list[errors.FieldError]) -> list[errors.FieldError]:
+    """Return the errors in the status, with messages relative to it, for the status sub-resource."""
     inside = (cause for cause in causes if cause.field.removeprefix(".").startswith("status"))
     return [
         cause._replace(

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: what the server fills in, checks, and reports about them."""
+"""Strategy of CustomResourceDefinitions: defaults, validation, warnings and conditions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,26 @@ from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.root_schema import validate_root
 from pyctrl.apiserver._apiextensions.structural import unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
-from pyctrl.apiserver._registry.strategy import set_defaults
-from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.field_paths import steps
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceRegistry
+    from pyctrl.apiserver._resources.served_resources import ServedResources
+
+__all__ = [
+    "CLEANUP_FINALIZER",
+    "accept_names",
+    "condition",
+    "default_definition",
+    "definition_warnings",
+    "is_established",
+    "mark_terminating",
+    "prepare_definition",
+    "validate_definition",
+]
+
 
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
@@ -30,7 +42,7 @@ _APPROVAL = "api-approved.kubernetes.io"
 
 
 def default_definition(obj: dict[str, JSON]) -> None:
-    """Fill the names that follow from the kind, and the conversion that is none."""
+    """Set the names derived from the kind, conversion strategy None, and the default port of webhooks."""
     spec = obj["spec"]
     called = spec["names"]
     kind = called.get("kind", "")
@@ -43,7 +55,7 @@ def default_definition(obj: dict[str, JSON]) -> None:
 
 
 def prepare_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> None:
-    """Keep which versions objects were ever stored in; a new definition starts with no other status."""
+    """Add the storage version to storedVersions; a new definition has no other status."""
     status = new.setdefault("status", {}) if old is not None else _no_status()
     new["status"] = status
     stored = list(status.get("storedVersions") or [])
@@ -58,7 +70,7 @@ def _no_status() -> dict[str, JSON]:
 
 
 def definition_warnings(new: dict[str, JSON]) -> Iterator[str]:
-    """Tell of what is allowed and does nothing: formats that are not known."""
+    """Yield warnings about unrecognized formats."""
     for version in new["spec"]["versions"] or ():
         schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
         yield from (f'unrecognized format "{name}"' for name in unknown_formats(schema))
@@ -68,7 +80,7 @@ def definition_warnings(new: dict[str, JSON]) -> Iterator[str]:
 
 
 def validate_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> Iterator[FieldError]:
-    """Check a definition; `old` is what it replaces."""
+    """Validate a definition, which replaces `old` on update."""
     spec, metadata = new["spec"], new["metadata"]
     if metadata.get("name") != f"{spec['names'].get('plural')}.{spec.get('group')}":
         yield invalid_value("metadata.name", metadata.get("name"), 'must be spec.names.plural+"."+spec.group')
@@ -143,13 +155,13 @@ def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
 
 
 def _shared(versions: list[dict[str, JSON]]) -> frozenset[str]:
-    """What all versions say alike; kube-apiserver then takes it for the definition's own."""
+    """Return the fields with the same value in all versions; kube-apiserver moves these to the top level."""
     keys = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
     return frozenset(key for key in keys if all(each.get(key) == versions[0].get(key) for each in versions))
 
 
 def _as_go(versions: list[dict[str, JSON]], shared: frozenset[str]) -> list[dict[str, JSON]]:
-    """Show versions as kube-apiserver's internal type prints them."""
+    """Return versions with the field names of kube-apiserver's internal type, for errors."""
     return [
         {
             "Name": each["name"],
@@ -169,7 +181,7 @@ def _as_go(versions: list[dict[str, JSON]], shared: frozenset[str]) -> list[dict
 
 
 def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: JSON) -> Iterator[FieldError]:
-    """Check what versions say: once, under the definition's path, when they all say the same."""
+    """Validate a field of all versions; once, under the top-level path `common`, if they share its value."""
     if not versions:
         return
     if key in _shared(versions):
@@ -247,16 +259,16 @@ def _selectable(found: list[Mapping[str, JSON]], path: str, version: Mapping[str
 
 
 def _unselectable(text: str, version: Mapping[str, JSON]) -> str:
-    """Say why a path is no selectable field, "" when it is one."""
+    """Return why a path is not a selectable field; "" if it is one."""
     if not text.startswith((".", "[")):
         return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
-    way = steps(text)
-    if way is None or any(isinstance(step, int) for step in way):
+    path = steps(text)
+    if path is None or any(isinstance(step, int) for step in path):
         return "is an invalid path: array notation is not allowed"
     schema: JSON = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-    for step in way:
+    for step in path:
         schema = (schema.get("properties") or {}).get(step)
-        if schema is None or way[0] == "metadata":
+        if schema is None or path[0] == "metadata":
             return "is an invalid path: does not refer to a valid field"
     if schema.get("type") not in ("string", "boolean", "integer"):
         allowed = "Enum string fields and strings with formats are allowed."
@@ -347,20 +359,20 @@ def _immutable(spec: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[Fi
 
 
 def condition(definition: Mapping[str, JSON], kind: str) -> Mapping[str, JSON]:
-    """Give a condition of a definition, empty when it has none of this type."""
+    """Return a condition of a definition; {} without one of this type."""
     conditions = (definition.get("status") or {}).get("conditions") or ()
     return next((each for each in conditions if each["type"] == kind), {})
 
 
 def is_established(definition: Mapping[str, JSON]) -> bool:
-    """Say whether the definition's resources are served."""
+    """Return whether the definition is established: its resources are served."""
     return condition(definition, "Established").get("status") == "True"
 
 
-def accept_names(definition: Mapping[str, JSON], registry: ResourceRegistry) -> dict[str, JSON] | None:
-    """Give the definition with the status it should have beside what is served; None when it has it already.
+def accept_names(definition: Mapping[str, JSON], registry: ServedResources) -> dict[str, JSON] | None:
+    """Return the definition with its names accepted or rejected in the status; None if the status is unchanged.
 
-    The caller writes the result through the status door and then `ResourceRegistry.install`s it when it is established.
+    The caller writes the result to the status and passes it to `ServedResources.install` if it is established.
     """
     new: dict[str, JSON] = copied(definition)
     status = new["status"]
@@ -378,7 +390,7 @@ def accept_names(definition: Mapping[str, JSON], registry: ResourceRegistry) -> 
 
 
 def mark_terminating(definition: dict[str, JSON]) -> None:
-    """Mark a definition whose objects are to be deleted before it goes; in place."""
+    """Add the cleanup finalizer and the condition Terminating to a deleted definition, in place."""
     finalizers = definition["metadata"].setdefault("finalizers", [])
     if CLEANUP_FINALIZER not in finalizers:
         finalizers.append(CLEANUP_FINALIZER)
@@ -404,8 +416,8 @@ def _timestamp() -> str:
     return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _clash(definition: Mapping[str, JSON], registry: ResourceRegistry) -> tuple[str, str] | None:
-    """Find a name that another definition or a built-in kind of the group has; reason and message of the condition."""
+def _clash(definition: Mapping[str, JSON], registry: ServedResources) -> tuple[str, str] | None:
+    """Return reason and message of a name conflict with another definition or built-in kind of the group."""
     spec = definition["spec"]
     own = {id(each) for each in registry.installed(definition["metadata"]["name"])}
     others = [each for each in registry if each.group == spec["group"] and id(each) not in own]
@@ -420,4 +432,4 @@ def _clash(definition: Mapping[str, JSON], registry: ResourceRegistry) -> tuple[
         ("ListKindConflict", called.get("listKind"), kinds),
     ]
     clashes = [(reason, f"{shown_value(name)} is already in use") for reason, name, taken in reasons if name in taken]
-    return clashes[-1] if clashes else None  # kube-apiserver, too, reports the last of them
+    return clashes[-1] if clashes else None  # the last one, as in kube-apiserver

@@ -1,7 +1,7 @@
-"""The life of definitions after they are stored: established and served, and emptied before they go.
+"""Controller of stored definitions: establishes and serves them, and deletes their objects before they are deleted.
 
-kube-apiserver has controllers for this; here it happens right after the request that caused it, in the same turn of the
-loop, so that a client sees the same steps (created, then established) without waiting for them.
+kube-apiserver has several controllers for this. Here it runs right after the request that caused it, in the same
+iteration of the event loop, so that clients see the same steps (created, then established) without a delay.
 """
 
 from __future__ import annotations
@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyctrl.apiserver._apiextensions.custom_type import served_types
 from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, accept_names, is_established
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.deletion import DeletionOutcome, before_delete
-from pyctrl.apiserver._registry.resources import DEFINITIONS
+from pyctrl.apiserver._endpoints.graceful_deletion import DeletionOutcome, before_delete
 from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._resources.served_resources import DEFINITIONS
 from pyctrl.apiserver._storage.storage import StoredObject, WatchCacheEvent
+
+__all__ = ["EstablishingController"]
+
 
 _GROUP, _VERSION, _PLURAL = DEFINITIONS
 
 
 class EstablishingController:
-    """Keeps what is served in step with the definitions that are stored."""
+    """Reconciles the served resources with the stored definitions."""
 
     def __init__(self, backend: RESTStorage) -> None:
         self._backend = backend
@@ -38,37 +42,37 @@ class EstablishingController:
             spec = event.previous.decode()["spec"]
             self._backend.storage.collection(spec["group"], spec["names"]["plural"]).end_watches()
 
-    def settle(self) -> None:
-        """Do what is due for definitions that changed, and for objects that hold one back."""
+    def sync(self) -> None:
+        """Reconcile changed definitions, and those whose deletion waits for their objects."""
         while self._due:
             name = self._due.pop()
             stored = self._definitions.find("", name)
             if stored is not None:
-                self._settle(stored)
+                self._sync_definition(stored)
         for name in sorted(self._terminating) if self._terminating else ():
             stored = self._definitions.find("", name)
             if stored is not None:
-                self._release(stored)
+                self._remove_finalizer(stored)
 
-    def _settle(self, stored: StoredObject) -> None:
+    def _sync_definition(self, stored: StoredObject) -> None:
         definition = stored.decode()
         if "deletionTimestamp" in definition["metadata"]:
-            self._empty(stored, definition)
+            self._delete_objects(stored, definition)
             return
         accepted = accept_names(definition, self._backend.registry)
         if accepted is not None:
             definition = accepted
             self._put(definition)
         if is_established(definition):
-            self._backend.registry.install(definition)
+            self._backend.registry.replace(stored.name, served_types(definition, self._backend.registry.components))
 
     def _put(self, definition: dict[str, Any]) -> None:
         resource = self._backend.registry.require(*DEFINITIONS)
         self._backend.put(definition, resource)
-        self._due.remove(definition["metadata"]["name"])  # this write needs no settling
+        self._due.remove(definition["metadata"]["name"])  # the controller's own write needs no reconcile
 
-    def _empty(self, stored: StoredObject, definition: Mapping[str, Any]) -> None:
-        """Delete every object of a definition that is going; those with finalizers hold it back."""
+    def _delete_objects(self, stored: StoredObject, definition: Mapping[str, Any]) -> None:
+        """Delete all objects of a terminating definition; those with finalizers block its deletion."""
         if CLEANUP_FINALIZER not in (definition["metadata"].get("finalizers") or ()):
             return
         types = self._backend.registry.installed(stored.name)
@@ -76,15 +80,15 @@ class EstablishingController:
             objects = self._backend.collection(types[0])
             for each in objects.current(""):
                 obj = each.decode()
-                fate = before_delete(obj, types[0], DeleteOptions())
-                if fate is DeletionOutcome.GONE:
+                outcome = before_delete(obj, types[0], DeleteOptions())
+                if outcome is DeletionOutcome.GONE:
                     objects.remove(each)
                 elif "deletionTimestamp" not in each.decode()["metadata"]:
                     objects.put(obj, None)
         self._terminating.add(stored.name)
 
-    def _release(self, stored: StoredObject) -> None:
-        """Take the finalizer from a definition whose objects are all gone; without others it is gone then."""
+    def _remove_finalizer(self, stored: StoredObject) -> None:
+        """Remove the finalizer of a definition without objects; without other finalizers, delete it."""
         spec = stored.decode()["spec"]
         if len(self._backend.storage.collection(spec["group"], spec["names"]["plural"])):
             return

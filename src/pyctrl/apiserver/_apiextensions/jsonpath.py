@@ -1,4 +1,4 @@
-"""The JSON paths of printer columns: what kubectl's JSONPath can, as far as columns use it."""
+"""JSONPath of printer columns: the subset of kubectl's JSONPath that columns use."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["column_values"]
+
 
 _TOKEN = re.compile(
     r"\.\.(?P<deep>[\w$-]+)"
@@ -23,7 +26,7 @@ _Step = Callable[[JSON], Iterable[JSON]]
 
 
 def column_values(obj: JSON, path: str) -> list[JSON]:
-    """Give every value a path leads to; a path that is none leads nowhere."""
+    """Return all values at a path; an invalid path has none."""
     found = [obj]
     for step in _steps(path):
         found = [inner for value in found for inner in step(value)]
@@ -39,7 +42,7 @@ def _steps(path: str) -> tuple[_Step, ...]:
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
-            return (_nowhere,)
+            return (_no_values,)
         steps.append(_step(token))
         position = token.end()
     return tuple(steps)
@@ -62,7 +65,7 @@ def _step(token: re.Match[str]) -> _Step:
     return _filter(token["left"], token["op"], token["right"])
 
 
-def _nowhere(_value: JSON) -> Iterable[JSON]:
+def _no_values(_value: JSON) -> Iterable[JSON]:
     return ()
 
 

@@ -1,4 +1,4 @@
-"""Drops what a structural schema does not know."""
+"""Pruning of fields that a structural schema does not specify."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
+__all__ = ["prune"]
+
+
 _IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})
-Metadata = Callable[[JSON, str, list[str]], JSON]  # brings an embedded object's metadata into form
+Metadata = Callable[[JSON, str, list[str]], JSON]  # decodes the metadata of an embedded object
 
 
 def prune(node: SchemaNode, value: JSON, unknown: list[str], metadata: Metadata, *, is_object: bool = True) -> None:
@@ -20,7 +23,7 @@ def prune(node: SchemaNode, value: JSON, unknown: list[str], metadata: Metadata,
     embedded: list[str] = []
     _Pruning(unknown, embedded, metadata).prune(node, value, "", is_object)
     unknown.sort()
-    unknown.extend(embedded)  # kube-apiserver reads what is embedded after everything else
+    unknown.extend(embedded)  # kube-apiserver reports fields of embedded objects last
 
 
 class _Pruning:
@@ -39,7 +42,7 @@ class _Pruning:
                     self.prune(node.items, item, f"{path}[{index}]", False)
 
     def _dict(self, node: SchemaNode, value: dict[str, JSON], path: str, is_object: bool) -> None:
-        gone: list[str] = []
+        pruned: list[str] = []
         properties, additional = node.properties, node.additional
         for key, item in value.items():
             child = properties.get(key) or additional
@@ -50,7 +53,7 @@ class _Pruning:
                 if type(item) in (dict, list):
                     self.prune(child, item, f"{path}.{key}" if path else key, False)
             elif not node.preserve:
-                gone.append(key)
-        for key in gone:
+                pruned.append(key)
+        for key in pruned:
             del value[key]
             self._unknown.append(f"{path}.{key}" if path else key)

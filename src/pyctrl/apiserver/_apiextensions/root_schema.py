@@ -1,4 +1,4 @@
-"""What the schema of a whole object may say beside the sub-resource status, for which it would hold as well."""
+"""Validation of root schemas of versions with the status sub-resource, for which few fields are allowed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 from pyctrl.apiserver._errors import FieldError, invalid_value
 from pyctrl.apiserver._schema.schema import JSON
 
-# The fields of kube-apiserver's internal type, in its order, with their zeros; those that schemas have by another name
-# here are named in _WIRE.
+__all__ = ["validate_root"]
+
+
+# The fields of kube-apiserver's internal type, in its order, with their zero values. `_name` maps the fields of
+# schemas to them.
 _ZEROS: dict[str, JSON] = {
     **dict.fromkeys(("ID", "Schema"), ""),
     "Ref": None,
@@ -45,7 +48,7 @@ _RULE: dict[str, JSON] = {
 
 
 def validate_root(schema: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Check the schema of a version that has the sub-resource status."""
+    """Validate the root schema of a version with the status sub-resource."""
     shown = _as_go(schema)
     if any(value != _ZEROS.get(name) for name, value in shown.items() if name not in _ALLOWED):
         allowed = f"only [{' '.join(_ALLOWED)}] fields are allowed at the root of the schema"
@@ -53,7 +56,7 @@ def validate_root(schema: Mapping[str, JSON], path: str) -> Iterator[FieldError]
 
 
 def _as_go(schema: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Show a schema as kube-apiserver's internal type prints it."""
+    """Return a schema with the field names of kube-apiserver's internal type, for errors."""
     return _ZEROS | {_name(key): _value(key, value) for key, value in schema.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""The rules a definition's schema keeps, so that the server can prune, default and own fields by it."""
+"""Validation of structural schemas in definitions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, compile_structural
 from pyctrl.apiserver._schema.validation import validate
 
+__all__ = ["unknown_formats", "validate_schema"]
+
+
 Schema: TypeAlias = Mapping[str, JSON]
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
@@ -21,7 +24,7 @@ _EMPTY_AT = {
     "item": "must not be empty for specified array items",
     "field": "must not be empty for specified object fields",
 }
-_NESTED = {  # what only the structural part of a schema may say -> how it is complained about inside anyOf and the like
+_NESTED = {  # fields that are forbidden inside allOf, anyOf, oneOf and not -> error
     "type": "must be empty to be structural",
     "title": "must be empty to be structural",
     "description": "must be empty to be structural",
@@ -36,12 +39,12 @@ _NESTED = {  # what only the structural part of a schema may say -> how it is co
     "x-kubernetes-map-type": "must be undefined to be structural",
     "x-kubernetes-validations": "must be empty to be structural",
 }
-_POINTERS = ("default", "additionalProperties")  # which are there also when they are empty
+_POINTERS = ("default", "additionalProperties")  # an empty value counts as set
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 
 def validate_schema(schema: Schema, path: str) -> list[FieldError]:
-    """Check the schema of a definition's version (or of all of them)."""
+    """Validate the schema of one or all versions of a definition."""
     causes = list(_openapi(schema, path, is_root=True))
     if schema.get("nullable"):
         causes.insert(0, field_forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
@@ -50,20 +53,20 @@ def validate_schema(schema: Schema, path: str) -> list[FieldError]:
     structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
     if structural:
         return [*causes, *structural]
-    causes += _uncompiled(schema, path, causes)
+    causes += _rule_errors(schema, path, causes)
     return causes or list(_defaults(schema, path, "root"))
 
 
-def _uncompiled(schema: Schema, path: str, causes: list[FieldError]) -> list[FieldError]:
+def _rule_errors(schema: Schema, path: str, causes: list[FieldError]) -> list[FieldError]:
     if not compile_structural(schema).rules:
         return []
-    from pyctrl.apiserver._apiextensions.cel_rules import rule_compilation_errors  # most definitions have no rules
+    from pyctrl.apiserver._apiextensions.cel_rules import rule_compilation_errors  # lazy: few definitions have rules
 
     return rule_compilation_errors(schema, path, causes)
 
 
 def unknown_formats(schema: Schema) -> Iterator[str]:
-    """Give the formats that the server does not check, which may be misspelled."""
+    """Yield the formats that the server does not validate."""
     name = schema.get("format")
     if name and not is_known_format(name, schema.get("type", "")):
         yield name
@@ -72,7 +75,7 @@ def unknown_formats(schema: Schema) -> Iterator[str]:
 
 
 def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
-    """Every schema directly inside another, with its path."""
+    """Yield the schemas directly inside a schema, with their paths."""
     for key, each in (schema.get("properties") or {}).items():
         yield each, f"{path}.properties[{key}]"
     for key in ("additionalProperties", "items", "not"):
@@ -87,7 +90,7 @@ def _has_unsupported(schema: Schema) -> bool:
     return any(schema.get(key) for key in _UNSUPPORTED) or any(_has_unsupported(each) for each, _ in _below(schema, ""))
 
 
-# -- what OpenAPI has and definitions may not use --------------------------------------------------------------
+# -- OpenAPI fields that definitions cannot use ----------------------------------------------------------------
 
 
 def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[FieldError]:
@@ -101,7 +104,7 @@ def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[Fi
         yield from _openapi(each, where)
     yield from _extensions(schema, path)
     if schema.get("x-kubernetes-validations"):
-        from pyctrl.apiserver._apiextensions.cel_rules import rule_field_errors  # most definitions have no rules
+        from pyctrl.apiserver._apiextensions.cel_rules import rule_field_errors  # lazy: few definitions have rules
 
         yield from rule_field_errors(schema, path)
     if why := pattern_error(schema.get("pattern") or ""):
@@ -288,7 +291,7 @@ def _nested(branch: Schema, structure: Schema, path: str) -> Iterator[FieldError
 
 
 def _defaults(schema: Schema, path: str, level: str = "field") -> Iterator[FieldError]:
-    """A default is a valid, pruned value of its place; nothing in the metadata of the object itself has one."""
+    """Validate defaults: they are valid and without unknown fields, and not in top-level metadata."""
     default = schema.get("default")
     if default is not None and level == "metadata":
         yield field_forbidden(f"{path}.default", "must not be set in top-level metadata")

@@ -1,4 +1,4 @@
-"""What the fields that a definition names for its scale must hold; the texts are those of Go's accessors."""
+"""Validation of scale fields, with the errors of Go's accessors, and of embedded objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from pyctrl.apiserver._errors import FieldError, invalid_value
 from pyctrl.apiserver._meta.validation import validate_metadata
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
-LARGEST = 2**31 - 1  # a number of replicas is an int32
+__all__ = ["validate_embedded", "validate_scale"]
+
+
+MAX_REPLICAS = 2**31 - 1  # int32
 
 _MISSING = object()
 _GO_TYPES: dict[type, str] = {
@@ -26,7 +29,7 @@ _GO_TYPES: dict[type, str] = {
 
 
 def validate_scale(obj: Mapping[str, JSON], scale: Mapping[str, str]) -> Iterator[FieldError]:
-    """Check numbers of replicas and the selector, where there are any."""
+    """Validate the numbers of replicas and the selector, if they are set."""
     for name in ("specReplicasPath", "statusReplicasPath"):
         path = scale[name]
         value, problem = _find(obj, path)
@@ -36,8 +39,8 @@ def validate_scale(obj: Mapping[str, JSON], scale: Mapping[str, str]) -> Iterato
             yield invalid_value(path, 0, problem or _accessor_error(path, value, "int64"))
         elif value < 0:
             yield invalid_value(path, value, "should be a non-negative integer")
-        elif value > LARGEST:
-            yield invalid_value(path, value, f"should be less than or equal to {LARGEST}")
+        elif value > MAX_REPLICAS:
+            yield invalid_value(path, value, f"should be less than or equal to {MAX_REPLICAS}")
     if selector := scale.get("labelSelectorPath"):
         found, problem = _find(obj, selector)
         if found is not _MISSING and (problem or not isinstance(found, str)):
@@ -45,7 +48,7 @@ def validate_scale(obj: Mapping[str, JSON], scale: Mapping[str, str]) -> Iterato
 
 
 def _find(obj: Mapping[str, JSON], path: str) -> tuple[Any, str]:
-    """Give the value at a path, `_MISSING` when it is not there, or else why the way there is none."""
+    """Return the value at a path, or `_MISSING`, and the error of a path through a value that is not an object."""
     value: Any = obj
     keys = path.strip(".").split(".")
     for index, key in enumerate(keys):
@@ -63,7 +66,7 @@ def _accessor_error(path: str, value: JSON, expected: str) -> str:
 
 
 def validate_embedded(node: SchemaNode, value: JSON, path: str = "") -> Iterator[FieldError]:
-    """Find what is wrong with the objects inside a value. That they have a kind at all, the schema has checked."""
+    """Yield the errors of embedded objects in a value. Missing kinds are errors of the schema validation."""
     if not node.embeds:
         return
     if isinstance(value, dict):
@@ -87,14 +90,14 @@ def _embedded(value: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     if kind == "":
         yield invalid_value(f"{path}.kind", "", "must not be empty")
     elif isinstance(kind, str) and (why := names.label_1035(kind.lower())):
-        told = "may have mixed case, but should otherwise match: " + ",".join(why)
-        yield invalid_value(f"{path}.kind", kind, told)
+        message = "may have mixed case, but should otherwise match: " + ",".join(why)
+        yield invalid_value(f"{path}.kind", kind, message)
     if isinstance(metadata, dict):
         yield from _metadata(metadata, path)
 
 
 def _metadata(metadata: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """It may have no name: what is made from a template gets one later."""
+    """Yield the errors of an embedded object's metadata. A name is not required: a template may have none."""
     is_namespaced = bool(metadata.get("namespace"))
     causes = validate_metadata(
         metadata, namespaced=is_namespaced, name_rule=names.path_segment, standard_finalizers=False

@@ -1,8 +1,7 @@
-"""Authentication: who is asking, by client certificate, bearer token, or as nobody in particular.
+"""Authentication by client certificate or bearer token, with anonymous access otherwise.
 
-`Authenticator` tries what kube-apiserver tries, in its order. Tokens are static ones, named from Python or in a file,
-those of service accounts, which `ServiceAccountTokens` makes and checks against what is stored, and what a webhook
-knows.
+`Authenticator` tries kube-apiserver's methods in its order. Bearer tokens are static tokens (set from Python or read
+from a file), service account tokens, which `ServiceAccountTokens` issues and validates, and tokens of a webhook.
 """
 
 from pyctrl.apiserver._authn.authenticator import Authenticator, AuthenticatorResponse, read_token_file

@@ -1,14 +1,13 @@
-"""Who is asking: a client certificate or a bearer token becomes a user."""
+"""Authenticator of requests: the user of a client certificate or bearer token."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pyctrl.apiserver._authn.service_account_tokens import ISSUER, InvalidToken, ServiceAccountTokens
-from pyctrl.apiserver._authn.webhook import WebhookTokenAuthenticator
 from pyctrl.apiserver._errors import unauthorized
 from pyctrl.apiserver._user import (
     ADMIN,
@@ -20,24 +19,39 @@ from pyctrl.apiserver._user import (
     add_authenticated_group,
 )
 
+__all__ = ["Authenticator", "AuthenticatorResponse", "read_token_file"]
+
+
 LOOPBACK = User(name="system:apiserver", groups=(ADMINISTRATORS, AUTHENTICATED))
 
 
 class AuthenticatorResponse(NamedTuple):
-    """What a token review has found out."""
+    """The result of authenticating a token: its user and audiences, or an error."""
 
     user: User | None = None
     audiences: tuple[str, ...] = ()
     error: str = ""
 
 
+class TokenAuthenticator(Protocol):
+    """Authenticates bearer tokens."""
+
+    def authenticate_token(self, token: str, audiences: tuple[str, ...], /) -> AuthenticatorResponse:
+        """Return the user of a token and its valid audiences.
+
+        Raises:
+            ReviewPending: A webhook must be called first.
+        """
+        ...
+
+
 class Authenticator:
-    """Turns a connection and the headers of a request into the request's user.
+    """Authenticator of requests by client certificate or bearer token.
 
     Args:
-        tokens: users by their tokens. None lets everybody but a service account be an administrator: the server of a
-            test that does not care.
-        webhook: is shown tokens that nobody else knows.
+        tokens: Users by static token. None is for tests without access control: every request is an administrator's
+            unless it has a service account's token.
+        webhook: Authenticates tokens that are neither static nor a service account's.
     """
 
     def __init__(
@@ -45,7 +59,7 @@ class Authenticator:
         tokens: Mapping[str, User] | None,
         accounts: ServiceAccountTokens,
         random: Random,
-        webhook: WebhookTokenAuthenticator | None = None,
+        webhook: TokenAuthenticator | None = None,
     ) -> None:
         self._is_open = tokens is None
         self._tokens = {token: add_authenticated_group(user) for token, user in (tokens or {}).items()}
@@ -55,17 +69,17 @@ class Authenticator:
         self.loopback = self.issue(LOOPBACK)
 
     def issue(self, user: User) -> str:
-        """Make a token for a user; it is good as long as the server."""
+        """Return a new token for a user, valid until the server stops."""
         token = f"{self._random.getrandbits(256):064x}"
         self._tokens[token] = add_authenticated_group(user)
         return token
 
     def user(self, headers: Mapping[str, str], peer: Peer | None = None) -> User:
-        """Give the user of a request: that of the client certificate, else that of the token, else nobody.
+        """Return the user of a request: of the client certificate, else of the token, else the anonymous user.
 
         Raises:
-            Refused: 401, the token is not known.
-            Undecided: a webhook has to be asked.
+            StatusError: 401, the token is invalid.
+            ReviewPending: The webhook must be called first.
         """
         if peer is not None and peer.user is not None:
             return peer.user
@@ -74,7 +88,7 @@ class Authenticator:
             return ADMIN if self._is_open else ANONYMOUS
         user = self._tokens.get(token) or self._account(token)
         if user is None and self._webhook is not None:
-            user = self._webhook.find(token, (ISSUER,)).user
+            user = self._webhook.authenticate_token(token, (ISSUER,)).user
         if user is None:
             if self._is_open:
                 return ADMIN
@@ -89,10 +103,10 @@ class Authenticator:
         return None if found is None else found[0]
 
     def review(self, token: str, audiences: Iterable[str]) -> AuthenticatorResponse:
-        """Say whose a token is, and for which of the audiences (none: this server) it is good.
+        """Return the user of a token, and those of the audiences (default: this server's) that it is valid for.
 
         Raises:
-            Undecided: a webhook has to be asked.
+            ReviewPending: The webhook must be called first.
         """
         wanted = tuple(audiences) or (ISSUER,)
         static = self._tokens.get(token)
@@ -105,17 +119,17 @@ class Authenticator:
         except InvalidToken as invalid:
             errors.append(str(invalid))
         if self._webhook is not None:
-            asked = self._webhook.find(token, wanted)
-            if asked.user is not None:
-                return AuthenticatorResponse(asked.user, asked.audiences)
-            errors += [asked.error] if asked.error else []
+            response = self._webhook.authenticate_token(token, wanted)
+            if response.user is not None:
+                return response
+            errors += [response.error] if response.error else []
         return AuthenticatorResponse(
             error=f"[{', '.join(['invalid bearer token', *errors])}]" if errors else "invalid bearer token"
         )
 
 
 def _bearer(header: str) -> str:
-    """Read the token of an Authorization header; "" when it has none, as kube-apiserver splits it."""
+    """Return the bearer token of an Authorization header, split as by kube-apiserver; "" without one."""
     words = header.strip().split(" ")
     return words[1] if len(words) > 1 and words[0].lower() == "bearer" else ""
 
@@ -124,7 +138,7 @@ def read_token_file(lines: Iterable[str]) -> dict[str, User]:
     """Read kube-apiserver's CSV of static tokens: token, user, uid, and optionally groups in one quoted column.
 
     Raises:
-        ValueError: a line has fewer columns, or no CSV; says which.
+        ValueError: A line is not CSV or has too few columns; the message has its number.
     """
     tokens: dict[str, User] = {}
     reader = csv.reader(lines, strict=True)
@@ -142,7 +156,7 @@ def _entry(row: list[str]) -> tuple[str, User]:
     columns = [column.strip() for column in row]
     if len(columns) < 3 or not all(columns[:2]):
         found = ",".join("..." if number == 0 and column else column for number, column in enumerate(columns))
-        raise ValueError(f"the columns token,user,uid and perhaps groups were expected; found {found!r}")
+        raise ValueError(f"expected the columns token,user,uid and optionally groups; got {found!r}")
     token, name, uid, *more = columns
     groups = [group.strip() for group in more[0].split(",")] if more else []  # an empty column is one group, ""
     return token, User(name=name, uid=uid, groups=(*groups, AUTHENTICATED))

@@ -1,4 +1,4 @@
-"""OpenID discovery: how somebody else finds the keys that service account tokens are checked with."""
+"""OpenID discovery documents: the issuer and the public keys of service account tokens."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ import msgspec
 from pyctrl.apiserver._authn import ISSUER, ServiceAccountTokens
 from pyctrl.apiserver._errors import JSON, Response, method_not_allowed, not_acceptable, resource_not_served
 
+__all__ = ["OpenIDMetadata"]
+
+
 CONFIGURATION, KEYS = "/.well-known/openid-configuration", "/openid/v1/jwks"
 KEY_SET = "application/jwk-set+json"
 _CACHED = ("Cache-Control", "public, max-age=3600")
-_HOST = "kubernetes.default.svc"  # for who asks without a network
+_HOST = "kubernetes.default.svc"  # for in-process requests, which have no Host header
 
 
 class OpenIDMetadata:
-    """The two documents of an issuer."""
+    """The OpenID configuration and the JSON web key set of the service account issuer."""
 
     def __init__(self, accounts: ServiceAccountTokens) -> None:
         self._accounts = accounts
 
     def answer(self, method: str, path: str, headers: Mapping[str, str]) -> Response | None:
-        """Answer for one of the documents; None for every other path."""
+        """Return the response for one of the two documents; None for other paths."""
         if path == CONFIGURATION:
             return _document(method, JSON, headers, self._configuration(headers.get("host", _HOST)))
         if path == KEYS:

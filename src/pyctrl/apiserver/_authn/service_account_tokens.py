@@ -1,7 +1,7 @@
-"""Tokens of service accounts: what they claim, and whether that still holds.
+"""Issuing and validation of service account tokens.
 
-A token is bound to its account and maybe to a pod, a secret or a node as well: it is good while those are there. One
-kept in a Secret of type `kubernetes.io/service-account-token` never expires and is good while the Secret holds it.
+A token is bound to its account and optionally to a pod, secret or node, and valid while they exist. A legacy token
+is in a Secret of type `kubernetes.io/service-account-token`. It does not expire and is valid while the Secret has it.
 """
 
 from __future__ import annotations
@@ -19,38 +19,40 @@ from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._storage.storage import Storage, StoredObject
 from pyctrl.apiserver._user import AUTHENTICATED, User, service_account_groups
 
+__all__ = ["ISSUER", "BoundObject", "InvalidToken", "ServiceAccountTokens"]
+
+
 ISSUER: Final = "https://kubernetes.default.svc"
 LEGACY_ISSUER: Final = "kubernetes/serviceaccount"
-WARN_SECONDS: Final = 3607  # what the kubelet asks for; pods get more and are warned after this
+WARN_SECONDS: Final = 3607  # requested by the kubelet; pods get an extended token and a warning after this time
 EXTENDED_SECONDS: Final = 365 * 24 * 3600  # of --service-account-extend-token-expiration
-GRACE_SECONDS: Final = 60  # for what is being deleted
-LAST_USED: Final = "kubernetes.io/legacy-token-last-used"
+GRACE_SECONDS: Final = 60  # tokens stay valid this long after the deletionTimestamp of a bound object
 
 _LEGACY: Final = "kubernetes.io/serviceaccount"
 _EXTRA: Final = "authentication.kubernetes.io"
 
 
 class InvalidToken(Exception):
-    """A token that this server made and that is no longer good; the message is TokenReview's."""
+    """Raised for a token of this server that is not valid. The message is TokenReview's."""
 
 
 class BoundObject(NamedTuple):
-    """What a token is bound to beside its account."""
+    """An object that a token is bound to, in addition to its account."""
 
-    kind: str  # pod, secret or node, as claims name it
+    kind: str  # pod, secret or node, as in the claims
     name: str
-    uid: str  # "" of the node of a pod that is not there
+    uid: str  # "" for the node of a pod if the node does not exist
 
 
 class ServiceAccountTokens:
-    """Makes tokens of service accounts, and tells whose they are."""
+    """Issuer and validator of service account tokens."""
 
     def __init__(self, storage: Storage, random: Random) -> None:
         self.signer = TokenSigner(random)
         self._storage = storage
         self._random = random
 
-    # -- making ------------------------------------------------------------------------------------------------
+    # -- issuing -----------------------------------------------------------------------------------------------
 
     def make(
         self,
@@ -60,7 +62,7 @@ class ServiceAccountTokens:
         audiences: Iterable[str] = (ISSUER,),
         bound: Iterable[BoundObject] = (),
     ) -> str:
-        """Make a token that expires; one for the pod of a kubelet gets a year and a warning, as in every cluster."""
+        """Issue a token that expires; the kubelet's tokens for pods are extended to a year, as in kube-apiserver."""
         issued, objects = int(now().timestamp()), tuple(bound)
         private: dict[str, Any] = {
             "namespace": account.namespace,
@@ -83,7 +85,7 @@ class ServiceAccountTokens:
         return self.signer.sign(claims)
 
     def issue_long_lived(self, namespace: str, name: str, uid: str, secret: str) -> str:
-        """Make the token that a Secret keeps: it does not expire."""
+        """Issue the legacy token of a Secret, which does not expire."""
         claims = {
             "iss": LEGACY_ISSUER,
             f"{_LEGACY}/namespace": namespace,
@@ -94,13 +96,13 @@ class ServiceAccountTokens:
         }
         return self.signer.sign(claims)
 
-    # -- checking ----------------------------------------------------------------------------------------------
+    # -- validation --------------------------------------------------------------------------------------------
 
     def user(self, token: str, audiences: Iterable[str]) -> tuple[User, list[str]] | None:
-        """Give the user of a token, and for which of the audiences it is good; None when it is none of this server.
+        """Return the user of a token and its valid audiences; None for a token of another issuer.
 
         Raises:
-            InvalidToken: it was made here, and is not good or not for these audiences.
+            InvalidToken: It is a token of this server that is not valid, or not for these audiences.
         """
         read = self.signer.read(token)
         if read is None or read.issuer not in (ISSUER, LEGACY_ISSUER):
@@ -114,10 +116,10 @@ class ServiceAccountTokens:
             raise InvalidToken(
                 f"token audiences [{' '.join(map(quoted, own))}] is invalid for the target audiences [{wanted}]"
             )
-        is_lasting = read.issuer == LEGACY_ISSUER
-        return (self._lasting(read.claims, token) if is_lasting else self._bound(read.claims)), good
+        is_legacy = read.issuer == LEGACY_ISSUER
+        return (self._validate_legacy(read.claims, token) if is_legacy else self._validate(read.claims)), good
 
-    def _bound(self, claims: Mapping[str, Any]) -> User:
+    def _validate(self, claims: Mapping[str, Any]) -> User:
         moment, private = now().timestamp(), claims["kubernetes.io"]
         if claims["exp"] <= moment:
             raise InvalidToken("service account token has expired")
@@ -128,19 +130,19 @@ class ServiceAccountTokens:
             bound = private.get(kind)
             if bound is None:
                 continue
-            if kind != "node" or "pod" not in private:  # the node of a pod is told, not checked
+            if kind != "node" or "pod" not in private:  # the node of a pod is reported, not validated
                 self._check_bound(plural, namespace if kind != "node" else "", bound)
             if kind != "secret":
                 extra |= {f"{_EXTRA}/{kind}-{key}": (value,) for key, value in bound.items()}
         return _account(namespace, account["name"], account["uid"], dict(sorted(extra.items())))
 
-    def _lasting(self, claims: Mapping[str, Any], token: str) -> User:
+    def _validate_legacy(self, claims: Mapping[str, Any], token: str) -> User:
         namespace, name = claims[f"{_LEGACY}/namespace"], claims[f"{_LEGACY}/service-account.name"]
         secret = self._storage.collection("", "secrets").find(namespace, claims[f"{_LEGACY}/secret.name"])
         if secret is None or _is_gone(secret):
             raise InvalidToken("Token has been invalidated")
-        kept = (secret.decode().get("data") or {}).get("token", "")
-        if kept != base64.b64encode(token.encode()).decode():
+        stored_token = (secret.decode().get("data") or {}).get("token", "")
+        if stored_token != base64.b64encode(token.encode()).decode():
             raise InvalidToken("Token does not match server's copy")
         self._check_account(namespace, name, claims[f"{_LEGACY}/service-account.uid"])
         return _account(namespace, name, claims[f"{_LEGACY}/service-account.uid"], {})
@@ -161,7 +163,7 @@ class ServiceAccountTokens:
 
 
 def _is_gone(stored: StoredObject) -> bool:
-    """Whether an object has been deleted, and its grace is over."""
+    """Return whether the deletionTimestamp of an object is older than the grace period."""
     if b'"deletionTimestamp"' not in stored.data:
         return False
     deleted = stored.decode()["metadata"].get("deletionTimestamp")

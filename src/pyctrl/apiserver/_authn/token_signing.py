@@ -1,6 +1,6 @@
-"""Signing: JSON web tokens with RS256 where `cryptography` is installed, as kube-apiserver has them, else with HS256.
+"""Signing of JSON web tokens: with RS256, as in kube-apiserver, if `cryptography` is installed, else with HS256.
 
-The claims are the caller's. The signature only says that this server made them.
+A valid signature means that this server issued the token. Callers validate the claims.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ import msgspec
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+__all__ = ["KEY_BITS", "MAX_CACHED_TOKENS", "JSONWebToken", "SigningKey", "TokenSigner"]
+
+
 KEY_BITS = 2048
-KEPT_TOKENS = 4096  # whose signatures were found good
+MAX_CACHED_TOKENS = 4096  # parsed tokens with the result of their signature check
 
 
 class SigningKey(Protocol):
-    """What signs: a name for the header of a token, and a way to sign and to check."""
+    """A key that signs tokens and verifies signatures; `algorithm` and `id` are in the header of tokens."""
 
     algorithm: str
     id: str
@@ -34,42 +37,42 @@ class SigningKey(Protocol):
 
 
 class JSONWebToken(NamedTuple):
-    """A token that was read."""
+    """A parsed token."""
 
     issuer: str
-    is_genuine: bool  # this server signed it
+    is_genuine: bool  # the signature is valid
     claims: Mapping[str, Any]
 
 
 class TokenSigner:
-    """Signs and reads tokens. What it needs is made when the first token is."""
+    """Signer and parser of tokens. The RSA key is generated at first use."""
 
     def __init__(self, random: Random) -> None:
         self._own = _HMACKey(random.randbytes(32))
-        self._checked = lru_cache(KEPT_TOKENS)(self._check)
+        self._parse_cached = lru_cache(MAX_CACHED_TOKENS)(self._parse)
 
     @property
     def key(self) -> SigningKey:
-        """The key that this server signs with."""
+        """The signing key of this server."""
         return _rsa_key() or self._own
 
     def sign(self, claims: Mapping[str, Any]) -> str:
-        """Make a JSON web token."""
+        """Return a signed JSON web token."""
         header = {"alg": self.key.algorithm, "kid": self.key.id}
         signed = f"{_encode(header)}.{_encode(claims)}"
         return f"{signed}.{_text(self.key.sign(signed.encode()))}"
 
     def read(self, token: str) -> JSONWebToken | None:
-        """Read a token; None when it is no JSON web token."""
-        return self._checked(token)
+        """Parse a token and verify its signature; None for a text that is not a JSON web token."""
+        return self._parse_cached(token)
 
-    def _check(self, token: str) -> JSONWebToken | None:
+    def _parse(self, token: str) -> JSONWebToken | None:
         parts = token.split(".")
         if len(parts) != 3:
             return None
         try:
             header, claims, signature = _decode(parts[0]), _decode(parts[1]), _bytes(parts[2])
-        except ValueError:  # no base64, no JSON
+        except ValueError:  # invalid base64 or JSON
             return None
         if not isinstance(header, dict) or not isinstance(claims, dict):
             return None
@@ -78,7 +81,7 @@ class TokenSigner:
 
 
 class _HMACKey:
-    """HS256: for the server of a test, which needs no library for it."""
+    """HS256 key, for servers without `cryptography`."""
 
     algorithm = "HS256"
 
@@ -93,11 +96,11 @@ class _HMACKey:
         return hmac.compare_digest(signature, self.sign(text))
 
     def public(self) -> None:
-        """Nothing: what checks such a token could make one."""
+        """Return None: the key is symmetric, so a verifier could issue tokens too."""
 
 
 class _RsaKey:
-    """RS256; anybody may check a token who has the public half of the key."""
+    """RS256 key; tokens can be verified with its public half."""
 
     algorithm = "RS256"
 
@@ -126,7 +129,7 @@ class _RsaKey:
         return True
 
     def public(self) -> dict[str, str]:
-        """Give the public half as a JSON web key."""
+        """Return the public half as a JSON web key."""
         numbers = self._public.public_numbers()
         modulus = numbers.n.to_bytes((numbers.n.bit_length() + 7) // 8)
         exponent = numbers.e.to_bytes((numbers.e.bit_length() + 7) // 8)
@@ -142,10 +145,10 @@ class _RsaKey:
 
 @cache
 def _rsa_key() -> _RsaKey | None:
-    """Make the key of this process, once: it takes some 50 ms. None without `cryptography`.
+    """Return the key of this process, generated once (some 50 ms); None without `cryptography`.
 
-    All servers of a process share it. A token of one does not pass at another all the same: it names its account by
-    uid, which only servers with the same seed share.
+    All servers of a process share the key. A token of one server is still invalid at another: it has the uid of its
+    account, which only servers with the same seed share.
     """
     try:
         from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key

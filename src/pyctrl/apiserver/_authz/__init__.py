@@ -1,15 +1,13 @@
-"""Authorization: who may do what.
+"""Authorization of requests.
 
-An `Authorizer` decides about an `Access` of a user: `RBACAuthorizer` by the roles and bindings in the storage,
-`WebhookAuthorizer` as
-a webhook does, `AlwaysAllowAuthorizer` for tests that do not care; `UnionAuthorizer` asks several. `EscalationCheck`
-keeps everybody from
-granting what they do not have, and `policy_objects` are the roles and bindings that a cluster has from the start.
+An `Authorizer` decides whether a user has an `Access`: `RBACAuthorizer` by the stored roles and bindings,
+`WebhookAuthorizer` by SubjectAccessReviews, and `AlwaysAllowAuthorizer` always. `UnionAuthorizer` combines several.
+`EscalationCheck` rejects writes of roles and bindings that grant permissions which the user does not have.
 """
 
 from pyctrl.apiserver._authz.authorizer import UnionAuthorizer, access_forbidden, access_of
 from pyctrl.apiserver._authz.escalation import EscalationCheck
-from pyctrl.apiserver._authz.rbac import AlwaysAllowAuthorizer, Authorizer, Decision, RBACAuthorizer, aggregate_messages
+from pyctrl.apiserver._authz.rbac import AlwaysAllowAuthorizer, Authorizer, Decision, RBACAuthorizer
 from pyctrl.apiserver._authz.webhook import AuthorizationWebhook, WebhookAuthorizer
 
 __all__ = [
@@ -23,5 +21,4 @@ __all__ = [
     "WebhookAuthorizer",
     "access_forbidden",
     "access_of",
-    "aggregate_messages",
 ]

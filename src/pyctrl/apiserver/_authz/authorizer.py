@@ -1,26 +1,28 @@
-"""What a request wants to do, and how it is refused."""
+"""The access that a request needs, the union of authorizers, and the Forbidden error."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyctrl._go.text import quoted
+from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.rbac import Authorizer, Decision, RoleReference, aggregate_messages
+from pyctrl.apiserver._authz.rbac import Authorizer, Decision, RoleReference
 from pyctrl.apiserver._errors import StatusError, forbidden, status_error
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._request.request_info import RequestContext
+    from pyctrl.apiserver._request.request_context import RequestContext
+
+__all__ = ["UnionAuthorizer", "access_forbidden", "access_of"]
 
 
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def access_forbidden(access: Access, user: User, reason: str) -> StatusError:
-    """Refuse an access: 403, in kube-apiserver's words."""
+    """Return the 403 error of an access, in kube-apiserver's words."""
     if not access.is_resource:
         message = f"forbidden: User {_quoted(user.name)} cannot {access.verb} path {_quoted(access.path)}"
         return status_error(403, "Forbidden", f"{message}: {reason}" if reason else message, {})
@@ -30,9 +32,9 @@ def access_forbidden(access: Access, user: User, reason: str) -> StatusError:
     return forbidden(access.resource, access.name, f"{why}: {reason}" if reason else why, access.group)
 
 
-def access_of(exchange: RequestContext) -> Access:
-    """Tell what a request wants to do."""
-    return Access.of_request(exchange.method, exchange.path, exchange.query.first)
+def access_of(context: RequestContext) -> Access:
+    """Return the access that a request needs."""
+    return Access.of_request(context.method, context.path, context.query.first)
 
 
 def _quoted(text: str) -> str:
@@ -40,14 +42,14 @@ def _quoted(text: str) -> str:
 
 
 class UnionAuthorizer:
-    """Asks authorizers in order, until one allows or denies. `system:masters` may do everything, and none is asked."""
+    """Union of authorizers: the first that allows or denies decides. `system:masters` is always allowed."""
 
     def __init__(self, authorizers: Sequence[Authorizer]) -> None:
         self._authorizers = tuple(authorizers)
         self.unresolved = aggregate_messages([each.unresolved for each in authorizers if each.unresolved] or [""])
 
     def decide(self, user: User, access: Access) -> Decision:
-        """Say whether a user may do something; if nobody has an opinion, with the reasons and failures of all."""
+        """Decide an access; without an opinion, return the reasons and errors of all authorizers."""
         if user.is_administrator:
             return Decision(is_allowed=True)
         reasons, errors = [], []
@@ -61,6 +63,6 @@ class UnionAuthorizer:
         return Decision(is_allowed=False, reason="\n".join(reasons), error=error)
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        """Give the rules that those have who know of rules."""
+        """Return the rules of all authorizers."""
         found = [each.rules(user, namespace) for each in self._authorizers]
         return [rule for rules, _ in found for rule in rules], [role for _, absent in found for role in absent]

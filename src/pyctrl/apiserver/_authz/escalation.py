@@ -1,6 +1,6 @@
-"""Nobody grants what they do not have: the check of writes to roles and bindings.
+"""Privilege escalation check of writes to roles and bindings.
 
-It stands between decoding and the checks of the kind, where kube-apiserver has it in the storage of these kinds.
+It runs between decoding and validation. In kube-apiserver it is part of the storage of these kinds (policybased).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pyctrl._go.text import quoted
+from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._authz.rbac import (
@@ -17,23 +17,25 @@ from pyctrl.apiserver._authz.rbac import (
     Authorizer,
     RBACAuthorizer,
     RoleReference,
-    aggregate_messages,
 )
 from pyctrl.apiserver._errors import StatusError, forbidden, not_found, qualified_resource, unknown_error
 from pyctrl.apiserver._request.request import ResourceRequest
+
+__all__ = ["EscalationCheck"]
+
 
 _COLLECTED = ("finalizers", "ownerReferences", "managedFields", "resourceVersion")
 _AGGREGATION = "must have cluster-admin privileges to use the aggregationRule"
 
 
 class EscalationCheck:
-    """Asks of a write to a role whether its rules are held, of one to a binding whether the role's are."""
+    """Check that a user has all rules of a role that it writes, or of the role that it binds."""
 
     def __init__(self, rbac: RBACAuthorizer, authorizer: Authorizer) -> None:
         self._rbac, self._authorizer = rbac, authorizer
 
     def check(self, request: ResourceRequest, new: Mapping[str, Any], old: Mapping[str, Any] | None) -> None:
-        """Refuse (403) what would grant more than the user has. `old` is None on create."""
+        """Raise a 403 error if the write grants rules that the user does not have. `old` is None on create."""
         target, user = request.target, request.user
         if target.group != GROUP or user.is_administrator or (old is not None and _is_for_collector(new, old)):
             return
@@ -74,10 +76,10 @@ class EscalationCheck:
         held, absent = self._rbac.rules(request.user, request.target.namespace)
         lacking = missing_rules(held, wanted)
         if lacking:
-            raise _refusal(request, name, lacking, absent)
+            raise _escalation_error(request, name, lacking, absent)
 
 
-def _refusal(
+def _escalation_error(
     request: ResourceRequest, name: str, lacking: Iterable[AccessRule], absent: Iterable[RoleReference]
 ) -> StatusError:
     user, resource = request.user, request.target.resource
@@ -86,7 +88,7 @@ def _refusal(
         f"user {quoted(user.name)} (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:\n"
         + "\n".join(sorted(map(_shown, lacking)))
     )
-    # A missing role is called by the resource of the request, as kube-apiserver does here.
+    # Missing roles are reported with the resource of the request, as by kube-apiserver.
     errors = [f"{qualified_resource(resource, GROUP)} {quoted(each.name)} not found" for each in absent]
     return forbidden(
         resource, name, f"{why}; resolution errors: [{aggregate_messages(errors)}]" if errors else why, GROUP
@@ -94,7 +96,7 @@ def _refusal(
 
 
 def _shown(rule: AccessRule) -> str:
-    """Print a rule as kube-apiserver's refusals do."""
+    """Format a rule as in kube-apiserver's errors."""
     named = (
         ("APIGroups", rule.groups),
         ("Resources", rule.resources),
@@ -107,7 +109,7 @@ def _shown(rule: AccessRule) -> str:
 
 
 def _is_for_collector(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Whether nothing differs but what the garbage collector must be free to change."""
+    """Return whether only metadata that the garbage collector updates has changed."""
     return _without_owners(new) == _without_owners(old)
 
 

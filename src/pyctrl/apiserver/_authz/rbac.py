@@ -1,7 +1,7 @@
-"""RBAC: roles and bindings in the storage decide.
+"""RBAC authorizer: decides by the stored roles and bindings.
 
-Bindings are indexed by subject and roles are read once, both in the transaction of the write that changes them: there
-is no moment in which a binding exists and does not count. Decisions are kept until any of these objects changes.
+Bindings are indexed by subject in the transaction of the write that changes them, so a stored binding is effective
+at once. Rules of roles are decoded once. Decisions are cached until any role or binding changes.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from pyctrl._go.text import quoted
+from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User, service_account_of
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, WatchCacheEvent
 
-GROUP = "rbac.authorization.k8s.io"
-KEPT_DECISIONS = 10_000
+__all__ = ["EVERYTHING", "GROUP", "AlwaysAllowAuthorizer", "Authorizer", "Decision", "RBACAuthorizer", "RoleReference"]
 
-#: What cluster-admin has.
+
+GROUP = "rbac.authorization.k8s.io"
+MAX_CACHED_DECISIONS = 10_000
+
+#: The rules of cluster-admin.
 EVERYTHING = (
     AccessRule(verbs=("*",), groups=("*",), resources=("*",)),
     AccessRule(verbs=("*",), paths=("*",)),
@@ -27,7 +30,7 @@ Subject = tuple[str, str, str]  # kind, namespace (of a service account), name
 
 
 class RoleReference(NamedTuple):
-    """The role of a binding; as text, that it is not there."""
+    """The role of a binding. Its str() is the error that the role does not exist."""
 
     kind: str
     name: str
@@ -37,32 +40,32 @@ class RoleReference(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether something is allowed, and why; the words are those of access reviews and the audit log.
+    """The decision of an authorizer with its reason, in the words of access reviews and the audit log.
 
-    What is neither allowed nor denied is refused as well, unless another authorizer allows it.
+    Neither allowed nor denied is no opinion: the request is rejected unless another authorizer allows it.
     """
 
     is_allowed: bool
     reason: str = ""
     is_denied: bool = False
-    error: str = ""  # why nobody knows
+    error: str = ""  # why the authorizer could not decide
 
 
 class Authorizer(Protocol):
-    """Says who may do what."""
+    """Decides whether a user has an access, and lists the rules of a user."""
 
     unresolved: str
-    """Why `rules` are not all that a user may do; "" when they are."""
+    """Why `rules` are incomplete; "" if they are complete."""
 
     def decide(self, user: User, access: Access) -> Decision: ...
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        """Give the rules that a user has in a namespace ("": in all), and the roles that are bound and not there."""
+        """Return the rules of a user in a namespace ("": in all), and the bound roles that do not exist."""
         ...
 
 
 class AlwaysAllowAuthorizer:
-    """Lets everybody do everything: for tests that do not care."""
+    """Authorizer that allows everything, for tests without access control."""
 
     unresolved = ""
 
@@ -74,7 +77,7 @@ class AlwaysAllowAuthorizer:
 
 
 class RBACAuthorizer:
-    """Decides by the roles that are bound to a user and its groups. `system:masters` may do everything."""
+    """Decides by the roles bound to a user and its groups. `system:masters` is always allowed."""
 
     unresolved = ""
 
@@ -84,23 +87,23 @@ class RBACAuthorizer:
         self._bindings: dict[Subject, dict[_ResourceKey, _SubjectBinding]] = {}
         self._decided: dict[tuple[User, Access], Decision] = {}
         for plural in ("clusterrolebindings", "rolebindings"):
-            self._follow(storage.collection(GROUP, plural), self._rebound)
+            self._follow(storage.collection(GROUP, plural), self._binding_changed)
         for collection in self._roles.values():
-            self._follow(collection, self._reread)
+            self._follow(collection, self._role_changed)
 
     def decide(self, user: User, access: Access) -> Decision:
-        """Say whether a user may do something."""
+        """Decide whether a user has an access."""
         if user.is_administrator:
             return _ALLOWED
         decision = self._decided.get((user, access))
         if decision is None:
-            if len(self._decided) >= KEPT_DECISIONS:
+            if len(self._decided) >= MAX_CACHED_DECISIONS:
                 self._decided.clear()
             decision = self._decided[user, access] = self._decide(user, access)
         return decision
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        """Give the rules that are bound to a user in a namespace, and the roles that are bound and not there."""
+        """Return the rules bound to a user in a namespace, and the bound roles that do not exist."""
         rules: list[AccessRule] = []
         absent: dict[RoleReference, None] = {}
         for binding, _ in self._of(user, namespace):
@@ -112,7 +115,7 @@ class RBACAuthorizer:
         return rules, list(absent)
 
     def role(self, kind: str, namespace: str, name: str) -> list[AccessRule] | None:
-        """Give the rules of a role, None when it is not there."""
+        """Return the rules of a role; None if it does not exist."""
         stored = self._roles[kind].find("" if kind == "ClusterRole" else namespace, name)
         if stored is None:
             return None
@@ -136,7 +139,7 @@ class RBACAuthorizer:
         return Decision(False, f"RBAC: {aggregate_messages(errors)}" if errors else "")
 
     def _of(self, user: User, namespace: str) -> Iterator[tuple[_SubjectBinding, Subject]]:
-        """Give the bindings of a user, those of the whole cluster first, each with the subject that it has in mind."""
+        """Yield the bindings of a user with the subject that matches, ClusterRoleBindings first."""
         found: dict[_ResourceKey, tuple[_SubjectBinding, Subject]] = {}
         for subject in _subjects(user):
             for place, binding in self._bindings.get(subject, _NONE).items():
@@ -145,7 +148,7 @@ class RBACAuthorizer:
         for place in sorted(found):
             yield found[place]
 
-    # -- keeping up with the storage -----------------------------------------------------------------------------
+    # -- changes of the storage ----------------------------------------------------------------------------------
 
     @staticmethod
     def _follow(collection: Collection, changed: Any) -> None:
@@ -153,10 +156,10 @@ class RBACAuthorizer:
             changed(WatchCacheEvent("ADDED", stored.version, stored, None))
         collection.listen(changed)
 
-    def _reread(self, event: WatchCacheEvent) -> None:
+    def _role_changed(self, event: WatchCacheEvent) -> None:
         self._decided.clear()
 
-    def _rebound(self, event: WatchCacheEvent) -> None:
+    def _binding_changed(self, event: WatchCacheEvent) -> None:
         self._decided.clear()
         for stored, is_there in ((event.previous, False), (event.current, True)):
             if stored is None:
@@ -176,7 +179,7 @@ _ROLES = {"ClusterRole": "clusterroles", "Role": "roles"}
 
 
 class _ResourceKey(NamedTuple):
-    namespace: str  # "" for the whole cluster
+    namespace: str  # "" for a cluster-scoped object
     name: str
 
 
@@ -196,8 +199,8 @@ class _SubjectBinding(NamedTuple):
     @property
     def shown(self) -> str:
         namespace, name = self.place
-        what = f"RoleBinding {quoted(f'{name}/{namespace}')}" if namespace else f"ClusterRoleBinding {quoted(name)}"
-        return f"{what} of {self.role.kind} {quoted(self.role.name)}"
+        binding = f"RoleBinding {quoted(f'{name}/{namespace}')}" if namespace else f"ClusterRoleBinding {quoted(name)}"
+        return f"{binding} of {self.role.kind} {quoted(self.role.name)}"
 
 
 def _subject(subject: Mapping[str, Any], namespace: str) -> Subject:
@@ -206,7 +209,7 @@ def _subject(subject: Mapping[str, Any], namespace: str) -> Subject:
 
 
 def _subjects(user: User) -> Iterator[Subject]:
-    """Give what a binding may call a user by."""
+    """Yield the subjects that match a user."""
     yield "User", "", user.name
     if account := service_account_of(user.name):
         yield "ServiceAccount", *account
@@ -217,9 +220,3 @@ def _subjects(user: User) -> Iterator[Subject]:
 def _shown(subject: Subject) -> str:
     kind, namespace, name = subject
     return f"{kind} {quoted(f'{name}/{namespace}' if kind == 'ServiceAccount' else name)}"
-
-
-def aggregate_messages(errors: list[str]) -> str:
-    """Print several errors as Go's aggregate does: each once."""
-    told = list(dict.fromkeys(errors))
-    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"

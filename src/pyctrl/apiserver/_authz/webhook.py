@@ -1,4 +1,4 @@
-"""Webhook authorization: a webhook allows, denies, or leaves it to others."""
+"""Webhook authorizer: SubjectAccessReviews, with a cache."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._authz.rbac import Decision, RoleReference
 from pyctrl.apiserver._webhooks import ReviewCache, ReviewClient, ReviewPending, WebhookCallFailed, WebhookClient
 
+__all__ = ["AuthorizationWebhook", "WebhookAuthorizer"]
+
+
 GROUP = "authorization.k8s.io"
 _PARTS = ("namespace", "verb", "group", "resource", "subresource", "name")
 _BOTH = "webhook subject access review returned both allow and deny response"
@@ -20,14 +23,14 @@ _BOTH = "webhook subject access review returned both allow and deny response"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizationWebhook:
-    """A webhook that says who may do what: kube-apiserver's ``--authorization-webhook-*``.
+    """Options of the webhook authorizer: kube-apiserver's ``--authorization-webhook-*``.
 
     Attributes:
-        url: where it is asked.
-        ca: whom to trust, as PEM; without, the authorities of the system.
-        version: of the SubjectAccessReviews; kube-apiserver's own default is v1beta1.
-        authorized_cache: how long it is good that somebody may do something.
-        unauthorized_cache: how long it is good that the webhook has not allowed it. A failure is not kept.
+        url: The URL that SubjectAccessReviews are posted to.
+        ca: The certificate authorities of the webhook as PEM; empty for those of the system.
+        version: The API version of the SubjectAccessReviews; kube-apiserver's default is v1beta1.
+        authorized_cache: The time that responses which allow an access are cached.
+        unauthorized_cache: The time that other responses are cached. Failures are not cached.
     """
 
     url: str
@@ -38,31 +41,31 @@ class AuthorizationWebhook:
 
 
 class WebhookAuthorizer:
-    """Asks the webhook who may do what. When that fails it has no opinion; why is told if nobody else allows it."""
+    """Authorizer by a webhook. If a call fails, it has no opinion; the error is reported if no other allows."""
 
     unresolved = "webhook authorizer does not support user rule resolution"
 
     def __init__(self, options: AuthorizationWebhook, client: WebhookClient, random: Random) -> None:
         self._options = options
         self._review_client = ReviewClient(client, random, url=options.url, ca=options.ca)
-        self._kept: ReviewCache[tuple[User, Access], Decision] = ReviewCache()
+        self._cache: ReviewCache[tuple[User, Access], Decision] = ReviewCache()
 
     def decide(self, user: User, access: Access) -> Decision:
-        """Return what the webhook has said.
+        """Return the cached decision of the webhook.
 
         Raises:
-            Undecided: it has to be asked.
+            ReviewPending: The decision is not cached; the webhook must be called first.
         """
-        found = self._kept.find((user, access))
+        found = self._cache.find((user, access))
         if found is None:
-            raise ReviewPending(lambda: self._ask(user, access))
+            raise ReviewPending(lambda: self._review(user, access))
         return found
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        """Give no rules: a webhook answers single questions."""
+        """Return no rules: SubjectAccessReviews do not list rules."""
         return [], []
 
-    async def _ask(self, user: User, access: Access) -> None:
+    async def _review(self, user: User, access: Access) -> None:
         review = {
             "kind": "SubjectAccessReview",
             "apiVersion": f"{GROUP}/{self._options.version}",
@@ -76,18 +79,18 @@ class WebhookAuthorizer:
             decision = Decision(is_allowed=False, error=str(failed))
         options = self._options
         cache = options.authorized_cache if decision.is_allowed else options.unauthorized_cache
-        self._kept.keep((user, access), decision, 0.0 if decision.error else cache.total_seconds())
+        self._cache.keep((user, access), decision, 0.0 if decision.error else cache.total_seconds())
 
     def _spec(self, user: User, access: Access) -> dict[str, Any]:
         if access.is_resource:
             parts = {part: getattr(access, part) for part in _PARTS} | {"version": "*"}
-            what = {"resourceAttributes": {part: value for part, value in parts.items() if value}}
+            attributes = {"resourceAttributes": {part: value for part, value in parts.items() if value}}
         else:
-            what = {"nonResourceAttributes": {"path": access.path, "verb": access.verb}}
+            attributes = {"nonResourceAttributes": {"path": access.path, "verb": access.verb}}
         groups = "groups" if self._options.version == "v1" else "group"
         extra = {key: list(values) for key, values in user.extra.items()}
-        who = {"user": user.name, groups: list(user.groups), "uid": user.uid, "extra": extra}
-        return what | {key: value for key, value in who.items() if value}
+        subject = {"user": user.name, groups: list(user.groups), "uid": user.uid, "extra": extra}
+        return attributes | {key: value for key, value in subject.items() if value}
 
 
 def _read(status: Mapping[str, Any]) -> Decision:

@@ -49,7 +49,7 @@ class AutoRegisterController:
         self._type = backend.registry.require(*_RESOURCE)
         self._epoch: int | None = None
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Make and remove them after what is served has changed; those that a client made are left alone."""
         registry = self._backend.registry
         if registry.epoch == self._epoch:

@@ -1,4 +1,4 @@
-"""Discovery: what clients read to learn which resources there are; in the aggregated form and in the older one."""
+"""Discovery documents: the served groups, versions and resources, aggregated and unaggregated."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
-from pyctrl.apiserver._registry.resources import ResourceRegistry
+from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["AGGREGATED", "VERSION", "discovery_response", "is_aggregated"]
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 VERSION = {
@@ -32,10 +34,10 @@ _SERVER_ADDRESS = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"
 _CUSTOM_SUBRESOURCES = ("get", "patch", "update")
 
 
-def discovery_response(registry: ResourceRegistry, path: str, accept: str) -> dict[str, JSON] | None:
-    """Answer a discovery path, or None when nothing is there.
+def discovery_response(registry: ServedResources, path: str, accept: str) -> dict[str, JSON] | None:
+    """Return the document of a discovery path, or None when the path does not exist.
 
-    An answer whose kind is `APIGroupDiscoveryList` has the content type `AGGREGATED`.
+    A document of kind `APIGroupDiscoveryList` has the content type `AGGREGATED`.
     """
     parts = [part for part in path.split("/") if part]
     if not parts:
@@ -56,7 +58,7 @@ def discovery_response(registry: ResourceRegistry, path: str, accept: str) -> di
 
 
 def is_aggregated(accept: str) -> bool:
-    """Say whether the client's first choice is the aggregated form that this server has."""
+    """Return whether the client's first choice is the aggregated form in the version of this server."""
     for clause in accept.replace(" ", "").split(","):
         _, *parameters = clause.split(";")
         options = {name: value for name, _, value in (part.partition("=") for part in parameters)}
@@ -68,7 +70,7 @@ def is_aggregated(accept: str) -> bool:
     return False
 
 
-def _paths(registry: ResourceRegistry) -> Iterator[str]:
+def _paths(registry: ServedResources) -> Iterator[str]:
     yield from ("/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version")
     for group, versions in registry.group_versions.items():
         if group:
@@ -77,14 +79,14 @@ def _paths(registry: ResourceRegistry) -> Iterator[str]:
             yield f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
-# -- the older form --------------------------------------------------------------------------------------------
+# -- unaggregated ---------------------------------------------------------------------------------------------
 
 
 def _versions() -> dict[str, JSON]:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": _SERVER_ADDRESS}
 
 
-def _group_list(registry: ResourceRegistry) -> dict[str, JSON]:
+def _group_list(registry: ServedResources) -> dict[str, JSON]:
     groups = [_group(name, versions) for name, versions in registry.group_versions.items() if name]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
@@ -94,14 +96,14 @@ def _group(name: str, versions: list[str]) -> dict[str, JSON]:
     return {"name": name, "versions": found, "preferredVersion": found[0]}
 
 
-def _group_document(registry: ResourceRegistry, name: str) -> dict[str, JSON] | None:
+def _group_document(registry: ServedResources, name: str) -> dict[str, JSON] | None:
     versions = registry.group_versions.get(name)
     if not versions or not name:
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
 
 
-def _resources(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON] | None:
+def _resources(registry: ServedResources, group: str, version: str) -> dict[str, JSON] | None:
     if version not in registry.group_versions.get(group, ()):
         return None
     return {
@@ -112,7 +114,7 @@ def _resources(registry: ResourceRegistry, group: str, version: str) -> dict[str
     }
 
 
-def _entries(each: BuiltinResourceType | CustomResourceType) -> Iterator[dict[str, JSON]]:
+def _entries(each: ResourceType) -> Iterator[dict[str, JSON]]:
     entry = {
         "name": each.plural,
         "singularName": each.singular,
@@ -129,20 +131,20 @@ def _entries(each: BuiltinResourceType | CustomResourceType) -> Iterator[dict[st
             "name": f"{each.plural}/{name}",
             "singularName": "",
             "namespaced": each.namespaced,
-            **_foreign(kind),
+            **_group_and_version(kind),
             "kind": kind["kind"],
             "verbs": list(verbs),
         }
 
 
-def _foreign(kind: Mapping[str, str]) -> dict[str, str]:
+def _group_and_version(kind: Mapping[str, str]) -> dict[str, str]:
     return {key: kind[key] for key in ("group", "version") if kind.get(key)}
 
 
 def _subresources(
-    each: BuiltinResourceType | CustomResourceType,
+    each: ResourceType,
 ) -> Iterator[tuple[str, Mapping[str, str], tuple[str, ...]]]:
-    """Name, kind and verbs of the subresources; the kind names its group only when it is another one."""
+    """Yield name, kind and verbs of the subresources; the kind has a group only when it is another one."""
     if isinstance(each, BuiltinResourceType):
         for found in each.described.get("subresources", ()):
             yield found["subresource"], found["responseKind"], tuple(found["verbs"])
@@ -153,16 +155,16 @@ def _subresources(
         yield "scale", {"group": "autoscaling", "version": "v1", "kind": "Scale"}, _CUSTOM_SUBRESOURCES
 
 
-def _storage_hash(each: BuiltinResourceType | CustomResourceType) -> str:
-    version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # as it is in etcd
+def _storage_hash(each: ResourceType) -> str:
+    version = "v1beta1" if each.kind == "CustomResourceDefinition" else each.storage_version  # its version in etcd
     text = f"{each.group}/{version}/{each.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 
-# -- the aggregated form ---------------------------------------------------------------------------------------
+# -- aggregated -----------------------------------------------------------------------------------------------
 
 
-def _groups(registry: ResourceRegistry, *, legacy: bool) -> dict[str, JSON]:
+def _groups(registry: ServedResources, *, legacy: bool) -> dict[str, JSON]:
     items = [
         {
             "metadata": {"name": name} if name else {},
@@ -174,12 +176,12 @@ def _groups(registry: ResourceRegistry, *, legacy: bool) -> dict[str, JSON]:
     return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
 
 
-def _version(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON]:
+def _version(registry: ServedResources, group: str, version: str) -> dict[str, JSON]:
     resources = [_aggregated(each) for each in registry.of_group(group, version)]
     return {"version": version, "resources": resources, "freshness": "Current"}
 
 
-def _aggregated(each: BuiltinResourceType | CustomResourceType) -> dict[str, Any]:
+def _aggregated(each: ResourceType) -> dict[str, Any]:
     found: dict[str, Any] = {
         "resource": each.plural,
         "responseKind": _response_kind(each, {"kind": each.kind}),
@@ -196,8 +198,8 @@ def _aggregated(each: BuiltinResourceType | CustomResourceType) -> dict[str, Any
     return {key: value for key, value in found.items() if value != []}
 
 
-def _response_kind(each: BuiltinResourceType | CustomResourceType, kind: Mapping[str, str]) -> dict[str, str]:
-    """A built-in kind of the resource's own group names no group, as kube-apiserver has it."""
-    if isinstance(each, CustomResourceType) and not kind.get("group"):
+def _response_kind(each: ResourceType, kind: Mapping[str, str]) -> dict[str, str]:
+    """Return the responseKind; a built-in kind of the resource's own group has no group, as in kube-apiserver."""
+    if each.is_custom and not kind.get("group"):
         return {"group": each.group, "version": each.version, "kind": kind["kind"]}
     return {"group": kind.get("group", ""), "version": kind.get("version", ""), "kind": kind["kind"]}

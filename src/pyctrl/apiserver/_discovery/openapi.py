@@ -1,4 +1,4 @@
-"""The OpenAPI documents: v3, one per group version, and v2 as one; what kubectl explains and validates by."""
+"""OpenAPI documents: v3, one per group version, and v2, one for all. kubectl explain and validation read them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._discovery.discovery import VERSION
 from pyctrl.apiserver._discovery.openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
-from pyctrl.apiserver._registry.resources import ResourceRegistry
+from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["openapi_response"]
 
 _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 _V2 = "#/definitions/"
 
 
-def openapi_response(registry: ResourceRegistry, path: str) -> dict[str, JSON] | None:
-    """Answer a path below `/openapi/`, or None when nothing is there."""
+def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | None:
+    """Return the document of a path below `/openapi/`, or None when the path does not exist."""
     parts = [part for part in path.partition("?")[0].split("/") if part]
     if parts == ["openapi", "v2"]:
-        return _everything(registry)
+        return _document_v2(registry)
     if parts == ["openapi", "v3"]:
         return {"paths": dict(_index(registry))}
     if parts[:3] == ["openapi", "v3", "api"] and len(parts) == 4:
@@ -29,14 +32,14 @@ def openapi_response(registry: ResourceRegistry, path: str) -> dict[str, JSON] |
     return None
 
 
-def _index(registry: ResourceRegistry) -> Iterator[tuple[str, JSON]]:
+def _index(registry: ServedResources) -> Iterator[tuple[str, JSON]]:
     for group, versions in registry.group_versions.items():
         for version in versions:
             path = f"apis/{group}/{version}" if group else f"api/{version}"
             yield path, {"serverRelativeURL": f"/openapi/v3/{path}?hash={registry.epoch}"}
 
 
-def _document(registry: ResourceRegistry, group: str, version: str) -> dict[str, JSON] | None:
+def _document(registry: ServedResources, group: str, version: str) -> dict[str, JSON] | None:
     types = registry.of_group(group, version)
     if not types:
         return None
@@ -48,18 +51,18 @@ def _document(registry: ResourceRegistry, group: str, version: str) -> dict[str,
     }
 
 
-def _schemas(registry: ResourceRegistry, types: list[BuiltinResourceType | CustomResourceType]) -> dict[str, JSON]:
+def _schemas(registry: ServedResources, types: list[ResourceType]) -> dict[str, JSON]:
     found: dict[str, JSON] = {}
     for each in types:
         if isinstance(each, BuiltinResourceType):
             found.update(registry.components.document(each.document))
-        else:
+        elif isinstance(each, CustomResourceType):
             found.update(_metadata_schemas(registry))
             found.update(_custom_schemas(each))
     return found
 
 
-def _metadata_schemas(registry: ResourceRegistry) -> Iterator[tuple[str, JSON]]:
+def _metadata_schemas(registry: ServedResources) -> Iterator[tuple[str, JSON]]:
     for name, component in registry.components.document("core_v1").items():
         if name.startswith(META):
             yield name, component
@@ -89,7 +92,7 @@ def _custom_schemas(each: CustomResourceType) -> Iterator[tuple[str, JSON]]:
 # -- v2 --------------------------------------------------------------------------------------------------------
 
 
-def _everything(registry: ResourceRegistry) -> dict[str, JSON]:
+def _document_v2(registry: ServedResources) -> dict[str, JSON]:
     types = list(registry)
     return {
         "swagger": "2.0",
@@ -100,7 +103,7 @@ def _everything(registry: ResourceRegistry) -> dict[str, JSON]:
 
 
 def _as_v2(schema: JSON) -> JSON:
-    """Rewrite a schema for v2, which has its references elsewhere and no alternatives."""
+    """Rewrite a schema for v2, which has other references and no oneOf, anyOf, allOf and not."""
     if isinstance(schema, list):
         return [_as_v2(each) for each in schema]
     if not isinstance(schema, Mapping):

@@ -1,6 +1,6 @@
-"""The paths of the OpenAPI documents: the operations of each resource, with their parameters, bodies and answers.
+"""Paths of the OpenAPI documents: the operations of each resource, with parameters, bodies and responses.
 
-kubectl reads here whether the server validates fields, and which patches it takes, before it applies anything.
+kubectl reads in them whether the server validates fields, and which patch types it accepts.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
+from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["META", "SCHEMAS", "component_name", "path_as_v2", "paths_of"]
 
 SCHEMAS = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -28,7 +30,7 @@ _SELECT |= {"resourceVersion": "string", "resourceVersionMatch": "string"}
 _WATCH = {"allowWatchBookmarks": "boolean", "sendInitialEvents": "boolean", "timeoutSeconds": "integer"}
 _WATCH["watch"] = "boolean"
 
-# verb -> the method, `x-kubernetes-action`, how its operationId begins, its query parameters
+# verb -> method, `x-kubernetes-action`, prefix of the operationId, query parameters
 _VERBS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     "list": ("get", "list", "list", _SELECT | _WATCH),
     "create": ("post", "post", "create", _WRITE),
@@ -39,20 +41,18 @@ _VERBS: dict[str, tuple[str, str, str, Mapping[str, str]]] = {
     "delete": ("delete", "delete", "delete", _DELETE),
 }
 _OF_COLLECTION, _OF_OBJECT = ("list", "create", "deletecollection"), ("get", "update", "patch", "delete")
-_SUBRESOURCES = frozenset(("status", "scale", "finalize", "binding", "eviction", "token"))  # not streams and proxies
+_SUBRESOURCES = frozenset(("status", "scale", "finalize", "binding", "eviction", "token"))  # no streams, no proxies
 _CODES = {"create": (200, 201, 202), "update": (200, 201), "delete": (200, 202)}
 
 
-def paths_of(
-    types: Iterable[BuiltinResourceType | CustomResourceType], components: OpenAPIComponents
-) -> Iterator[tuple[str, JSON]]:
-    """Describe the paths of resources in the v3 form."""
+def paths_of(types: Iterable[ResourceType], components: OpenAPIComponents) -> Iterator[tuple[str, JSON]]:
+    """Yield the paths of resources with their v3 path items."""
     for each in types:
-        yield from _ResourcePaths(each, components).every()
+        yield from _ResourcePaths(each, components).items()
 
 
 def path_as_v2(item: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Rewrite a path for v2: parameters have their type without a schema, and the body is one of them."""
+    """Rewrite a path item for v2: parameters have their type without a schema, and the body is a parameter."""
     return {
         key: [_parameter_as_v2(each) for each in value] if key == "parameters" else _operation_as_v2(value)
         for key, value in item.items()
@@ -61,7 +61,7 @@ def path_as_v2(item: Mapping[str, JSON]) -> dict[str, JSON]:
 
 @dataclass(frozen=True, slots=True)
 class _OperationKind:
-    """What an operation takes and gives: a group, version and kind, and the component that describes it."""
+    """The kind that an operation reads or writes, and the component that describes it."""
 
     group: str
     version: str
@@ -76,23 +76,23 @@ class _OperationKind:
 class _ResourcePaths:
     """The paths of one resource."""
 
-    def __init__(self, each: BuiltinResourceType | CustomResourceType, components: OpenAPIComponents) -> None:
+    def __init__(self, each: ResourceType, components: OpenAPIComponents) -> None:
         self._type, self._components = each, components
         self._kind = self._kind_of(each.group, each.version, each.kind)
         root = f"/apis/{each.group}/{each.version}" if each.group else f"/api/{each.version}"
-        self._everywhere = f"{root}/{each.plural}"
-        self._place = f"{root}/namespaces/{{namespace}}/{each.plural}" if each.namespaced else self._everywhere
+        self._all_namespaces = f"{root}/{each.plural}"
+        self._collection = f"{root}/namespaces/{{namespace}}/{each.plural}" if each.namespaced else self._all_namespaces
 
-    def every(self) -> Iterator[tuple[str, JSON]]:
+    def items(self) -> Iterator[tuple[str, JSON]]:
         if self._type.namespaced and "list" in self._type.verbs:
             operations = self._operations(("list",), self._kind, "", "ForAllNamespaces")
-            yield self._everywhere, {"parameters": _path_parameters(""), **operations}
-        for path, possible in ((self._place, _OF_COLLECTION), (f"{self._place}/{{name}}", _OF_OBJECT)):
+            yield self._all_namespaces, {"parameters": _path_parameters(""), **operations}
+        for path, possible in ((self._collection, _OF_COLLECTION), (f"{self._collection}/{{name}}", _OF_OBJECT)):
             verbs = [verb for verb in possible if verb in self._type.verbs]
             if verbs:
                 yield path, {"parameters": _path_parameters(path), **self._operations(verbs, self._kind)}
         for name, kind, verbs in self._subresources():
-            path = f"{self._place}/{{name}}/{name}"
+            path = f"{self._collection}/{{name}}/{name}"
             operations = self._operations(verbs, kind, suffix=name.capitalize())
             yield path, {"parameters": _path_parameters(path), **operations}
 
@@ -113,19 +113,19 @@ class _ResourcePaths:
         self, verbs: Iterable[str], kind: _OperationKind, scope: str = "Namespaced", suffix: str = ""
     ) -> dict[str, JSON]:
         each = self._type
-        place = _camel(each.group, custom=isinstance(each, CustomResourceType)) + each.version.capitalize()
-        subject = place + (scope if each.namespaced else "") + each.kind + suffix
+        prefix = _camel(each.group, custom=each.is_custom) + each.version.capitalize()
+        subject = prefix + (scope if each.namespaced else "") + each.kind + suffix
         return {_VERBS[verb][0]: self._operation(verb, kind, subject) for verb in verbs}
 
     def _operation(self, verb: str, kind: _OperationKind, subject: str) -> dict[str, JSON]:
-        _, action, begins, parameters = _VERBS[verb]
-        given = self._given(verb, kind)
-        answers = {str(code): {"description": "OK", **given} for code in _CODES.get(verb, (200,))}
+        _, action, name, parameters = _VERBS[verb]
+        content = self._response(verb, kind)
+        responses = {str(code): {"description": "OK", **content} for code in _CODES.get(verb, (200,))}
         return {
-            "operationId": begins + subject,
+            "operationId": name + subject,
             "parameters": [_parameter(name, wire) for name, wire in sorted(parameters.items())],
             **self._body(verb, kind),
-            "responses": {**answers, "401": {"description": "Unauthorized"}},
+            "responses": {**responses, "401": {"description": "Unauthorized"}},
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": kind.identity,
         }
@@ -134,13 +134,13 @@ class _ResourcePaths:
         if verb in ("delete", "deletecollection"):
             return {"requestBody": {"content": _content(f"{META}DeleteOptions")}}
         if verb == "patch":
-            media = _PATCHES if isinstance(self._type, CustomResourceType) else (*_PATCHES, _STRATEGIC)
+            media = _PATCHES if self._type.is_custom else (*_PATCHES, _STRATEGIC)
             return {"requestBody": {"content": _content(f"{META}Patch", media), "required": True}}
         if verb in ("create", "update"):
             return {"requestBody": {"content": _content(kind.component), "required": True}}
         return {}
 
-    def _given(self, verb: str, kind: _OperationKind) -> dict[str, JSON]:
+    def _response(self, verb: str, kind: _OperationKind) -> dict[str, JSON]:
         if verb in ("delete", "deletecollection"):
             return {"content": _content(f"{META}Status")}
         if verb == "list":
@@ -157,7 +157,7 @@ class _ResourcePaths:
 
 
 def component_name(group: str, version: str, kind: str) -> str:
-    """Name the component of a custom kind as kube-apiserver does: the group backwards, the version, the kind."""
+    """Return the component name of a custom kind, as in kube-apiserver: reversed group, version, kind."""
     return ".".join((*reversed(group.split(".")), version, kind))
 
 

@@ -1,6 +1,6 @@
-"""The definitions of the OpenAPI v2 document as protobuf, which is the only form that kubectl asks for.
+"""Definitions of the OpenAPI v2 document as protobuf, the only form of it that kubectl requests.
 
-The field numbers are those of gnostic's `openapiv2/OpenAPIv2.proto`. Paths are left out: who looks at them looks at v3.
+The field numbers are those of gnostic's `openapiv2/OpenAPIv2.proto`. Paths are left out: clients read them from v3.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import yaml
 
 from pyctrl._protobuf_wire import WireType
 from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["document_as_protobuf"]
 
 _SWAGGER, _INFO, _DEFINITIONS = 1, 2, 9  # of Document
 _TITLE, _VERSION = 1, 2  # of Info

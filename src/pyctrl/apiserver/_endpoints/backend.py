@@ -1,4 +1,4 @@
-"""What all verbs share: the storage behind a resource, the live object of a request, and the rules of namespaces."""
+"""Backend of the handlers: storage, admission and authorization, and the checks of request bodies that verbs share."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 
 from pyctrl.api import Access
 from pyctrl.apiserver._admission import AdmissionChain, Kind
-from pyctrl.apiserver._apiextensions.conversion_webhook import ConvertedObject, WebhookConverter
 from pyctrl.apiserver._authz import access_forbidden
+from pyctrl.apiserver._endpoints.object_converter import ConvertedObject, ObjectConverter
 from pyctrl.apiserver._endpoints.typed_bodies import check_kind_of
 from pyctrl.apiserver._errors import (
     StatusError,
@@ -22,65 +22,78 @@ from pyctrl.apiserver._errors import (
     invalid_value,
     not_found,
 )
-from pyctrl.apiserver._request.negotiation import is_custom, with_type_meta
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._serializer.decoding import unrecognized_body
-from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, api_version
+from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer, EscalationCheck
-    from pyctrl.apiserver._registry.resources import ResourceRegistry, ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+    from pyctrl.apiserver._resources.served_resources import ServedResources
+
+__all__ = [
+    "RESTStorage",
+    "check_kind",
+    "check_name_and_namespace",
+    "check_namespace_matches",
+    "check_patched_type_meta",
+    "check_type_meta",
+    "metadata_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class RESTStorage:
-    """The storage, what is served from it, who admits writes to it, and the server's randomness."""
+    """Storage, served resources, admission, authorization and randomness of one server."""
 
     storage: Storage
-    registry: ResourceRegistry
+    registry: ServedResources
     random: Random
     admission: AdmissionChain
     authorizer: Authorizer
-    escalation: EscalationCheck | None  # None where everybody may do everything
-    conversions: WebhookConverter
+    escalation: EscalationCheck | None  # None without RBAC
+    conversions: ObjectConverter
 
     def collection(self, resource: ResourceType) -> Collection:
-        """Give the collection behind a resource, shared by all its versions."""
+        """Return the collection of a resource, which all its versions share."""
         return self.storage.collection(resource.storage_group, resource.plural)
 
     def find(self, request: ResourceRequest) -> StoredObject | None:
-        """Give the object that a request names, None when it is not there."""
+        """Return the object that a request names, or None when it does not exist."""
         return self.collection(request.resource).find(request.target.namespace, request.target.name)
 
     def live(self, request: ResourceRequest) -> StoredObject:
-        """Give the object that a request names.
+        """Return the object that a request names.
 
         Raises:
-            Refused: 404, it is not there.
+            StatusError: 404, it does not exist.
         """
         target, stored = request.target, self.find(request)
         if stored is None:
             raise not_found(target.resource, target.name, target.group)
         return stored
 
-    def put(self, obj: dict[str, Any], resource: ResourceType, form: ConvertedObject | None = None) -> StoredObject:
-        """Store an object under the next version.
+    def put(
+        self, obj: dict[str, Any], resource: ResourceType, converted: ConvertedObject | None = None
+    ) -> StoredObject:
+        """Store an object under the next resource version.
 
         Args:
-            form: what a conversion webhook made of it, where one has to.
+            converted: The object as a conversion webhook converted it, for resources that need one.
         """
-        if not is_custom(resource) or resource.storage is resource:
+        if resource.storage is resource:
             return self.collection(resource).put(with_type_meta(obj, resource), resource)
         storage, collection = resource.storage, self.collection(resource)
-        if form is None:
+        if converted is None:
             return collection.put(with_type_meta(resource.stored(obj), storage), storage)
-        stored = collection.put(with_type_meta(form.stored, storage), storage)
-        form.shown["metadata"]["resourceVersion"] = str(stored.version)
-        stored.show_as(resource, msgspec.json.encode(with_type_meta(form.shown, resource)))
+        stored = collection.put(with_type_meta(converted.stored, storage), storage)
+        converted.shown["metadata"]["resourceVersion"] = str(stored.version)
+        stored.show_as(resource, msgspec.json.encode(with_type_meta(converted.shown, resource)))
         return stored
 
     def put_metadata_change(self, obj: dict[str, Any], resource: ResourceType, old: StoredObject) -> StoredObject:
-        """Store an object of which only metadata differs from an old state, as when it is being deleted."""
+        """Store an object of which only metadata differs from its old state, as when it is being deleted."""
         if not resource.converts:
             return self.put(obj, resource)
         new = old.decode()
@@ -92,12 +105,12 @@ class RESTStorage:
         return marked
 
     def check_grant(self, request: ResourceRequest, new: dict[str, Any], old: dict[str, Any] | None = None) -> None:
-        """Refuse a role or binding that would grant more than the user has."""
+        """Refuse a role or binding that grants more than the user has."""
         if self.escalation is not None:
             self.escalation.check(request, new, old)
 
     def check_create(self, request: ResourceRequest) -> None:
-        """Refuse to let a PUT or a PATCH, which may do that, create what its user may not create."""
+        """Refuse a PUT or PATCH that creates an object, if its user may not create it."""
         target, user = request.target, request.user
         if request.method == "POST" or user.is_administrator:
             return
@@ -108,8 +121,8 @@ class RESTStorage:
 
 
 def check_type_meta(obj: dict[str, Any], resource: ResourceType, body: bytes) -> None:
-    """Refuse the body of a custom resource that leaves out its kind or version; built-in ones may."""
-    if not is_custom(resource):
+    """Refuse the body of a custom resource without kind or apiVersion; built-in kinds may leave them out."""
+    if not resource.is_custom:
         return
     if obj.get("kind") and obj.get("apiVersion"):
         return
@@ -122,8 +135,8 @@ def check_type_meta(obj: dict[str, Any], resource: ResourceType, body: bytes) ->
 
 
 def check_patched_type_meta(obj: dict[str, Any], resource: ResourceType) -> None:
-    """Refuse the outcome of a patch to a custom resource that has lost its kind or version."""
-    if not is_custom(resource):
+    """Refuse the result of a patch to a custom resource that has no kind or apiVersion."""
+    if not resource.is_custom:
         return
     if not obj.get("kind"):
         shown = msgspec.json.encode({name: obj[name] for name in sorted(obj)}).decode()
@@ -132,18 +145,18 @@ def check_patched_type_meta(obj: dict[str, Any], resource: ResourceType) -> None
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
 
 
-def check_kind(obj: dict[str, Any], resource: ResourceType, registry: ResourceRegistry) -> None:
-    """Refuse a body that says to be another kind or version than the URL's; one that says nothing is fine."""
-    if not is_custom(resource):
+def check_kind(obj: dict[str, Any], resource: ResourceType, registry: ServedResources) -> None:
+    """Refuse a body of another kind or version than the URL's; a body without them is accepted."""
+    if not resource.is_custom:
         check_kind_of(obj, Kind(resource.group, resource.version, resource.kind), registry)
         return
-    kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or api_version(resource)
-    if kind != resource.kind or version != api_version(resource):
+    kind, version = obj.get("kind") or resource.kind, obj.get("apiVersion") or resource.api_version
+    if kind != resource.kind or version != resource.api_version:
         raise _custom_mismatch(obj, resource)
 
 
 def _custom_mismatch(obj: dict[str, Any], resource: ResourceType) -> StatusError:
-    version, expected = obj.get("apiVersion"), api_version(resource)
+    version, expected = obj.get("apiVersion"), resource.api_version
     if version != expected:
         return bad_request(
             f"the API version in the data ({version}) does not match the expected API version ({expected})"
@@ -178,17 +191,17 @@ def check_namespace_matches(metadata: dict[str, Any], request: ResourceRequest) 
 
 
 def metadata_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
-    """Give the metadata of a body, made when it is left out.
+    """Return the metadata of a body, added if it is absent.
 
     Raises:
-        Refused: 400, it is no object.
+        StatusError: 400, it is no JSON object.
     """
     metadata = obj.get("metadata")
     if metadata is None:
         metadata = obj["metadata"] = {}
     if not isinstance(metadata, dict):
-        what = {str: "string", bool: "bool", list: "array"}.get(type(metadata), "number")
+        found = {str: "string", bool: "bool", list: "array"}.get(type(metadata), "number")
         where = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
-        reason = f"json: cannot unmarshal {what} into Go struct field {resource.kind}.metadata of type v1.ObjectMeta"
+        reason = f"json: cannot unmarshal {found} into Go struct field {resource.kind}.metadata of type v1.ObjectMeta"
         raise bad_request(f"{where}: {reason}")
     return metadata

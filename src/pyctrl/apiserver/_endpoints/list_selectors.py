@@ -1,30 +1,69 @@
-"""Label and field selectors of a request: parsed, checked against the kind, refused in apimachinery's words."""
+"""Label and field selectors of list, watch and deletecollection, with apimachinery's error messages."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyctrl._validation import names
 from pyctrl.api import FieldSelector, LabelSelector
-from pyctrl.apiserver._endpoints.watch import SelectionPredicate
 from pyctrl.apiserver._errors import StatusError, bad_request, invalid_value
-from pyctrl.apiserver._request.negotiation import is_custom
 from pyctrl.apiserver._request.options import ListOptions
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._storage.storage import StoredObject
 from pyctrl.errors import SelectorError
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
-ALWAYS = ("metadata.name", "metadata.namespace")
+__all__ = ["SelectionPredicate", "label_selector_problem", "read_selection"]
+
+_EVERY_KIND = ("metadata.name", "metadata.namespace")  # field labels that every kind supports
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionPredicate:
+    """Decides which objects a list or watch selects."""
+
+    namespace: str = ""
+    labels: LabelSelector = field(default_factory=LabelSelector.everything)
+    fields: FieldSelector = field(default_factory=FieldSelector.everything)
+
+    def matches(self, stored: StoredObject, resource: ResourceType) -> bool:
+        """Return whether an object is selected."""
+        if self.namespace and stored.namespace != self.namespace:
+            return False
+        return self.matches_selectors(stored, resource)
+
+    def matches_selectors(self, stored: StoredObject, resource: ResourceType) -> bool:
+        """Return whether the selectors match an object that is known to be in the namespace."""
+        if self.labels.requirements and not self.labels.matches(stored.labels):
+            return False
+        if not self.fields.requirements:
+            return True
+        return self.fields.matches(lambda name: _field_of(stored, resource, name))
+
+    @property
+    def is_filtering(self) -> bool:
+        """Whether there is a selector besides the namespace."""
+        return bool(self.labels.requirements or self.fields.requirements)
+
+
+def _field_of(stored: StoredObject, resource: ResourceType, name: str) -> str | None:
+    """Return the value of a field label; name and namespace without decoding the object."""
+    if name == "metadata.name":
+        return stored.name
+    if name == "metadata.namespace":
+        return stored.namespace
+    return stored.fields(resource).get(name)
 
 
 def read_selection(request: ResourceRequest, options: ListOptions) -> SelectionPredicate:
-    """Read what a list, watch or deletecollection selects.
+    """Return the selection of a list, watch or deletecollection.
 
     Raises:
-        Refused: 400, a selector does not parse or asks for a field that the kind does not offer.
+        StatusError: 400, a selector does not parse, or names a field label that the kind does not support.
     """
     labels, fields = LabelSelector.everything(), FieldSelector.everything()
     if options.label_selector:
@@ -46,32 +85,32 @@ def _field_selector(text: str, resource: ResourceType) -> FieldSelector:
         if term and "=" not in term:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
         if term.startswith("="):
-            raise _unknown_field("", resource, _offered(resource))
+            raise _unknown_field("", resource, _supported_fields(resource))
     try:
         selector = FieldSelector.parse(text)
     except SelectorError as error:
         raise bad_request(str(error)) from None
-    offered = _offered(resource)
+    supported = _supported_fields(resource)
     for requirement in selector.requirements:
-        if requirement.field not in offered:
-            raise _unknown_field(requirement.field, resource, offered)
+        if requirement.field not in supported:
+            raise _unknown_field(requirement.field, resource, supported)
     return selector
 
 
-def _offered(resource: ResourceType) -> list[str]:
+def _supported_fields(resource: ResourceType) -> list[str]:
     nameless = {"metadata": {"name": "", "namespace": ""}}
-    fields = dict.fromkeys(ALWAYS) | dict.fromkeys(resource.selectable_fields(nameless))
+    fields = dict.fromkeys(_EVERY_KIND) | dict.fromkeys(resource.selectable_fields(nameless))
     return list(fields)
 
 
-def _unknown_field(name: str, resource: ResourceType, offered: list[str]) -> StatusError:
-    if is_custom(resource) or set(offered) != set(ALWAYS):
+def _unknown_field(name: str, resource: ResourceType, supported: list[str]) -> StatusError:
+    if resource.is_custom or set(supported) != set(_EVERY_KIND):
         return bad_request(f"field label not supported: {name}")
-    only = ", ".join(f'"{field}"' for field in ALWAYS)
+    only = ", ".join(f'"{field}"' for field in _EVERY_KIND)
     return bad_request(f'"{name}" is not a known field selector: only {only}')
 
 
-# -- what apimachinery's parser would say ------------------------------------------------------------------------
+# -- error messages of apimachinery's parser --------------------------------------------------------------------
 
 _TOKEN = re.compile(r"[ \t\r\n]*(?:(==|!=|[=!(),<>])|([^ \t\r\n=!(),<>]+)|\Z)")
 _OPERATORS = ("=", "==", "!=", "in", "notin", ">", "<")
@@ -80,7 +119,7 @@ _EXPECTED_OPERATOR = "in, notin, =, ==, !=, gt, lt"
 
 
 def label_selector_problem(text: str) -> str:
-    """Say what apimachinery finds wrong with a label selector; "" when it is fine."""
+    """Return apimachinery's error message for a label selector; "" when it is valid."""
     tokens = _Lexer(text)
     if not tokens.next:
         return ""
@@ -105,7 +144,7 @@ class _Lexer:
 
     @property
     def next(self) -> str:
-        """The token that is taken next; "" is the end."""
+        """The token that `take` returns next; "" is the end."""
         return self._all[0]
 
     def take(self) -> str:
@@ -153,12 +192,12 @@ def _set_problem(tokens: _Lexer, values: list[str]) -> str:
 
 
 def _content_problem(key: str, operator: str, values: list[str]) -> str:
-    """Say what is wrong with a key or a value, as the field errors that they are in apimachinery."""
+    """Return the field errors of a key and its values as one message."""
     causes = [invalid_value("<nil>", key, why) for why in names.qualified_name(key)]
     if operator in (">", "<"):
         wrong = [each for each in values if not each.removeprefix("-").isdecimal()]
         causes += [invalid_value("values[0]", each, _NO_INTEGER) for each in wrong]
     for index, value in enumerate(sorted(values)):  # a set, in Go's order
         causes += [invalid_value(f"values[{index}][{key}]", value, why) for why in names.label_value(value)]
-    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
-    return f"[{', '.join(told)}]" if len(told) > 1 else "".join(told)
+    messages = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    return f"[{', '.join(messages)}]" if len(messages) > 1 else "".join(messages)

@@ -14,7 +14,7 @@ from pyctrl.apiserver._registry.printers import row_of
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 _CREATED = ".metadata.creationTimestamp"
 _DESCRIPTIONS = {

@@ -1,4 +1,4 @@
-"""Kinds of request bodies that are not the kind of the resource: of sub-resources, and the options of a delete."""
+"""Request bodies of other kinds than their resource: those of subresources, and DeleteOptions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,20 @@ from pyctrl.apiserver._serializer.decoding import decode_object
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyctrl.apiserver._registry.resources import ResourceRegistry
     from pyctrl.apiserver._request.request import ResourceRequest
+    from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._schema.components import OpenAPIComponents
+
+__all__ = [
+    "BINDING",
+    "EVICTION",
+    "SCALE",
+    "TOKEN_REQUEST",
+    "check_kind_of",
+    "decode_subresource_body",
+    "decode_subresource_object",
+    "read_delete_options",
+]
 
 SCALE: Final = Kind("autoscaling", "v1", "Scale")
 EVICTION: Final = Kind("policy", "v1", "Eviction")
@@ -30,18 +41,18 @@ _COMPONENTS = {
     TOKEN_REQUEST: "io.k8s.api.authentication.v1.TokenRequest",
 }
 
-# Versions of a kind that the scheme can still convert: those of Eviction are accepted, those of Scale are not.
+# Older versions in the scheme: an Eviction of such a version is accepted, a Scale is not.
 _OTHER_VERSIONS = {
     SCALE: frozenset(("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")),
     EVICTION: frozenset(("policy/v1beta1",)),
 }
 
-# Kinds that the scheme has without a version: any group version of them is known (runtime.Scheme.AddUnversionedTypes).
+# Kinds that the scheme has without a version, so that any group version of them is known (AddUnversionedTypes).
 _UNVERSIONED = frozenset(("APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"))
 _OPTIONS = ("CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions")
-_META = frozenset((*_OPTIONS, "WatchEvent", *_UNVERSIONED))  # their Go package is meta's v1
+_META = frozenset((*_OPTIONS, "WatchEvent", *_UNVERSIONED))  # kinds of the Go package meta/v1
 
-# The scheme of delete options is another: it has three kinds of options without a version.
+# DeleteOptions are decoded with another scheme, in which three kinds of options have no version.
 _UNVERSIONED_OPTIONS = frozenset(("CreateOptions", "DeleteOptions", "UpdateOptions"))
 _METADATA_KINDS = frozenset(("Table", "TableOptions", "PartialObjectMetadata", "PartialObjectMetadataList"))
 _OF_OPTIONS = {"meta.k8s.io/v1": _META | _METADATA_KINDS, "meta.k8s.io/v1beta1": _METADATA_KINDS}
@@ -49,22 +60,22 @@ _OF_OPTIONS = {"meta.k8s.io/v1": _META | _METADATA_KINDS, "meta.k8s.io/v1beta1":
 _SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
 
 
-def decode_subresource_body(request: ResourceRequest, kind: Kind, registry: ResourceRegistry) -> dict[str, Any]:
-    """Decode a body that must be an object of a sub-resource's own kind, which it need not name.
+def decode_subresource_body(request: ResourceRequest, kind: Kind, registry: ServedResources) -> dict[str, Any]:
+    """Decode a body of a subresource's own kind; kind and apiVersion may be absent.
 
     Raises:
-        Refused: 400, 413 or 415.
+        StatusError: 400, 413 or 415.
     """
     body = decode_object(request.body, request.headers, kind.kind)
     check_kind_of(body, kind, registry)
     return body
 
 
-def check_kind_of(obj: Mapping[str, Any], wanted: Kind, registry: ResourceRegistry) -> None:
-    """Refuse an object that names another kind or version than `wanted`, as the decoder of kube-apiserver does.
+def check_kind_of(obj: Mapping[str, Any], wanted: Kind, registry: ServedResources) -> None:
+    """Refuse an object of another kind or version than `wanted`, with the errors of kube-apiserver's decoder.
 
     Raises:
-        Refused: 400.
+        StatusError: 400.
     """
     expected = f"{wanted.group}/{wanted.version}" if wanted.group else wanted.version
     kind, version = str(obj.get("kind") or wanted.kind), str(obj.get("apiVersion") or expected)
@@ -91,10 +102,10 @@ def _not_registered(kind: str, version: str) -> str:
 
 
 def read_delete_options(request: ResourceRequest, components: OpenAPIComponents) -> dict[str, Any]:
-    """Decode a body that must be DeleteOptions. Clients stamp them with the group version of the resource: any will do.
+    """Decode DeleteOptions of any group version: clients send them with the group version of the resource.
 
     Raises:
-        Refused: 400, 413 or 415.
+        StatusError: 400, 413 or 415.
     """
     body = decode_object(request.body, request.headers, "")
     kind, version = body.get("kind") or DELETE_OPTIONS.kind, body.get("apiVersion") or "meta.k8s.io/v1"
@@ -109,10 +120,10 @@ def read_delete_options(request: ResourceRequest, components: OpenAPIComponents)
 
 
 def decode_subresource_object(obj: dict[str, Any], kind: Kind, components: OpenAPIComponents) -> dict[str, Any]:
-    """Read an object of a sub-resource as its Go type does.
+    """Decode an object of a subresource's kind as its Go type does.
 
     Raises:
-        Refused: 400, it does not fit the type.
+        StatusError: 400, it does not fit the type.
     """
     try:
         read: dict[str, Any] = decode(components.node("core_v1", _COMPONENTS[kind]), obj, [])

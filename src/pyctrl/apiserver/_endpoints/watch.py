@@ -1,93 +1,122 @@
-"""Watches: a position in a collection's history, turned into the lines of a stream.
+"""watch: GET of a collection as a stream of its changes.
 
-What a watcher sees is decided by `convert_to_watch_event`, a function of one event: an object that starts to match a
-selector is
-ADDED, one that stops is DELETED in the state it had when it last matched. Lines are encoded once and shared by all
-watchers that see the event alike.
+A watch is a position in the history of a collection. `convert_to_watch_event` decides what a watcher sees of an event:
+an object that starts to match the selectors is ADDED; one that stops matching is DELETED, in the state in which it last
+matched. Lines are encoded once and shared by all watchers that see the event alike.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pyctrl.api import FieldSelector, LabelSelector
-from pyctrl.apiserver._errors import StatusError, resource_expired
-from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation, encode_representation, encode_table
-from pyctrl.apiserver._storage.storage import Collection, Compacted, Storage, StoredObject, WatchCacheEvent, api_version
+from pyctrl.api import RequestTarget
+from pyctrl.apiserver._endpoints.backend import RESTStorage
+from pyctrl.apiserver._endpoints.list_selectors import SelectionPredicate, read_selection
+from pyctrl.apiserver._endpoints.response_writers import encode_representation, encode_table
+from pyctrl.apiserver._errors import Response, StatusError, resource_expired
+from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
+from pyctrl.apiserver._request.options import ListOptions, list_options, parse_version
+from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._storage.storage import Collection, Compacted, Storage, StoredObject, WatchCacheEvent
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._endpoints.object_converter import ObjectConverter
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
-BOOKMARK_SECONDS = 60.0  # kube-apiserver's own interval
-LAST_BOOKMARK_SECONDS = 2.0  # before the end of a watch with a timeout: where the client resumes
+__all__ = ["WatchHandler"]
+
+WATCH_SECONDS = 1800  # kube-apiserver's minimum; a watch without a timeout lasts up to twice as long
+BOOKMARK_SECONDS = 60.0  # kube-apiserver's interval
+LAST_BOOKMARK_SECONDS = 2.0  # before the end of a watch with a timeout: the position at which the client resumes
 BATCH = 256  # events written in one chunk, so that a long history does not become one huge write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionPredicate:
-    """Which objects a list or watch is about."""
+class WatchHandler:
+    """Handler of watch."""
 
-    namespace: str = ""
-    labels: LabelSelector = field(default_factory=LabelSelector.everything)
-    fields: FieldSelector = field(default_factory=FieldSelector.everything)
+    def __init__(self, backend: RESTStorage) -> None:
+        self._backend = backend
 
-    def matches(self, stored: StoredObject, resource: ResourceType) -> bool:
-        """Whether an object is selected."""
-        if self.namespace and stored.namespace != self.namespace:
-            return False
-        return self.matches_selectors(stored, resource)
+    def watch(self, request: ResourceRequest) -> Response:
+        """GET a collection, or one object of it, as a stream of its changes."""
+        options = list_options(request.query, watch=True)
+        if request.target.name:
+            options = replace(options, field_selector=_with_name(options.field_selector, request.target))
+        plan = self._plan(request, options)
+        collection = self._backend.collection(request.resource)
+        stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions)
+        return Response(status=200, headers=(("Content-Type", "application/json"),), body=stream.lines())
 
-    def matches_selectors(self, stored: StoredObject, resource: ResourceType) -> bool:
-        """Whether the selectors hold, for an object that is known to be of the namespace."""
-        if self.labels.requirements and not self.labels.matches(stored.labels):
-            return False
-        if not self.fields.requirements:
-            return True
-        return self.fields.matches(lambda name: field_of(stored, resource, name))
+    def _plan(self, request: ResourceRequest, options: ListOptions) -> WatchPlan:
+        """Decide whether a watch starts with the current state or after a version."""
+        selection = read_selection(request, options)
+        collection = self._backend.collection(request.resource)
+        version = parse_version(options.resource_version) or 0
+        streaming_list = options.send_initial_events
+        sends_state = streaming_list if streaming_list is not None else version == 0
+        initial: list[StoredObject] = []
+        start: int | Compacted = collection.end
+        if sends_state:
+            current = collection.current(selection.namespace)
+            initial = [stored for stored in current if selection.matches_selectors(stored, request.resource)]
+        elif version:
+            start = _position_after(collection, version)
+        return WatchPlan(
+            resource=request.resource,
+            selection=selection,
+            form=request.form,
+            initial=initial,
+            initial_end=bool(streaming_list and options.bookmarks),
+            version=self._backend.storage.version,
+            start=start,
+            after=0 if sends_state else version,
+            bookmarks=options.bookmarks,
+            seconds=self._seconds(options),
+        )
 
-    @property
-    def is_filtering(self) -> bool:
-        """Whether selectors, not only the namespace, leave objects out."""
-        return bool(self.labels.requirements or self.fields.requirements)
+    def _seconds(self, options: ListOptions) -> float:
+        if options.timeout_seconds is not None and options.timeout_seconds > 0:
+            return options.timeout_seconds
+        return WATCH_SECONDS * (1 + self._backend.random.random())
 
 
-def field_of(stored: StoredObject, resource: ResourceType, name: str) -> str | None:
-    """Give the field that a field selector asks for; name and namespace without decoding the object."""
-    if name == "metadata.name":
-        return stored.name
-    if name == "metadata.namespace":
-        return stored.namespace
-    return stored.fields(resource).get(name)
+def _with_name(selector: str, target: RequestTarget) -> str:
+    named = f"metadata.name={target.name}"
+    return f"{selector},{named}" if selector else named
+
+
+def _position_after(collection: Collection, version: int) -> int | Compacted:
+    try:
+        return collection.position_after(version)
+    except Compacted as compacted:
+        return compacted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchPlan:
-    """A watch that was accepted: where it starts and when it ends."""
+    """An accepted watch: where it starts, what it selects and when it ends."""
 
     resource: ResourceType
     selection: SelectionPredicate
     form: MediaTypeOptions
     initial: Sequence[StoredObject]  # sent first, as ADDED
-    initial_end: bool  # then a bookmark says that they were all
-    version: int  # of what is sent first; by the time a slow reader takes it, the storage may be further on
-    start: int | Compacted  # the position in the history to go on from
-    after: int  # and events up to this version are not shown, even if they come later
+    initial_end: bool  # send a bookmark after them
+    version: int  # of `initial`; the storage may be further on by the time a slow client reads it
+    start: int | Compacted  # the position in the history from which to continue
+    after: int  # events up to this version are not sent
     bookmarks: bool
     seconds: float
 
 
 class WatchServer:
-    """One running watch. `lines` is its body; closing that ends it."""
+    """One running watch. `lines` is the body of its response; closing that ends the watch."""
 
-    def __init__(
-        self, storage: Storage, collection: Collection, plan: WatchPlan, conversions: WebhookConverter
-    ) -> None:
+    def __init__(self, storage: Storage, collection: Collection, plan: WatchPlan, conversions: ObjectConverter) -> None:
         self._conversions = conversions
         self._storage = storage
         self._collection = collection
@@ -96,10 +125,10 @@ class WatchServer:
         self._rows = _TableRows(plan.resource, plan.form) if plan.form.shape is Representation.TABLE else None
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
-        """Yield chunks of whole lines until the watch times out, its place is lost, or the kind is served no longer."""
+        """Yield chunks of whole lines until the watch times out, its position is compacted, or its kind is removed."""
         plan = self._plan
         if isinstance(plan.start, Compacted):
-            yield expired_line(plan.start)
+            yield _expired_line(plan.start)
             return
         for chunk in self._initial():
             yield chunk
@@ -109,8 +138,8 @@ class WatchServer:
         while True:
             try:
                 events = self._collection.events_from(position)
-            except Compacted as lost:
-                yield expired_line(lost)
+            except Compacted as compacted:
+                yield _expired_line(compacted)
                 return
             if events:
                 position += len(events)
@@ -128,15 +157,15 @@ class WatchServer:
             elif not await self._collection.wait_for_event(deadlines.next()):
                 if deadlines.is_over():
                     return
-                is_bookmark_due = True  # unless there are events: they may have come in the same turn of the loop
+                is_bookmark_due = True  # after events that came in the same iteration of the loop, if there are any
 
     async def _convert(self, events: list[WatchCacheEvent]) -> bytes:
-        """Have the objects of events converted; gives the event that tells when that is not possible."""
+        """Convert the objects of events; return an ERROR line when the webhook fails, b"" otherwise."""
         states = [stored for event in events for stored in (event.previous, event.current) if stored is not None]
         try:
             await self._conversions.show(states, self._plan.resource)
         except StatusError as refusal:
-            return encode_line("ERROR", msgspec.json.encode(refusal.status))
+            return _encode_line("ERROR", msgspec.json.encode(refusal.status))
         return b""
 
     def _initial(self) -> Iterable[bytes]:
@@ -153,7 +182,7 @@ class WatchServer:
                 yield chunk
 
     def _line(self, event: WatchCacheEvent) -> bytes:
-        """Give the line of an event, or nothing when this watcher does not see it."""
+        """Return the line of an event, or b"" when this watcher does not see the event."""
         plan = self._plan
         if event.version <= plan.after:
             return b""
@@ -166,26 +195,26 @@ class WatchServer:
         line = event.lines.get(key)
         if line is None:
             stored = event.gone if seen == "DELETED" else _current(event)
-            line = event.lines[key] = encode_line(seen, encode_representation(stored, plan.resource, plan.form.shape))
+            line = event.lines[key] = _encode_line(seen, encode_representation(stored, plan.resource, plan.form.shape))
         return line
 
     def _encode(self, type_: str, stored: StoredObject) -> bytes:
         if self._rows is not None:
             return self._rows.line(type_, stored)
-        return encode_line(type_, encode_representation(stored, self._plan.resource, self._plan.form.shape))
+        return _encode_line(type_, encode_representation(stored, self._plan.resource, self._plan.form.shape))
 
     def _bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
-        """Say how far the client has seen: everything up to this version."""
+        """Return a bookmark line: the client has seen every event up to this version."""
         metadata: dict[str, Any] = {"resourceVersion": str(version)}
         if annotations:
             metadata["annotations"] = annotations
         if self._rows is not None:
             return self._rows.bookmark(metadata)
-        kind, served_as = self._plan.resource.kind, api_version(self._plan.resource)
+        kind, api_version = self._plan.resource.kind, self._plan.resource.api_version
         if self._plan.form.shape is Representation.METADATA:
-            kind, served_as = "PartialObjectMetadata", "meta.k8s.io/v1"
-        bookmark = {"kind": kind, "apiVersion": served_as, "metadata": metadata}
-        return encode_line("BOOKMARK", msgspec.json.encode(bookmark))
+            kind, api_version = "PartialObjectMetadata", "meta.k8s.io/v1"
+        bookmark = {"kind": kind, "apiVersion": api_version, "metadata": metadata}
+        return _encode_line("BOOKMARK", msgspec.json.encode(bookmark))
 
 
 def _current(event: WatchCacheEvent) -> StoredObject:
@@ -194,7 +223,7 @@ def _current(event: WatchCacheEvent) -> StoredObject:
 
 
 def convert_to_watch_event(event: WatchCacheEvent, selection: SelectionPredicate, resource: ResourceType) -> str | None:
-    """Tell as what a watcher with this selection sees an event, or None when it does not."""
+    """Return the type of the event that a watcher with this selection sees, or None when it sees none."""
     matched = event.previous is not None and selection.matches(event.previous, resource)
     matches = event.current is not None and selection.matches(event.current, resource)
     if matches:
@@ -202,18 +231,17 @@ def convert_to_watch_event(event: WatchCacheEvent, selection: SelectionPredicate
     return "DELETED" if matched else None
 
 
-def encode_line(type_: str, data: bytes) -> bytes:
-    """Encode one watch event."""
+def _encode_line(type_: str, data: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (type_.encode(), data)
 
 
-def expired_line(lost: Compacted) -> bytes:
-    """Encode the event that ends a watch whose place in the history is gone."""
-    return encode_line("ERROR", msgspec.json.encode(resource_expired(str(lost)).status))
+def _expired_line(compacted: Compacted) -> bytes:
+    """Return the ERROR line that ends a watch whose position is compacted."""
+    return _encode_line("ERROR", msgspec.json.encode(resource_expired(str(compacted)).status))
 
 
 class _Deadlines:
-    """When to bookmark next and when to end, on the loop's clock."""
+    """Times of the next bookmark and of the end of a watch, on the loop's clock."""
 
     def __init__(self, seconds: float, bookmarks: bool) -> None:
         self._now: Callable[[], float] = asyncio.get_running_loop().time
@@ -244,16 +272,16 @@ class _TableRows:
     def __init__(self, resource: ResourceType, form: MediaTypeOptions) -> None:
         self._resource = resource
         self._form = form
-        self._described = False
+        self._has_columns = False  # a line with the column definitions was sent
 
     def line(self, type_: str, stored: StoredObject) -> bytes:
         table = msgspec.json.decode(
             encode_table(self._resource, [stored], self._form, {"resourceVersion": str(stored.version)})
         )
-        if self._described:
+        if self._has_columns:
             table["columnDefinitions"] = None
-        self._described = True
-        return encode_line(type_, msgspec.json.encode(table))
+        self._has_columns = True
+        return _encode_line(type_, msgspec.json.encode(table))
 
     def bookmark(self, metadata: dict[str, Any]) -> bytes:
         table: dict[str, Any] = {
@@ -263,4 +291,4 @@ class _TableRows:
             "columnDefinitions": None,
             "rows": [],
         }
-        return encode_line("BOOKMARK", msgspec.json.encode(table))
+        return _encode_line("BOOKMARK", msgspec.json.encode(table))

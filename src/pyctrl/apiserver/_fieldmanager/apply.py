@@ -1,6 +1,7 @@
-"""Server-side apply: a manager states the fields it has an opinion on, and owns them.
+"""Server-side apply: merges an apply configuration and records its manager as the owner of its fields.
 
-The server merges, takes away what the manager no longer states, and refuses when another manager's fields would change.
+Fields that the manager applied before and leaves out now are removed. A change of fields that other managers own is a
+conflict.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from pyctrl.apiserver import _errors as answers
 from pyctrl.apiserver._fieldmanager.fieldset import (
     Comparison,
     FieldSet,
-    below,
     difference,
     ensure_named_fields_are_members,
     field_element,
@@ -25,6 +25,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     recursive_difference,
     to_field_set,
     union,
+    with_prefix,
 )
 from pyctrl.apiserver._fieldmanager.last_applied import allowed_conflicts_from_last_applied
 from pyctrl.apiserver._fieldmanager.managed_fields import (
@@ -40,7 +41,9 @@ from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["server_side_apply"]
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 
@@ -54,33 +57,33 @@ def server_side_apply(
     force: bool,
     subresource: str | None = None,
 ) -> dict[str, JSON]:
-    """Give the live object (None: there is none yet) with the patch applied and its managed fields kept.
+    """Return the live object (None: it does not exist) with the patch applied and its managed fields updated.
 
     Args:
         patch: An apply configuration that fits the schema (`check_configuration`).
 
     Raises:
-        Refused: 409 with a cause for each field that another manager owns, unless `force`.
+        StatusError: 409 with a cause for each field that another manager owns, unless `force`.
     """
     node = type.schema
     before = _unmanaged(live) if live is not None else type.blank()
-    who = ManagerIdentifier(
+    manager = ManagerIdentifier(
         name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or ""
     )
     reset = reset_fields(type, subresource)
     managed = _managed_before(live, type, reset)
-    last = managed.find(who)
-    stated = recursive_difference(to_field_set(node, patch), reset)
-    managed.put(who, stated, last.time if last else None)  # with its name: what is stated below metadata keeps metadata
+    last = managed.find(manager)
+    applied = recursive_difference(to_field_set(node, patch), reset)
+    managed.put(manager, applied, last.time if last else None)  # with metadata itself: pruning must keep it
     new: dict[str, JSON] = _merged(node, before, patch)
     if last is not None and last.fields:
         new = _pruned(node, new, managed, recursive_difference(last.fields, reset))
-    stated = strip_meta(stated)
-    managed.put(who, stated, last.time if last else None)
+    applied = strip_meta(applied)
+    managed.put(manager, applied, last.time if last else None)
     allowed = allowed_conflicts_from_last_applied(node, before, field_manager) if live is not None and not force else {}
-    _resolve_conflicts(managed, who, Comparison(node, before, new), reset, allowed, force=force)
+    _resolve_conflicts(managed, manager, Comparison(node, before, new), reset, allowed, force=force)
     if live is None or not same_json(new, before):
-        managed.put(who, stated, timestamp())
+        managed.put(manager, applied, timestamp())
     managed.write(new.setdefault("metadata", {}))
     return new
 
@@ -91,7 +94,7 @@ def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet) -> Managed:
-    """Give the entries of the live object; one that was never tracked belongs to a manager of its own kind."""
+    """Return the entries of the live object; the fields of an untracked one belong to BEFORE_FIRST_APPLY."""
     if live is None:
         return Managed({})
     managed = Managed(live["metadata"])
@@ -106,15 +109,21 @@ def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: 
 
 
 def _resolve_conflicts(
-    managed: Managed, who: ManagerIdentifier, comparison: Comparison, reset: FieldSet, allowed: FieldSet, *, force: bool
+    managed: Managed,
+    manager: ManagerIdentifier,
+    comparison: Comparison,
+    reset: FieldSet,
+    allowed: FieldSet,
+    *,
+    force: bool,
 ) -> None:
-    """Find whose fields change, refuse or take them; those that are `allowed` to be taken are nobody's to defend."""
+    """Refuse a change of fields that others own, or with `force` take them. Fields in `allowed` do not conflict."""
     changed, removed = recursive_difference(comparison.changed, reset), recursive_difference(comparison.removed, reset)
-    clashes = [(entry, intersection(entry.fields, changed)) for entry in managed.others(who)]
+    clashes = [(entry, intersection(entry.fields, changed)) for entry in managed.others(manager)]
     clashes = [(entry, left) for entry, fields in clashes if (left := difference(fields, allowed))]
     if clashes and not force:
         raise _conflict(clashes)
-    managed.remove_from_others(who, changed, removed)
+    managed.remove_from_others(manager, changed, removed)
 
 
 def _conflict(clashes: list[tuple[ManagedEntry, FieldSet]]) -> answers.StatusError:
@@ -135,9 +144,9 @@ def _conflict(clashes: list[tuple[ManagedEntry, FieldSet]]) -> answers.StatusErr
 
 
 def _merged(node: SchemaNode | None, live: JSON, patch: JSON) -> JSON:
-    """Lay the patch over the live value: maps key by key, keyed lists item by item, everything else whole.
+    """Merge the patch into the live value: maps by key, keyed lists by item, everything else as a whole.
 
-    A null takes nothing away from a value whose parts are owned one by one.
+    A null does not replace a granular value.
     """
     if patch is None and live and is_granular(node, live):
         return live
@@ -153,10 +162,10 @@ def _merged(node: SchemaNode | None, live: JSON, patch: JSON) -> JSON:
 
 
 def _merged_list(node: SchemaNode, live: list[JSON], patch: list[JSON]) -> list[JSON]:
-    """Merge two lists by their items' keys, in the patch's order where it has one and the live one's elsewhere.
+    """Merge two lists by the keys of their items, in the order of the patch, then of the live list.
 
-    Before each shared item come the live-only items that were before it, then the patch's new ones. Items of the live
-    list that have the same keys stay as they are, unless the patch has that item: it takes the place of all of them.
+    Before an item of both lists come the items of the live list that precede it, then the new items of the patch. Live
+    items with duplicate keys stay, unless the patch has an item with these keys, which replaces all of them.
     """
     ours = [(item_element(node, index, each), each) for index, each in enumerate(live)]
     theirs = {item_element(node, index, each): each for index, each in enumerate(patch)}
@@ -189,51 +198,51 @@ def _merged_list(node: SchemaNode, live: list[JSON], patch: list[JSON]) -> list[
 
 
 def _pruned(node: SchemaNode, merged: dict[str, JSON], managed: Managed, last: FieldSet) -> dict[str, JSON]:
-    """Take away what the manager stated last time, states no longer, and nobody else owns."""
+    """Remove fields that the manager applied last time, does not apply now, and no other manager owns."""
     last = ensure_named_fields_are_members(last, node)
     pruned = _removed(node, merged, last) or {}
     everything = ensure_named_fields_are_members(to_field_set(node, merged), node)
-    kept = ensure_named_fields_are_members(to_field_set(node, pruned), node)
+    remaining = ensure_named_fields_are_members(to_field_set(node, pruned), node)
     for entry in managed.entries:
-        kept = union(kept, ensure_named_fields_are_members(entry.fields, node))
-    pruned = _removed(node, merged, difference(everything, kept)) or {}
-    kept = ensure_named_fields_are_members(to_field_set(node, pruned), node)
-    gone = intersection(difference(everything, kept), last)
-    remaining: dict[str, JSON] = _removed(node, merged, gone) or {}
-    return remaining
+        remaining = union(remaining, ensure_named_fields_are_members(entry.fields, node))
+    pruned = _removed(node, merged, difference(everything, remaining)) or {}
+    remaining = ensure_named_fields_are_members(to_field_set(node, pruned), node)
+    gone = intersection(difference(everything, remaining), last)
+    result: dict[str, JSON] = _removed(node, merged, gone) or {}
+    return result
 
 
 def _removed(node: SchemaNode | None, value: JSON, gone: FieldSet) -> JSON:
-    """Give the value without some fields.
+    """Return the value without the fields in `gone`.
 
-    What is emptied because all of it goes is None; what is emptied further down stays, as an empty map or list.
+    A value that becomes empty is None. A value further down that becomes empty stays, as an empty map or list.
     """
     if type(value) is not dict and type(value) is not list:
         return value
     if not value or not is_granular(node, value):
         return None
-    return _kept(node, value, gone) or None
+    return _without(node, value, gone) or None
 
 
-def _kept(node: SchemaNode | None, value: JSON, gone: FieldSet) -> JSON:
-    """Give what stays of a map or a list."""
+def _without(node: SchemaNode | None, value: JSON, gone: FieldSet) -> JSON:
+    """Return a map or list without the fields in `gone`."""
     if type(value) is list:
-        below_items = node.items if node is not None else None
+        item_node = node.items if node is not None else None
         parts = [
-            (index, item_element(node, index, each) if node is not None else f"i:{index}", below_items)
+            (index, item_element(node, index, each) if node is not None else f"i:{index}", item_node)
             for index, each in enumerate(value)
         ]
     else:
         parts = [(name, field_element(name), node.child(name) if node is not None else None) for name in value]
-    kept = list[tuple[str | int, JSON]]()
+    remaining = list[tuple[str | int, JSON]]()
     for place, key, child in parts:
         if has_member(gone, key):
             continue
         each = value[place]
-        if further := below(gone, key):
-            each = _emptied(each, _removed(child, each, further))
-        kept.append((place, each))
-    return [each for _, each in kept] if type(value) is list else dict(kept)
+        if below := with_prefix(gone, key):
+            each = _emptied(each, _removed(child, each, below))
+        remaining.append((place, each))
+    return [each for _, each in remaining] if type(value) is list else dict(remaining)
 
 
 def _emptied(before: JSON, after: JSON) -> JSON:

@@ -1,37 +1,56 @@
-"""Sets of fields, in the form in which managed fields have them on the wire (FieldsV1), and what is done with them.
+"""Field sets in the form of managed fields (FieldsV1), and the operations of structured-merge-diff on them.
 
-A set is a mapping from path elements to what is below them. An element is `f:NAME` (a field or a key of a map),
-`k:{KEYS}` (an item of a list that is a map by keys), `v:VALUE` (an item of a list that is a set) or `i:INDEX`. What is
-below is a set again; the element itself is a member when that is empty or has a `.`. Sets are values: no function
-changes one it was given.
+A set maps path elements to the sets below them. An element is `f:NAME` (a field or a key of a map), `k:{KEYS}` (an item
+of a list of type map), `v:VALUE` (an item of a list of type set) or `i:INDEX`. The element itself is a member when the
+set below it is empty or has a `.`. Sets are values: no function changes its arguments.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from pyctrl.apiserver._meta.generation import same_json
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, list_key
 
-FieldSet: TypeAlias = dict[str, JSON]  # JSON below is Fields again
+__all__ = [
+    "Comparison",
+    "FieldSet",
+    "all_fields",
+    "difference",
+    "ensure_named_fields_are_members",
+    "field_element",
+    "has_member",
+    "intersection",
+    "is_granular",
+    "item_element",
+    "path_element_text",
+    "paths",
+    "recursive_difference",
+    "to_field_set",
+    "union",
+    "whole_value",
+    "with_prefix",
+]
+
+FieldSet: TypeAlias = dict[str, JSON]  # the values are field sets
 _SELF: FieldSet = {".": {}}
 
 
 def field_element(name: str) -> str:
-    """Give the path element of a field."""
+    """Return the path element of a field."""
     return f"f:{name}"
 
 
 def item_element(node: SchemaNode, index: int, value: JSON) -> str:
-    """Give the path element of an item of a list that is a set or a map by keys."""
+    """Return the path element of a list item."""
     if node.list_type == "map":
         name = node.map_keys[0]
         if len(node.map_keys) == 1 and type(value) is dict and type(value.get(name)) is str:
-            return f'k:{{"{name}":{_compact(value[name])}}}'  # most: said once more below for all others
+            return f'k:{{"{name}":{_compact(value[name])}}}'  # fast path: one key, a string
         key = list_key(value, node.map_keys, node.items)
         if key is not None:
             pairs = sorted(zip(node.map_keys, key, strict=True))
@@ -43,12 +62,12 @@ def item_element(node: SchemaNode, index: int, value: JSON) -> str:
 
 def _compact(value: JSON) -> str:
     if type(value) is str:
-        return msgspec.json.encode(value).decode()  # most keys are texts, and this takes a tenth of json's time
+        return msgspec.json.encode(value).decode()  # most keys are strings, and this takes a tenth of json's time
     return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
 
 
 def is_granular(node: SchemaNode | None, value: JSON) -> bool:
-    """Say whether the parts of a value are owned one by one: lists that are sets or maps, and maps not said atomic."""
+    """Return whether the parts of a value have separate owners: lists of type set or map, and maps not atomic."""
     if type(value) is list:
         return node is not None and node.list_type != "atomic"
     return type(value) is dict and (node is None or not node.atomic)
@@ -74,7 +93,7 @@ def _children(below: FieldSet) -> FieldSet:
 
 
 def union(left: FieldSet, right: FieldSet) -> FieldSet:
-    """Give the fields of either set."""
+    """Return the fields of either set."""
     found = dict(left)
     for key, theirs in right.items():
         if key not in found:
@@ -87,7 +106,7 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
-    """Give the fields of the left set that the right one does not have."""
+    """Return the fields of the left set that are not in the right one."""
     if not right:
         return left
     found: FieldSet = {}
@@ -104,7 +123,7 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:
-    """Give the fields of the left set that are neither in the right one nor below one of its members."""
+    """Return the fields of the left set that are neither in the right one nor below one of its members."""
     found: FieldSet = {}
     for key, ours in left.items():
         if key not in right:
@@ -117,7 +136,7 @@ def recursive_difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
-    """Give the fields of both sets."""
+    """Return the fields that are in both sets."""
     found: FieldSet = {}
     for key, ours in left.items():
         if key in right:
@@ -130,40 +149,40 @@ def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def ensure_named_fields_are_members(fields: FieldSet, node: SchemaNode | None) -> FieldSet:
-    """Add the named fields on the way to members: who owns `a.b.c` owns `a`, but not a key `b` of a free map."""
+    """Add the named fields above members: the owner of `a.b.c` owns `a`, but not a key `b` of a map."""
     found: FieldSet = {}
     for key, below in fields.items():
-        child = _below(node, key)
+        child = _child_node(node, key)
         children = ensure_named_fields_are_members(_children(below), child)
         is_named = key.startswith("f:") and node is not None and key[2:] in node.properties
         found[key] = _joined(_is_member(below) or is_named, children)
     return found
 
 
-def _below(node: SchemaNode | None, key: str) -> SchemaNode | None:
+def _child_node(node: SchemaNode | None, key: str) -> SchemaNode | None:
     if node is None:
         return None
     return node.child(key[2:]) if key.startswith("f:") else node.items
 
 
 def paths(fields: FieldSet, prefix: str = "") -> Iterator[str]:
-    """Print every member as a conflict does: `.spec.ports[containerPort=80,protocol="TCP"].name`.
+    """Yield the path of every member: `.spec.ports[containerPort=80,protocol="TCP"].name`.
 
-    The members of one level come before those further down.
+    The members of one level come before those of the levels below.
     """
-    keys = sorted((key for key in fields if key != "."), key=_place)
+    keys = sorted((key for key in fields if key != "."), key=_sort_key)
     yield from (prefix + path_element_text(key) for key in keys if _is_member(fields[key]))
     for key in keys:
         yield from paths(_children(fields[key]), prefix + path_element_text(key))
 
 
-def _place(key: str) -> tuple[int, str]:
-    """Give the place of an element among others: fields, items by keys, values, indexes."""
+def _sort_key(key: str) -> tuple[int, str]:
+    """Order elements: fields, items by keys, values, indexes."""
     return "fkvi".index(key[0]), key
 
 
 def path_element_text(key: str) -> str:
-    """Print one element as a path has it."""
+    """Return the text of an element in a path."""
     kind, text = key[0], key[2:]
     if kind == "f":
         return f".{text}"
@@ -172,13 +191,13 @@ def path_element_text(key: str) -> str:
     return f"[={text}]" if kind == "v" else f"[{text}]"
 
 
-# -- what a value has ------------------------------------------------------------------------------------------
+# -- field sets of values ---------------------------------------------------------------------------------------
 
 
 def to_field_set(node: SchemaNode | None, value: JSON) -> FieldSet:
-    """Give the fields an apply configuration has an opinion on: its leaves, its list items, its keys of free maps.
+    """Return the fields that an apply configuration sets: its leaves, list items and keys of maps.
 
-    An empty map is a leaf, and so is a null. An empty list whose items are owned one by one is none.
+    An empty map and a null are leaves. An empty granular list is not.
     """
     found: FieldSet = {}
     if type(value) is list:
@@ -205,14 +224,14 @@ def _items(node: SchemaNode, value: list[JSON]) -> Iterator[tuple[str, JSON]]:
 
 
 def all_fields(node: SchemaNode | None, value: JSON) -> FieldSet:
-    """Give every field of a value, all the way, objects and items themselves included: what adding it adds."""
+    """Return every field of a value at all levels, with objects and items themselves."""
     if type(value) is list:
         return {element: whole_value(child, each) for element, (child, each) in _parts(node, value).items()}
     found: FieldSet = {}
     for key, each in value.items():
         if type(each) is dict or type(each) is list:
             found["f:" + key] = whole_value(node.child(key) if node is not None else None, each)
-        else:  # most: a scalar has nothing below, whatever the schema says
+        else:  # fast path: a scalar has no fields below it
             found["f:" + key] = _NOTHING_BELOW
     return found
 
@@ -220,25 +239,18 @@ def all_fields(node: SchemaNode | None, value: JSON) -> FieldSet:
 _NOTHING_BELOW: FieldSet = {}  # shared: sets are values
 
 
-class DecodedFields(NamedTuple):
-    """The fields of an object with which nothing is wrong, as it was decoded."""
-
-    content: FieldSet  # of everything but kind, version and metadata
-    metadata: FieldSet | None  # None: nobody has looked, and something may be wrong with it
-
-
 def whole_value(node: SchemaNode | None, value: JSON) -> FieldSet:
-    """Give what is below a value that is there as a whole: itself, and every field of it."""
+    """Return the set below an added value: itself and all its fields."""
     if value and is_granular(node, value):
         return {**_SELF, **all_fields(node, value)}
     return _NOTHING_BELOW
 
 
-# -- what changed ----------------------------------------------------------------------------------------------
+# -- comparison ------------------------------------------------------------------------------------------------
 
 
 class Comparison:
-    """What differs between two values: fields that came, went, and have another value."""
+    """Fields that were added, removed and modified between two values."""
 
     __slots__ = ("added", "modified", "removed")
 
@@ -250,7 +262,7 @@ class Comparison:
 
     @property
     def changed(self) -> FieldSet:
-        """Fields that came or have another value."""
+        """Fields that were added or modified."""
         return union(self.added, self.modified)
 
 
@@ -275,15 +287,15 @@ def _compare(
             removed[key], added[key] = whole_value(child, before), whole_value(child, value)
         else:
             modified[key] = {}
-            _note_other_type(key, child, before, removed)
-            _note_other_type(key, child, value, added)
+            _add_untyped_fields(key, child, before, removed)
+            _add_untyped_fields(key, child, value, added)
     for key, (child, value) in ours.items():
         if key not in theirs:
             removed[key] = whole_value(child, value)
 
 
 def _is_same(node: SchemaNode | None, old: JSON, new: JSON) -> bool:
-    """Compare two values; where a schema tells booleans from numbers, Python's equality does."""
+    """Compare two values; where a schema has types, Python's equality is exact enough."""
     if old is new or old != new:
         return old is new
     if node is not None and not node.untyped and (type(old) is dict or type(old) is list):
@@ -291,14 +303,14 @@ def _is_same(node: SchemaNode | None, old: JSON, new: JSON) -> bool:
     return same_json(old, new)
 
 
-def _note_other_type(key: str, node: SchemaNode | None, value: JSON, into: FieldSet) -> None:
-    """Note the fields of an untyped map that takes the place of something else, or gives its place."""
+def _add_untyped_fields(key: str, node: SchemaNode | None, value: JSON, into: FieldSet) -> None:
+    """Add the fields of an untyped map that replaces, or is replaced by, a value of another type."""
     if value and node is None and type(value) is dict:
         into[key] = all_fields(node, value)
 
 
 def _splits(node: SchemaNode | None, old: JSON, new: JSON) -> bool:
-    """Say whether a change is looked for inside: both are granular (or null), and not both empty."""
+    """Return whether to compare the parts: both values are granular or null, and not both empty."""
     if not (old or new):
         return False
     return all(each is None or is_granular(node, each) for each in (old, new)) and (
@@ -326,14 +338,14 @@ def _parts(node: SchemaNode | None, value: JSON) -> dict[str, tuple[SchemaNode |
 
 
 class _DuplicateItems(list[JSON]):
-    """Items of a list that have the same keys: they are owned together, as one that has no fields."""
+    """Items of a list with the same keys, which are owned together as one item without fields."""
 
 
 def has_member(fields: Mapping[str, JSON], key: str) -> bool:
-    """Say whether an element is a member."""
+    """Return whether an element is a member."""
     return key in fields and _is_member(fields[key])
 
 
-def below(fields: Mapping[str, JSON], key: str) -> FieldSet:
-    """Give the set below an element."""
+def with_prefix(fields: Mapping[str, JSON], key: str) -> FieldSet:
+    """Return the set below an element."""
     return _children(fields[key]) if key in fields else {}

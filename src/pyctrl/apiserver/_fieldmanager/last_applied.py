@@ -1,7 +1,7 @@
-"""How `kubectl apply --server-side` takes over what `kubectl apply` without it has left: the last-applied annotation.
+"""Migration from client-side to server-side `kubectl apply`: the last-applied annotation.
 
-Both rules hold for the manager `kubectl` only (KEP-555, "Interoperability with client-side apply"): what the annotation
-still says about the live object is no other manager's to defend, and a later apply by the server renews the annotation.
+Both rules hold only for the manager `kubectl` (KEP-555, "Interoperability with client-side apply"): fields that still
+have the value of the annotation do not conflict, and server-side apply updates the annotation.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import msgspec
 from pyctrl.apiserver._fieldmanager.fieldset import Comparison, FieldSet, difference, to_field_set
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
+__all__ = ["allowed_conflicts_from_last_applied", "update_last_applied"]
+
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 MANAGER = "kubectl"
 
 
 def allowed_conflicts_from_last_applied(node: SchemaNode, live: Mapping[str, JSON], manager: str) -> FieldSet:
-    """Give the fields that a client-side apply set and that are as it set them: these may be taken without force."""
+    """Return the fields that still have the value of the last client-side apply; they do not conflict."""
     text = _annotation(live)
     if manager != MANAGER or text is None:
         return {}
@@ -35,7 +37,7 @@ def allowed_conflicts_from_last_applied(node: SchemaNode, live: Mapping[str, JSO
 def update_last_applied(
     new: dict[str, JSON], live: Mapping[str, JSON], patch: Mapping[str, JSON], manager: str
 ) -> None:
-    """Write what was applied into the annotation of an object that has one."""
+    """Write the applied configuration into the annotation of an object that has the annotation."""
     if manager != MANAGER or _annotation(live) is None:
         return
     metadata = dict(patch.get("metadata") or {})
@@ -44,8 +46,8 @@ def update_last_applied(
     if annotations:
         metadata["annotations"] = annotations
     applied = msgspec.json.encode({**patch, "metadata": metadata}, order="sorted").decode()
-    kept = new["metadata"].get("annotations") or {}
-    new["metadata"]["annotations"] = {**kept, ANNOTATION: applied + "\n"}
+    current = new["metadata"].get("annotations") or {}
+    new["metadata"]["annotations"] = {**current, ANNOTATION: applied + "\n"}
 
 
 def _annotation(obj: Mapping[str, JSON]) -> str | None:

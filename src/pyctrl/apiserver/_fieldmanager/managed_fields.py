@@ -1,4 +1,4 @@
-"""Managed fields: who wrote which field last, kept in every object's metadata."""
+"""Managed fields: the owner of each field, recorded in the metadata of every object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyctrl.apiserver._fieldmanager.fieldset import (
     Comparison,
-    DecodedFields,
     FieldSet,
     all_fields,
     difference,
@@ -20,11 +19,13 @@ from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import DecodedFields, ResourceType
 
-MAX_UPDATE_MANAGERS = 10  # kept apart; older ones are put together as "ancient-changes", as kube-apiserver does
+__all__ = ["Managed", "ManagedEntry", "ManagerIdentifier", "strip_meta", "update_managed_fields"]
+
+MAX_UPDATE_MANAGERS = 10  # as in kube-apiserver; older ones are merged into "ancient-changes"
 ANCIENT_CHANGES = "ancient-changes"
-_NEVER_OWNED: FieldSet = {
+_STRIPPED: FieldSet = {
     "f:apiVersion": {},
     "f:kind": {},
     "f:metadata": {
@@ -45,11 +46,11 @@ _NEVER_OWNED: FieldSet = {
         },
     },
 }
-_NO_METADATA = frozenset(key[2:] for key in _NEVER_OWNED["f:metadata"])
+_STRIPPED_METADATA = frozenset(key[2:] for key in _STRIPPED["f:metadata"])
 
 
 class ManagerIdentifier(NamedTuple):
-    """Who owns fields: a name, how it writes, in which version, through which door."""
+    """Identity of a manager: its name, operation, API version and subresource."""
 
     name: str
     operation: str
@@ -57,7 +58,7 @@ class ManagerIdentifier(NamedTuple):
     subresource: str
 
     def is_same(self, other: ManagerIdentifier) -> bool:
-        """Say whether this is the same manager; one that applies stays the same in another version."""
+        """Return whether this is the same manager; for Apply the version does not matter."""
         if self.operation == "Apply":
             return self._replace(api_version=other.api_version) == other
         return self == other
@@ -71,7 +72,7 @@ class ManagerIdentifier(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class ManagedEntry:
-    """What one manager owns, and since when."""
+    """The fields of one manager, and the time of its last write."""
 
     manager: ManagerIdentifier
     fields: FieldSet
@@ -79,31 +80,31 @@ class ManagedEntry:
 
 
 class Managed:
-    """The entries of one object, while they are changed."""
+    """The managed fields of one object, while a write changes them."""
 
     def __init__(self, metadata: Mapping[str, JSON]) -> None:
         self.entries = [_read(each) for each in metadata.get("managedFields") or () if each.get("fieldsV1") is not None]
 
     def find(self, manager: ManagerIdentifier) -> ManagedEntry | None:
-        """Give the entry of a manager."""
+        """Return the entry of a manager, or None."""
         return next((each for each in self.entries if manager.is_same(each.manager)), None)
 
     def others(self, manager: ManagerIdentifier) -> list[ManagedEntry]:
-        """Give the entries of everybody else."""
+        """Return the entries of all other managers."""
         return [each for each in self.entries if not manager.is_same(each.manager)]
 
     def put(self, manager: ManagerIdentifier, fields: FieldSet, time: str | None) -> None:
-        """Replace what a manager owns."""
+        """Replace the entry of a manager."""
         self.entries = [*self.others(manager), ManagedEntry(manager=manager, fields=fields, time=time)]
 
     def remove_from_others(self, manager: ManagerIdentifier, fields: FieldSet, removed: FieldSet) -> None:
-        """Nobody else owns these fields any more."""
+        """Remove fields from the entries of all other managers."""
         for entry in self.others(manager):
             entry.fields = difference(difference(entry.fields, fields), removed)
         self.entries = [each for each in self.entries if each.fields or manager.is_same(each.manager)]
 
     def write(self, metadata: dict[str, JSON]) -> None:
-        """Put the entries into metadata, in kube-apiserver's order."""
+        """Write the entries to metadata, in kube-apiserver's order."""
         self._merge_old_updaters()
         written = [_written(each) for each in sorted(self.entries, key=_order) if each.fields]
         if written:
@@ -160,18 +161,22 @@ def update_managed_fields(
     type: ResourceType,
     settled: DecodedFields | None = None,
 ) -> None:
-    """Note in `new` who changed what from `old`, for every write but an apply.
+    """Record in `new` the manager of the fields that differ from `old`, for every write except an apply.
 
-    Call it when the object is decoded and defaulted, before the server adds its own decisions, which nobody owns.
+    Call it when the object is decoded and defaulted, before the server sets fields of its own, which have no owner.
 
     Args:
-        settled: What was seen of `new` when it was decoded; it is looked at when nothing was there before.
+        settled: The fields of `new`, if they were collected while it was decoded; used when `old` is None.
     """
-    who = ManagerIdentifier(name=manager, operation=operation, api_version=api_version, subresource=subresource or "")
+    identifier = ManagerIdentifier(
+        name=manager, operation=operation, api_version=api_version, subresource=subresource or ""
+    )
     if old is None and "managedFields" not in new["metadata"]:
         added, _ = _difference(new, None, type, subresource, settled)
         if added:
-            new["metadata"]["managedFields"] = [_written(ManagedEntry(manager=who, fields=added, time=timestamp()))]
+            new["metadata"]["managedFields"] = [
+                _written(ManagedEntry(manager=identifier, fields=added, time=timestamp()))
+            ]
         return
     managed = Managed(_effective_entries(new["metadata"], old, is_subresource=bool(subresource)))
     new["metadata"].pop("managedFields", None)
@@ -179,10 +184,10 @@ def update_managed_fields(
         return  # as upstream: an object without managed fields is not tracked before it is applied
     added, removed = _difference(new, old, type, subresource)
     if added or removed:
-        managed.remove_from_others(who, added, removed)
-        earlier = managed.find(who)
+        managed.remove_from_others(identifier, added, removed)
+        earlier = managed.find(identifier)
         fields = union(difference(earlier.fields, removed), added) if earlier else added
-        managed.put(who, fields, timestamp() if added else earlier.time if earlier else None)
+        managed.put(identifier, fields, timestamp() if added else earlier.time if earlier else None)
     managed.write(new["metadata"])
 
 
@@ -193,7 +198,7 @@ def _difference(
     subresource: str | None,
     settled: DecodedFields | None = None,
 ) -> tuple[FieldSet, FieldSet]:
-    """Give the fields that came or changed, and those that went, as far as this door may change and own them."""
+    """Return the changed fields and the removed fields, without those that the subresource cannot own."""
     reset = reset_fields(type, subresource)
     if old is None and not type.blank():
         added = _content(new, type) if settled is None else {**settled.content}
@@ -206,19 +211,19 @@ def _difference(
 
 
 def _content(new: Mapping[str, JSON], type: ResourceType) -> FieldSet:
-    wish = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "metadata")}
-    return all_fields(type.schema, wish)
+    content = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "metadata")}
+    return all_fields(type.schema, content)
 
 
 def _metadata(new: Mapping[str, JSON], type: ResourceType) -> FieldSet:
-    metadata = {key: value for key, value in new["metadata"].items() if key not in _NO_METADATA}
+    metadata = {key: value for key, value in new["metadata"].items() if key not in _STRIPPED_METADATA}
     return all_fields(type.schema.properties["metadata"], metadata)
 
 
 def _effective_entries(
     metadata: Mapping[str, JSON], old: Mapping[str, JSON] | None, *, is_subresource: bool
 ) -> Mapping[str, JSON]:
-    """Whose entries count: those a client sends with the object, or those the live object has."""
+    """Return the metadata with the effective entries: those that the client sent, or those of the live object."""
     sent = metadata.get("managedFields") or []
     if sent == [{}]:
         return {} if old is None or not is_subresource else old["metadata"]
@@ -231,7 +236,7 @@ def _effective_entries(
 
 
 def _is_readable(entry: Mapping[str, JSON]) -> bool:
-    """Say whether an entry that a client sent is complete; when one is not, all of them are overlooked."""
+    """Return whether an entry of a client is complete; an incomplete entry invalidates all of them."""
     fields = entry.get("fieldsV1")
     return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and isinstance(fields, dict)
 
@@ -242,8 +247,8 @@ def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def strip_meta(fields: FieldSet) -> FieldSet:
-    """Leave out what nobody ever owns: identity, versions, the kind."""
-    return difference(fields, _NEVER_OWNED)
+    """Return the fields without those that have no owner: identity, versions, the kind."""
+    return difference(fields, _STRIPPED)
 
 
 def reset_fields(type: ResourceType, subresource: str | None) -> FieldSet:

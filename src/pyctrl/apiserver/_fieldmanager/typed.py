@@ -1,4 +1,4 @@
-"""Checks that an apply configuration fits the schema of its kind, with the messages of structured-merge-diff."""
+"""Validation of apply configurations against the schema of their kind, with structured-merge-diff's messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pyctrl.apiserver._fieldmanager.fieldset import item_element, path_element_t
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["check_configuration"]
 
 _EVERY_KIND = ("apiVersion", "kind", "metadata")
 _SCALARS = {"string": (str,), "boolean": (bool,), "integer": (int, float), "number": (int, float)}
@@ -19,25 +21,25 @@ _GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64"}
 
 
 def check_configuration(patch: dict[str, JSON], type: ResourceType) -> None:
-    """Refuse undeclared fields, values of the wrong type, and list items without their keys or with those of another.
+    """Refuse undeclared fields, values of the wrong type, and list items without keys or with duplicate keys.
 
     Raises:
-        Refused: 500, which names every problem.
+        StatusError: 500, with all problems.
     """
     found = list(_problems(type.schema, patch, ""))
     if found:
         metadata = patch.get("metadata") or {}
-        place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        said = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
+        name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+        problems = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
         kind = f"{type.group}/{type.version}, Kind={type.kind}"
-        raise answers.unknown_error(f"failed to create typed patch object ({place}; {kind}): {said}")
+        raise answers.unknown_error(f"failed to create typed patch object ({name}; {kind}): {problems}")
 
 
 def _problems(node: SchemaNode | None, value: JSON, path: str) -> Iterator[str]:
     if node is None or node.open or value is None:
         return
     if node.int_or_string or (node.go and node.go.scalar and node.go.scalar != "bytes"):
-        if node.go and isinstance(value, (dict, list)):  # in definitions, structured-merge-diff takes it for anything
+        if node.go and isinstance(value, (dict, list)):  # in custom resources structured-merge-diff accepts any value
             yield f"{path}: expected any scalar, got {_go_value(value)}"
     elif node.type == "array":
         yield from _list_problems(node, value, path)
@@ -67,7 +69,7 @@ def _map_problems(node: SchemaNode, value: JSON, path: str) -> Iterator[str]:
         child = node.child(key)
         if child is None and not node.preserve and not (path == "" and key in _EVERY_KIND):
             yield f"{path}.{key}: field not declared in schema"
-            return  # as upstream: what else is wrong in this map is not looked for
+            return  # as upstream: further problems of this map are not reported
         yield from _problems(child, each, f"{path}.{key}")
 
 
@@ -77,20 +79,20 @@ def _list_problems(node: SchemaNode, value: JSON, path: str) -> Iterator[str]:
         return
     seen = set[str]()
     for index, each in enumerate(value):
-        place = f"[{index}]"
+        element = f"[{index}]"
         if node.list_type != "atomic":
-            if problem := _keyless(node, each):
+            if problem := _missing_key_problem(node, each):
                 yield f"{path}: element {index}: {problem}"
                 return
             key = item_element(node, index, each)
-            place = path_element_text(key)
+            element = path_element_text(key)
             if key in seen:
-                yield f"{path}: duplicate entries for key {place}"
+                yield f"{path}: duplicate entries for key {element}"
             seen.add(key)
-        yield from _problems(node.items, each, f"{path}{place}")
+        yield from _problems(node.items, each, f"{path}{element}")
 
 
-def _keyless(node: SchemaNode, value: JSON) -> str:
+def _missing_key_problem(node: SchemaNode, value: JSON) -> str:
     """Return why an item of a list of type map or set has no identity; "" when it has one."""
     if node.list_type == "map":
         if value is None:
@@ -111,7 +113,7 @@ def _keyless(node: SchemaNode, value: JSON) -> str:
     return "associative list without keys has an element that's an explicit null" if value is None else ""
 
 
-# -- values as Go prints them ------------------------------------------------------------------------------------
+# -- text of values in Go ----------------------------------------------------------------------------------------
 
 
 def _go_type(value: JSON) -> str:
@@ -121,7 +123,7 @@ def _go_type(value: JSON) -> str:
 
 
 def _go_syntax(value: JSON) -> str:
-    """Print a value as Go's `%#v`."""
+    """Return a value in Go's `%#v` format."""
     if isinstance(value, dict):
         inside = ", ".join(f"{quoted(key)}:{_go_syntax(value[key])}" for key in sorted(value))
         return f"map[string]interface {{}}{{{inside}}}"
@@ -139,7 +141,7 @@ def _go_value(value: JSON) -> str:
 
 
 def _go_plain(value: JSON) -> str:
-    """Print a value as Go's `%v`."""
+    """Return a value in Go's `%v` format."""
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{_go_plain(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):

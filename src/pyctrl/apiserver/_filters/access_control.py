@@ -1,4 +1,4 @@
-"""Controlling access: authentication, impersonation and authorization, in this order, before anything else is asked."""
+"""Access control: authentication, impersonation and authorization of every request, in this order."""
 
 from __future__ import annotations
 
@@ -28,25 +28,28 @@ from pyctrl.apiserver._authz import (
 )
 from pyctrl.apiserver._errors import Response, StatusError
 from pyctrl.apiserver._filters.impersonation import ImpersonationFilter
-from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._webhooks import WebhookClient
+
+__all__ = ["AccessControl", "AuthorizationMode"]
+
 
 AuthorizationMode: TypeAlias = Literal["AlwaysAllow", "RBAC", "Webhook"]
 AccessWebhooks: TypeAlias = tuple[AuthenticationWebhook | None, AuthorizationWebhook | None]
 
 
 class AccessControl:
-    """Lets a request in, or not.
+    """Access control of the server's requests.
 
     Args:
-        tokens: users by their tokens.
-        authorization: who decides, one after another; without, the webhook and RBAC if there is such a webhook, RBAC if
-            users can be told apart, else nobody.
-        webhooks: say whose tokens are, and who may do what; `client` asks them.
+        tokens: Users by static token.
+        authorization: The authorization modes in order. The default is Webhook and RBAC with an authorization webhook,
+            RBAC if users are authenticated, and AlwaysAllow otherwise.
+        webhooks: Options of the authentication and the authorization webhook, which `client` calls.
 
     Raises:
-        ValueError: the modes do not fit the webhooks.
+        ValueError: The modes and the webhooks contradict each other.
     """
 
     def __init__(
@@ -59,48 +62,53 @@ class AccessControl:
         authorization: AuthorizationMode | Sequence[AuthorizationMode] | None,
         webhooks: AccessWebhooks = (None, None),
     ) -> None:
-        who, may = webhooks
-        modes = _modes(authorization, is_guarded=tokens is not None or who is not None, has_webhook=may is not None)
+        authentication_webhook, authorization_webhook = webhooks
+        is_authenticated = tokens is not None or authentication_webhook is not None
+        modes = _modes(authorization, is_authenticated=is_authenticated, has_webhook=authorization_webhook is not None)
         rbac = RBACAuthorizer(storage) if "RBAC" in modes else None
         known: dict[str, Authorizer] = {"AlwaysAllow": AlwaysAllowAuthorizer()}
         if rbac is not None:
             known["RBAC"] = rbac
-        if may is not None:
-            known["Webhook"] = WebhookAuthorizer(may, client, random)
+        if authorization_webhook is not None:
+            known["Webhook"] = WebhookAuthorizer(authorization_webhook, client, random)
         authorizers = [known[mode] for mode in modes]
         self.authorizer: Authorizer = (
             authorizers[0] if modes in (("RBAC",), ("AlwaysAllow",)) else UnionAuthorizer(authorizers)
         )
-        #: None where everybody may do everything.
+        #: None without RBAC.
         self.escalation: EscalationCheck | None = EscalationCheck(rbac, self.authorizer) if rbac else None
         self.accounts = ServiceAccountTokens(storage, random)
-        is_open = tokens is None and who is None and modes == ("AlwaysAllow",)
-        token_webhook = WebhookTokenAuthenticator(who, client, random) if who is not None else None
+        is_open = not is_authenticated and modes == ("AlwaysAllow",)
+        token_webhook = (
+            WebhookTokenAuthenticator(authentication_webhook, client, random)
+            if authentication_webhook is not None
+            else None
+        )
         self.authenticator = Authenticator(None if is_open else tokens or {}, self.accounts, random, token_webhook)
-        #: Whether webhooks are asked, so that an answer may take time.
+        #: Whether webhooks are configured, so that a response may have to wait for one.
         self.asks = webhooks != (None, None)
         self._impersonation = ImpersonationFilter(self.authorizer)
 
-    def enter(self, exchange: RequestContext) -> User:
-        """Give the user as whom a request is carried out, and write down what was found out.
+    def enter(self, context: RequestContext) -> User:
+        """Return the user that a request acts as; record user and decision in the context for the audit log.
 
         Raises:
-            Refused: 401, nobody knows who that is; 403, the user may not do this; 500, nobody can say.
-            Undecided: a webhook has to be asked.
+            StatusError: 401, the token is invalid; 403, the access is denied; 500, the authorizer failed.
+            ReviewPending: A webhook must be called first.
         """
-        user = exchange.user = self.authenticator.user(exchange.headers, exchange.peer)
-        acting = exchange.acting = self._impersonation.acting(user, exchange.headers, lambda: access_of(exchange))
-        if acting.is_administrator:  # what most requests of most tests are
-            exchange.decision = "allow"
+        user = context.user = self.authenticator.user(context.headers, context.peer)
+        acting = context.acting = self._impersonation.acting(user, context.headers, lambda: access_of(context))
+        if acting.is_administrator:  # fast path: most requests of tests
+            context.decision = "allow"
             return acting
-        access = access_of(exchange)
+        access = access_of(context)
         decision = self.authorizer.decide(acting, access)
         if decision.error and not decision.is_allowed:
-            exchange.reason = "internal error"
-            raise _AuthorizationFailed(exchange, decision.error)
-        exchange.decision, exchange.reason = "allow" if decision.is_allowed else "forbid", decision.reason
+            context.reason = "internal error"
+            raise _AuthorizationFailed(context, decision.error)
+        context.decision, context.reason = "allow" if decision.is_allowed else "forbid", decision.reason
         if not decision.is_allowed:
-            raise access_forbidden(access, acting, exchange.reason)
+            raise access_forbidden(access, acting, context.reason)
         return acting
 
 
@@ -108,29 +116,29 @@ _MODES = get_args(AuthorizationMode)
 
 
 class _AuthorizationFailed(StatusError):
-    """500: whether somebody may do this cannot be found out. Plain text, as kube-apiserver answers."""
+    """The 500 error of an authorizer that failed, in plain text as in kube-apiserver."""
 
-    def __init__(self, exchange: RequestContext, error: str) -> None:
-        query = urlencode([*exchange.query])
-        url = f"{exchange.path}?{query}" if query else exchange.path
+    def __init__(self, context: RequestContext, error: str) -> None:
+        query = urlencode([*context.query])
+        url = f"{context.path}?{query}" if query else context.path
         self._text = f"Internal Server Error: {quoted(url)}: {error}\n"
         super().__init__(500, {"message": self._text})
 
-    def answer(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
+    def response(self, headers: Sequence[tuple[str, str]] = ()) -> Response:
         kind = ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff")
         return Response(status=500, headers=(*kind, *headers), body=self._text.encode())
 
 
 def _modes(
-    wanted: AuthorizationMode | Sequence[AuthorizationMode] | None, *, is_guarded: bool, has_webhook: bool
+    wanted: AuthorizationMode | Sequence[AuthorizationMode] | None, *, is_authenticated: bool, has_webhook: bool
 ) -> tuple[AuthorizationMode, ...]:
     if wanted is None:
-        return ("Webhook", "RBAC") if has_webhook else ("RBAC",) if is_guarded else ("AlwaysAllow",)
+        return ("Webhook", "RBAC") if has_webhook else ("RBAC",) if is_authenticated else ("AlwaysAllow",)
     modes = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     if not modes or len({*modes}) < len(modes) or not {*modes} <= {*_MODES}:
         got = ", ".join(modes) or "none"
-        raise ValueError(f"authorization is one or more of {', '.join(_MODES)}, each once; got {got}")
+        raise ValueError(f"authorization must be one or more of {', '.join(_MODES)}, each once; got {got}")
     if ("Webhook" in modes) != has_webhook:
-        lacking = "for Webhook there is no webhook" if "Webhook" in modes else "a webhook is asked in mode Webhook only"
-        raise ValueError(f"authorization is {', '.join(modes)}, but {lacking}")
+        problem = "no authorization webhook is set" if "Webhook" in modes else "an authorization webhook needs Webhook"
+        raise ValueError(f"authorization is {', '.join(modes)}, but {problem}")
     return modes

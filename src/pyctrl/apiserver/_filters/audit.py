@@ -1,7 +1,7 @@
-"""The audit log: one `audit.k8s.io/v1` Event for every request that was answered, as kube-apiserver writes them.
+"""Audit log: one `audit.k8s.io/v1` Event for every request, as kube-apiserver writes them.
 
-Only the stage ResponseComplete is told: for a watch that is when it ends. What a level leaves out and how fields are
-written were compared with a kube-apiserver 1.36 that logged to a file.
+Only the stage ResponseComplete is logged; a watch completes when it ends. Levels and fields match those of a
+kube-apiserver 1.36 that logs to a file.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from pyctrl._clock import now
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._meta.system_fields import new_uid
-from pyctrl.apiserver._request.request_info import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext
+
+__all__ = ["AuditLevel", "AuditLog"]
 
 
 class AuditLevel(Enum):
-    """How much of a request is written down."""
+    """The amount of data that is logged for a request."""
 
-    METADATA = "Metadata"  # who, what, when, and how it ended
-    REQUEST = "Request"  # and the object that was sent, but for what may be secret
-    REQUEST_RESPONSE = "RequestResponse"  # and the one that was answered, of all resources
+    METADATA = "Metadata"  # user, resource, verb, times, response status
+    REQUEST = "Request"  # and the request body, except of sensitive resources
+    REQUEST_RESPONSE = "RequestResponse"  # and request and response bodies of all resources
 
 
-# What the audit policies of Kubernetes' documentation and of its GCE scripts log at Metadata.
+# The resources that the audit policies of Kubernetes' documentation and of its GCE scripts log at Metadata.
 _SENSITIVE = frozenset(
     (
         ("", "secrets", ""),
@@ -44,14 +46,14 @@ _SENSITIVE = frozenset(
 
 
 class AuditLog:
-    """Writes an event for each request.
+    """Writer of one audit event for each request.
 
-    At the level Request, Secrets, ConfigMaps, TokenReviews and tokens of service accounts are logged at Metadata, as by
-    the policies that Kubernetes recommends; RequestResponse has everything.
+    At level Request, Secrets, ConfigMaps, TokenReviews and service account tokens are logged at Metadata, as by the
+    policies that Kubernetes recommends. RequestResponse logs all bodies.
 
     Args:
-        write: takes one event as a line of JSON, its line feed included.
-        random: where the ids of requests come from that bring none in ``Audit-ID``.
+        write: Takes one event as a line of JSON, including the line feed.
+        random: Source of audit ids for requests without the header ``Audit-ID``.
     """
 
     def __init__(
@@ -65,58 +67,58 @@ class AuditLog:
         self._level = level
         self._random = random or Random()
 
-    def completed(self, exchange: RequestContext, answer: Response) -> Response:
-        """Write the event of a request that was answered; of a stream when that has ended."""
+    def completed(self, context: RequestContext, answer: Response) -> Response:
+        """Write the event of a request; of a stream, when it has ended."""
         if isinstance(answer.body, bytes):
-            self._record(exchange, answer)
+            self._record(context, answer)
             return answer
-        return replace(answer, body=self._until_the_end(answer.body, exchange, answer))
+        return replace(answer, body=self._until_the_end(answer.body, context, answer))
 
     async def _until_the_end(
-        self, body: AsyncGenerator[bytes, None], exchange: RequestContext, answer: Response
+        self, body: AsyncGenerator[bytes, None], context: RequestContext, answer: Response
     ) -> AsyncGenerator[bytes, None]:
         try:
             async with aclosing(body) as chunks:
                 async for chunk in chunks:
                     yield chunk
         finally:
-            self._record(exchange, answer)
+            self._record(context, answer)
 
-    def _record(self, exchange: RequestContext, answer: Response) -> None:
-        sent, answered, ended = _decoded(exchange.body), _decoded(answer.body), now()
-        query, level = urlencode(list(exchange.query)), self._level_of(exchange)
+    def _record(self, context: RequestContext, answer: Response) -> None:
+        sent, answered, ended = _decoded(context.body), _decoded(answer.body), now()
+        query, level = urlencode(list(context.query)), self._level_of(context)
         event: dict[str, Any] = {
             "kind": "Event",
             "apiVersion": "audit.k8s.io/v1",
             "level": level.value,
-            "auditID": exchange.headers.get("audit-id") or new_uid(self._random),
+            "auditID": context.headers.get("audit-id") or new_uid(self._random),
             "stage": "ResponseComplete",
-            "requestURI": f"{exchange.path}?{query}" if query else exchange.path,
-            "verb": exchange.target.verb(exchange.method, exchange.query.first)
-            if exchange.target
-            else exchange.method.lower(),
-            **_who(exchange),
-            "sourceIPs": [exchange.peer.address] if exchange.peer else None,
-            "userAgent": exchange.headers.get("user-agent"),
-            "objectRef": _object_ref(exchange, sent),
+            "requestURI": f"{context.path}?{query}" if query else context.path,
+            "verb": context.target.verb(context.method, context.query.first)
+            if context.target
+            else context.method.lower(),
+            **_who(context),
+            "sourceIPs": [context.peer.address] if context.peer else None,
+            "userAgent": context.headers.get("user-agent"),
+            "objectRef": _object_ref(context, sent),
             "responseStatus": _status(answer, answered),
-            **_objects(level, exchange, sent, answered),
-            "requestReceivedTimestamp": _micro_time(exchange.received or ended),
+            **_objects(level, context, sent, answered),
+            "requestReceivedTimestamp": _micro_time(context.received or ended),
             "stageTimestamp": _micro_time(ended),
-            "annotations": _annotations(exchange) or None,
+            "annotations": _annotations(context) or None,
         }
         self._write(msgspec.json.encode({key: value for key, value in event.items() if value is not None}) + b"\n")
 
-    def _level_of(self, exchange: RequestContext) -> AuditLevel:
-        target = exchange.target
+    def _level_of(self, context: RequestContext) -> AuditLevel:
+        target = context.target
         if self._level is AuditLevel.REQUEST and target is not None:
             is_sensitive = (target.group, target.resource, target.subresource) in _SENSITIVE
             return AuditLevel.METADATA if is_sensitive else self._level
         return self._level
 
 
-def _objects(level: AuditLevel, exchange: RequestContext, sent: Any, answered: Any) -> dict[str, Any]:
-    if level is AuditLevel.METADATA or exchange.target is None:
+def _objects(level: AuditLevel, context: RequestContext, sent: Any, answered: Any) -> dict[str, Any]:
+    if level is AuditLevel.METADATA or context.target is None:
         return {}
     objects = {"requestObject": sent}
     if level is AuditLevel.REQUEST_RESPONSE:
@@ -124,13 +126,8 @@ def _objects(level: AuditLevel, exchange: RequestContext, sent: Any, answered: A
     return objects
 
 
-def _verb(exchange: RequestContext) -> str:
-    target, method = exchange.target, exchange.method
-    return method.lower() if target is None else target.verb(method, exchange.query.first)
-
-
 def _decoded(body: object) -> Any:
-    """Decode a body that is JSON; what is not is left out of the log."""
+    """Decode a JSON body; other bodies are not logged."""
     if not isinstance(body, bytes) or not body:
         return None
     try:
@@ -139,13 +136,13 @@ def _decoded(body: object) -> Any:
         return None
 
 
-def _who(exchange: RequestContext) -> dict[str, Any]:
-    """Tell who asked; of a request that authenticated as nobody an empty user."""
-    if exchange.user is None:
+def _who(context: RequestContext) -> dict[str, Any]:
+    """Return the users of a request; an empty user if its authentication failed."""
+    if context.user is None:
         return {"user": {}}
-    acting = exchange.acting
-    impersonated = None if acting is None or acting is exchange.user else _shown(acting)
-    return {"user": _shown(exchange.user), "impersonatedUser": impersonated}
+    acting = context.acting
+    impersonated = None if acting is None or acting is context.user else _shown(acting)
+    return {"user": _shown(context.user), "impersonatedUser": impersonated}
 
 
 def _shown(user: User) -> dict[str, Any]:
@@ -153,12 +150,12 @@ def _shown(user: User) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value}
 
 
-def _object_ref(exchange: RequestContext, sent: Any) -> dict[str, str] | None:
-    target = exchange.target
+def _object_ref(context: RequestContext, sent: Any) -> dict[str, str] | None:
+    target = context.target
     if target is None:
         return None
     metadata = sent.get("metadata") if isinstance(sent, dict) else None
-    named = metadata.get("name") if isinstance(metadata, dict) and exchange.method == "POST" else None
+    named = metadata.get("name") if isinstance(metadata, dict) and context.method == "POST" else None
     is_namespace = (target.group, target.resource) == ("", "namespaces")
     reference = {
         "resource": target.resource,
@@ -172,18 +169,18 @@ def _object_ref(exchange: RequestContext, sent: Any) -> dict[str, str] | None:
 
 
 def _status(answer: Response, answered: Any) -> dict[str, Any]:
-    """Give the code, and of an answer that is a Status all it says."""
-    told = {}
+    """Return the response status: the code, and the fields of a Status body."""
+    fields = {}
     if isinstance(answered, dict) and answered.get("kind") == "Status":
-        told = {key: answered[key] for key in ("status", "message", "reason", "details") if key in answered}
-    return {"metadata": {}, **told, "code": answer.status}
+        fields = {key: answered[key] for key in ("status", "message", "reason", "details") if key in answered}
+    return {"metadata": {}, **fields, "code": answer.status}
 
 
-def _annotations(exchange: RequestContext) -> dict[str, str]:
-    if not exchange.decision:
-        return exchange.annotations
-    decided = {"authorization.k8s.io/decision": exchange.decision, "authorization.k8s.io/reason": exchange.reason}
-    return {**decided, **exchange.annotations}
+def _annotations(context: RequestContext) -> dict[str, str]:
+    if not context.decision:
+        return context.annotations
+    decided = {"authorization.k8s.io/decision": context.decision, "authorization.k8s.io/reason": context.reason}
+    return {**decided, **context.annotations}
 
 
 def _micro_time(moment: datetime) -> str:

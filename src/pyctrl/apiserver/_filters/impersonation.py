@@ -1,8 +1,8 @@
-"""Acting as somebody else: the headers of `kubectl --as` replace the user of a request.
+"""Impersonation: the headers of `kubectl --as` replace the user of a request.
 
-There are several ways to be allowed that. A *constrained* one asks for `impersonate:MODE` on the identity and for
-`impersonate-on:MODE:VERB` on what is done with it; the old one asks for `impersonate` on the identity alone. As
-kube-apiserver does, each is tried in turn, beginning with the one that served the user last; the first refusal is told.
+A *constrained* mode requires `impersonate:MODE` on the identity and `impersonate-on:MODE:VERB` on the accessed
+resource. The legacy mode requires `impersonate` on the identity only. As in kube-apiserver, modes are tried in order,
+starting with the last successful one of the user; if all fail, the first error is returned.
 """
 
 from __future__ import annotations
@@ -30,28 +30,31 @@ from pyctrl.apiserver._authn import (
 from pyctrl.apiserver._authz import Authorizer, access_forbidden
 from pyctrl.apiserver._errors import StatusError, bad_request
 
+__all__ = ["EXTRA", "GROUP", "REPEATED", "ImpersonationFilter"]
+
+
 USER, GROUP, UID = "impersonate-user", "impersonate-group", "impersonate-uid"
 EXTRA = "impersonate-extra-"
-REPEATED = "\n"  # stands between the values of a header that came more than once
+REPEATED = "\n"  # separates the values of a repeated header
 
 _AUTHENTICATION = "authentication.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"
-_MANY = 4  # who may have all groups, or all extra values, is not asked about each of so many
+_MANY = 4  # from this number of groups or extra values on, access to all of them is checked first
 _EXTRA_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 class ImpersonationMode(Enum):
-    """The ways to be allowed, in the order in which they are tried."""
+    """Impersonation modes, in the order in which they are tried."""
 
-    ASSOCIATED_NODE = "associated-node"  # a service account, as the node that its pod runs on
+    ASSOCIATED_NODE = "associated-node"  # a service account impersonates the node that its pod runs on
     ARBITRARY_NODE = "arbitrary-node"
     SERVICE_ACCOUNT = "serviceaccount"
-    USER_INFO = "user-info"  # anybody who is neither node nor service account
+    USER_INFO = "user-info"  # users that are neither nodes nor service accounts
     LEGACY = ""
 
     @property
     def verb(self) -> str:
-        """What is asked for on an identity."""
+        """The verb required on the identity."""
         return f"impersonate:{self.value}" if self.value else "impersonate"
 
     @property
@@ -61,37 +64,37 @@ class ImpersonationMode(Enum):
 
 
 class ImpersonationFilter:
-    """Decides as whom a request is made."""
+    """Filter that replaces the user of a request by the impersonated one."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
         self._last: dict[str, ImpersonationMode] = {}  # by user name
 
     def acting(self, user: User, headers: Mapping[str, str], access: Callable[[], Access]) -> User:
-        """Give whom a request is made as: ``user``, unless its headers name another.
+        """Return the impersonated user; ``user`` for a request without impersonation headers.
 
         Args:
-            access: what the request wants to do.
+            access: Returns the access that the request needs.
 
         Raises:
-            Refused: 403, that is not allowed; 400, there are groups, a uid or more, but no user.
+            StatusError: 403, the impersonation is not allowed; 400, the headers have no user name.
         """
         wanted = _wanted(headers)
         if wanted is None:
             return user
-        last, refusal = self._last.get(user.name), None
+        last, first_error = self._last.get(user.name), None
         for mode in sorted(ImpersonationMode, key=lambda mode: mode is not last):
-            if not _fits(mode, wanted, user):
+            if not _applies(mode, wanted, user):
                 continue
             try:
                 self._check(mode, user, wanted, access())
-            except StatusError as refused:
-                refusal = refusal or refused
+            except StatusError as error:
+                first_error = first_error or error
                 continue
             self._last[user.name] = mode
-            return _completed(wanted, mode)
-        assert refusal is not None  # the old mode fits everybody
-        raise refusal
+            return _with_default_groups(wanted, mode)
+        assert first_error is not None  # the legacy mode applies to every identity
+        raise first_error
 
     def _check(self, mode: ImpersonationMode, user: User, wanted: User, access: Access) -> None:
         if mode is not ImpersonationMode.LEGACY:
@@ -114,7 +117,7 @@ class ImpersonationFilter:
 
     def _check_extra(self, mode: ImpersonationMode, user: User, extra: Mapping[str, tuple[str, ...]]) -> None:
         value = Access(mode.verb, _AUTHENTICATION, "userextras")
-        if mode is not ImpersonationMode.LEGACY and (why := _unfit(extra)):
+        if mode is not ImpersonationMode.LEGACY and (why := _extra_error(extra)):
             raise access_forbidden(value, user, why)
         wanted = [value._replace(subresource=key, name=name) for key, values in extra.items() for name in values]
         self._require_each(mode, user, wanted, value._replace(subresource="*", name="*"))
@@ -133,7 +136,7 @@ class ImpersonationFilter:
 
 
 def _wanted(headers: Mapping[str, str]) -> User | None:
-    """Read whom the headers name, as they name him; None when they name nobody."""
+    """Return the user in the impersonation headers; None without such headers."""
     name, uid = headers.get(USER, ""), headers.get(UID, "")
     groups = tuple(headers[GROUP].split(REPEATED)) if GROUP in headers else ()
     extra: dict[str, tuple[str, ...]] = {}
@@ -149,7 +152,7 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
 
 
 def _go(user: User) -> str:
-    """Print a user as Go prints the value."""
+    """Format a user as Go's `%#v`."""
     extra = "map[string][]string(nil)"
     if user.extra:
         pairs = ", ".join(f"{quoted(key)}:{_go_list(values)}" for key, values in sorted(user.extra.items()))
@@ -162,8 +165,8 @@ def _go_list(values: tuple[str, ...]) -> str:
     return f"[]string{{{', '.join(map(quoted, values))}}}" if values else "[]string(nil)"
 
 
-def _fits(mode: ImpersonationMode, wanted: User, user: User) -> bool:
-    """Whether a mode is for this identity."""
+def _applies(mode: ImpersonationMode, wanted: User, user: User) -> bool:
+    """Return whether a mode applies to the wanted identity."""
     node, is_account = _node(wanted.name), service_account_of(wanted.name) is not None
     is_bare = not (wanted.uid or wanted.groups or wanted.extra)
     if mode is ImpersonationMode.ASSOCIATED_NODE:
@@ -182,7 +185,7 @@ def _node(name: str) -> str:
 
 
 def _identity(mode: ImpersonationMode, name: str) -> Access:
-    """Say what has to be allowed to be called by a name."""
+    """Return the access that is required to impersonate a user name."""
     if account := service_account_of(name):
         return Access(mode.verb, mode.group, "serviceaccounts", namespace=account[0], name=account[1])
     if mode is ImpersonationMode.ASSOCIATED_NODE:
@@ -192,8 +195,8 @@ def _identity(mode: ImpersonationMode, name: str) -> Access:
     return Access(mode.verb, mode.group, "users", name=name)
 
 
-def _unfit(extra: Mapping[str, tuple[str, ...]]) -> str:
-    """Say why extra values cannot be impersonated in a constrained mode; "" when they can."""
+def _extra_error(extra: Mapping[str, tuple[str, ...]]) -> str:
+    """Return why extra values cannot be impersonated in a constrained mode; "" if they can."""
     for key, values in extra.items():
         if not key:
             return "impersonating the empty string key in extra is not allowed"
@@ -206,8 +209,8 @@ def _unfit(extra: Mapping[str, tuple[str, ...]]) -> str:
     return ""
 
 
-def _completed(wanted: User, mode: ImpersonationMode) -> User:
-    """Give the groups that an identity has by itself."""
+def _with_default_groups(wanted: User, mode: ImpersonationMode) -> User:
+    """Add the groups that an identity has implicitly."""
     groups = wanted.groups
     if mode in (ImpersonationMode.ASSOCIATED_NODE, ImpersonationMode.ARBITRARY_NODE):
         groups = (NODES,)

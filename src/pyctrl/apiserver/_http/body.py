@@ -1,17 +1,19 @@
-"""The body of an HTTP/1.1 request, taken out of what a connection has received: counted, or in chunks."""
+"""Bodies of HTTP/1.1 requests, with a Content-Length or chunked, read from the buffer of a connection."""
 
 from __future__ import annotations
 
 from pyctrl.apiserver._errors import StatusError, request_entity_too_large
 
-SIZE_LIMIT = 4096  # bytes of a line that gives the size of a chunk; net/http's own
+__all__ = ["ChunkedBody", "CountedBody"]
+
+SIZE_LIMIT = 4096  # bytes of the line with the size of a chunk, as in net/http
 
 
 class CountedBody:
-    """A body whose length is known.
+    """A body with a Content-Length.
 
     Raises:
-        Refused: 413, it would be larger than the limit.
+        StatusError: 413, it is larger than the limit.
     """
 
     def __init__(self, length: int, limit: int) -> None:
@@ -20,7 +22,7 @@ class CountedBody:
         self._length = length
 
     def take(self, buffer: bytearray) -> bytes | None:
-        """Take the body out of the buffer; None while it is not whole."""
+        """Remove the body from the buffer and return it; None while it is incomplete."""
         if len(buffer) < self._length:
             return None
         body = bytes(buffer[: self._length])
@@ -29,20 +31,20 @@ class CountedBody:
 
 
 class ChunkedBody:
-    """A body that comes in chunks; what is behind the last one is read and dropped."""
+    """A chunked body; trailers are read and dropped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0  # of the parts
-        self._missing = -1  # bytes of the chunk that is being read; -1 before its size is known
-        self._is_over = False  # the last chunk was read: only trailers may follow
+        self._missing = -1  # bytes of the current chunk; -1 before its size is known
+        self._is_over = False  # the last chunk was read; only trailers follow
 
     def take(self, buffer: bytearray) -> bytes | None:
-        """Take what there is out of the buffer; the body once it is whole, None before.
+        """Remove received chunks from the buffer; return the body when it is complete, None before.
 
         Raises:
-            Refused: 500, these are no chunks; 413, they have grown beyond the limit.
+            StatusError: 500, the chunked encoding is malformed; 413, the body is larger than the limit.
         """
         while self._step(buffer):
             if self._is_over and self._missing == 0:
@@ -50,9 +52,9 @@ class ChunkedBody:
         return None
 
     def _step(self, buffer: bytearray) -> bool:
-        """Take one line or chunk; False when it has not come yet."""
+        """Read one line or chunk; return False when it is incomplete."""
         if self._is_over or self._missing < 0:
-            return self._line(buffer)
+            return self._read_line(buffer)
         if len(buffer) < self._missing + 2:
             return False
         if buffer[self._missing : self._missing + 2] != b"\r\n":
@@ -62,7 +64,7 @@ class ChunkedBody:
         self._missing = -1
         return True
 
-    def _line(self, buffer: bytearray) -> bool:
+    def _read_line(self, buffer: bytearray) -> bool:
         end = buffer.find(b"\n")
         if end < 0:
             if len(buffer) > SIZE_LIMIT:
@@ -73,10 +75,10 @@ class ChunkedBody:
         if self._is_over:
             self._missing = 0 if not line else -1  # an empty line ends the trailers
         else:
-            self._begin(line)
+            self._begin_chunk(line)
         return True
 
-    def _begin(self, line: bytes) -> None:
+    def _begin_chunk(self, line: bytes) -> None:
         digits = line.partition(b";")[0].strip()
         if not digits:
             raise _malformed("empty hex number for chunk length")
@@ -92,6 +94,6 @@ class ChunkedBody:
 
 
 def _malformed(why: str) -> StatusError:
-    """Refuse what are no chunks, in net/http's words; kube-apiserver passes them on like this."""
+    """Return the error for a malformed chunked encoding; kube-apiserver reports net/http's message in this form."""
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": why, "code": 500}
     return StatusError(500, status)

@@ -1,8 +1,8 @@
-"""Protection of a server without TLS from web pages, which a browser on the same machine lets send requests to it.
+"""Cross-origin protection of a server without TLS: refuses requests of web pages.
 
-A page of any site can send requests to 127.0.0.1, and reads the answers once its own name resolves to that address (DNS
-rebinding). kube-apiserver has no such check: it serves HTTPS only, and grants nothing to a client without credentials.
-Programs such as kubectl name the server by its address and send none of the headers that browsers add.
+A page of any site can send requests to 127.0.0.1, and can read the responses if its own name resolves to that address
+(DNS rebinding). kube-apiserver has no such check: it serves HTTPS only and grants nothing to a client without
+credentials. Programs such as kubectl name the server by its address and send none of the headers that browsers add.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 from pyctrl.apiserver._errors import status_error
 from pyctrl.apiserver._http.head import RequestHead
 
-_SAME_SITE = ("same-origin", "none")  # values of Sec-Fetch-Site: from itself, or typed into the address bar
+__all__ = ["CrossOriginProtection"]
+
+_SAME_SITE = ("same-origin", "none")  # Sec-Fetch-Site: the server's own page, or the address bar
 _LOCAL = "localhost"
 
 
@@ -22,7 +24,7 @@ class CrossOriginProtection:
     """Refuses requests that a browser sends for a page of another origin.
 
     Args:
-        hosts: names of the server besides `localhost` and addresses.
+        hosts: Names of the server besides `localhost` and IP addresses.
     """
 
     def __init__(self, hosts: Collection[str]) -> None:
@@ -32,20 +34,22 @@ class CrossOriginProtection:
         """Check one request.
 
         Raises:
-            Refused: 403, the name of the server is not one of its own, or the request is from another origin.
+            StatusError: 403, the Host header is not a name of the server, or the request has another origin.
         """
         host = head.headers.get("host", "")
         if host and not self._is_own(_name(host)):
-            why = "names that are none of the server's may be those of a web page; use an address, or allow the name"
+            why = "it may be the name of a web page; use an IP address, or allow the name"
             raise status_error(403, "Forbidden", f"forbidden: the Host header {host!r} is not allowed: {why}")
         origin = head.headers.get("origin")
         if origin is not None and _authority(origin) != host.lower():
             raise status_error(
-                403, "Forbidden", f"forbidden: requests of web pages are refused; this one is of {origin!r}"
+                403, "Forbidden", f"forbidden: requests of web pages are refused; the origin is {origin!r}"
             )
         site = head.headers.get("sec-fetch-site", "none")
         if site not in _SAME_SITE and not _is_link(head):
-            raise status_error(403, "Forbidden", f"forbidden: requests of web pages are refused; this one is {site}")
+            raise status_error(
+                403, "Forbidden", f"forbidden: requests of web pages are refused; Sec-Fetch-Site is {site}"
+            )
 
     def _is_own(self, name: str) -> bool:
         if name == _LOCAL or name.endswith(f".{_LOCAL}") or name in self._hosts:
@@ -58,14 +62,14 @@ class CrossOriginProtection:
 
 
 def _name(host: str) -> str:
-    """Give a host without its port, brackets and the final dot."""
+    """Return a host without port, brackets and final dot."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].rstrip(".").lower()
 
 
 def _authority(origin: str) -> str:
-    """Give host and port of an origin; "" for `null`, which pages in sandboxes have."""
+    """Return host and port of an origin; "" for `null`, the origin of sandboxed pages."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -73,5 +77,5 @@ def _authority(origin: str) -> str:
 
 
 def _is_link(head: RequestHead) -> bool:
-    """Whether a link to the server was followed: it changes nothing, and the page does not see the answer."""
+    """Return whether a link to the server was followed: it changes nothing, and the page cannot read the response."""
     return head.method == "GET" and head.headers.get("sec-fetch-mode") == "navigate"

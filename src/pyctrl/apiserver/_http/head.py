@@ -1,6 +1,6 @@
-"""The head of an HTTP/1.1 request: read as Go's net/http reads it, and refused in its words.
+"""Heads of HTTP/1.1 requests, parsed as in Go's net/http and refused with its messages.
 
-What kube-apiserver takes and what it refuses before any handler sees it was compared with one; see `MalformedHead`.
+Which heads are accepted and refused was compared with a kube-apiserver; see `MalformedHead`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from urllib.parse import unquote_plus
 
 from pyctrl._headers import Headers
 
-HEAD_LIMIT = 1024 * 1024 + 4096  # bytes; net/http's DefaultMaxHeaderBytes, and the slack it adds
+__all__ = ["HEAD_LIMIT", "MalformedHead", "RequestHead", "parse_head"]
+
+HEAD_LIMIT = 1024 * 1024 + 4096  # bytes; net/http's DefaultMaxHeaderBytes with its slack
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TARGET = re.compile(r"[^\x00-\x20\x7f]+")
@@ -21,7 +23,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class MalformedHead(Exception):
-    """A head that cannot be served: the status line says why, and the connection closes."""
+    """A head that is refused with `status` as the status line. The connection closes afterwards."""
 
     def __init__(self, status: str, body: str | None = None) -> None:
         super().__init__(status)
@@ -34,36 +36,36 @@ class RequestHead:
     """One request without its body."""
 
     method: str
-    path: str  # as it was sent, escapes included
+    path: str  # as it was sent, with its escapes
     query: str
     headers: Headers
     minor_version: int
-    length: int  # of the body in bytes; 0 when it comes in chunks
+    length: int  # of the body in bytes; 0 when it is chunked
     is_chunked: bool
 
     @property
     def keeps_alive(self) -> bool:
-        """Whether the client wants to send another request afterwards."""
+        """Whether the client keeps the connection open for another request."""
         wanted = {option.strip().lower() for option in self.headers.get("connection", "").split(",")}
         return "close" not in wanted if self.minor_version else "keep-alive" in wanted
 
     @property
     def expects_continue(self) -> bool:
-        """Whether the client waits to be told to send its body."""
+        """Whether the client waits for 100 Continue before it sends the body."""
         return bool(self.minor_version and (self.length or self.is_chunked) and "expect" in self.headers)
 
     def parameters(self) -> list[tuple[str, str]]:
-        """Give the query's parameters; those that do not parse are passed over, as in Go."""
+        """Return the query parameters; those that do not parse are skipped, as in Go."""
         pairs = (pair.partition("=") for pair in self.query.split("&") if pair and ";" not in pair)
         good = (pair for pair in pairs if not _BAD_ESCAPE.search(pair[0] + pair[1] + pair[2]))
         return [(unquote_plus(name), unquote_plus(value)) for name, _, value in good]
 
 
 def parse_head(data: bytes) -> RequestHead:
-    """Read a head, the empty line behind it not included.
+    """Parse a head without its final empty line.
 
     Raises:
-        MalformedHead: it is none, or asks for what is not spoken here.
+        MalformedHead: The head is malformed or requests something that is not supported.
     """
     first, *lines = data.decode("latin-1").split("\r\n")
     method, target, minor = _request_line(first)
@@ -99,7 +101,7 @@ def _request_line(line: str) -> tuple[str, str, int]:
 
 
 def _origin(target: str, method: str) -> str:
-    """Give path and query of a target, which may also be a whole URL, as for a proxy."""
+    """Return path and query of a target, which may be a whole URL as for a proxy."""
     lowered = target[:8].lower()
     if lowered.startswith(("http://", "https://")):
         _, _, rest = target.partition("://")
@@ -115,7 +117,7 @@ def _origin(target: str, method: str) -> str:
 def _headers(lines: list[str]) -> Headers:
     pairs: list[tuple[str, str]] = []
     for line in lines:
-        if line[:1] in (" ", "\t") and pairs:  # folded, as nobody has sent for long
+        if line[:1] in (" ", "\t") and pairs:  # obsolete line folding
             name, value = pairs[-1]
             pairs[-1] = (name, f"{value} {line.strip()}")
             continue
@@ -131,7 +133,7 @@ def _headers(lines: list[str]) -> Headers:
 
 
 def _decoded(value: str) -> str:
-    """Give a value as text: the bytes of names beyond ASCII are UTF-8, if they are."""
+    """Decode a header value as UTF-8; invalid bytes are replaced."""
     if value.isascii():
         return value
     return value.encode("latin-1").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Answers as bytes of HTTP/1.1: with the headers that kube-apiserver gives all of them, and compressed when large."""
+"""Encoding of HTTP/1.1 responses, with the headers of kube-apiserver; large bodies are compressed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from pyctrl._clock import now
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._http.head import RequestHead
 
-GZIP_FROM = 128 * 1024  # bytes; kube-apiserver's threshold, and below its level
+__all__ = [
+    "ENDED",
+    "OWN_HEADERS",
+    "continue_response",
+    "encode_chunk",
+    "encode_response",
+    "encode_stream_head",
+    "error_response",
+    "is_compressible",
+]
+
+GZIP_FROM = 128 * 1024  # bytes; threshold and level are kube-apiserver's
 GZIP_LEVEL = 1
 
-OWN_HEADERS = (("Cache-Control", "no-cache, private"),)  # which kube-apiserver gives to every answer but documents
+OWN_HEADERS = (("Cache-Control", "no-cache, private"),)  # of every response of kube-apiserver but documents
 
 ENDED = b"0\r\n\r\n"
 
@@ -22,44 +33,44 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 def continue_response() -> bytes:
-    """Tell the client to go on and send its body."""
+    """Return the interim response that lets the client send its body."""
     return b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 def error_response(status: str, body: str) -> bytes:
-    """Encode the refusal of a head, after which the connection closes."""
+    """Encode the refusal of a malformed head."""
     head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
     if not body:
         head = f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n"
     return f"{head}\r\n{body}".encode("latin-1")
 
 
-def encode_response(head: RequestHead, answer: Response, *, closing: bool) -> bytes:
-    """Encode an answer that is not a stream; of HEAD only what it would have been."""
-    assert isinstance(answer.body, bytes)
-    body, headers = answer.body, list(answer.headers)
+def encode_response(head: RequestHead, response: Response, *, closing: bool) -> bytes:
+    """Encode a response that is not a stream; for HEAD without its body."""
+    assert isinstance(response.body, bytes)
+    body, headers = response.body, list(response.headers)
     if is_compressible(head, body):
         body = gzip.compress(body, GZIP_LEVEL, mtime=0)
         headers += [("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     headers.append(("Content-Length", str(len(body))))
-    begun = _head(head, answer.status, headers, closing=closing)
-    return begun if head.method == "HEAD" else begun + body
+    start = _head(head, response.status, headers, closing=closing)
+    return start if head.method == "HEAD" else start + body
 
 
 def is_compressible(head: RequestHead, body: bytes) -> bool:
-    """Whether an answer is so large that its client gets it compressed, if it can take that."""
+    """Return whether a body is large enough to compress and the client accepts gzip."""
     return len(body) > GZIP_FROM and "gzip" in head.headers.get("accept-encoding", "")
 
 
-def encode_stream_head(head: RequestHead, answer: Response, *, closing: bool) -> bytes:
-    """Encode the head of a stream; without chunks, for HTTP/1.0, its end is that of the connection."""
+def encode_stream_head(head: RequestHead, response: Response, *, closing: bool) -> bytes:
+    """Encode the head of a stream. An HTTP/1.0 stream is not chunked and ends with the connection."""
     if not head.minor_version:
-        return _head(head, answer.status, answer.headers, closing=True)
-    return _head(head, answer.status, [*answer.headers, ("Transfer-Encoding", "chunked")], closing=closing)
+        return _head(head, response.status, response.headers, closing=True)
+    return _head(head, response.status, [*response.headers, ("Transfer-Encoding", "chunked")], closing=closing)
 
 
 def encode_chunk(data: bytes) -> bytes:
-    """Encode a chunk of a stream."""
+    """Encode one chunk of a stream."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
@@ -75,7 +86,7 @@ def _head(head: RequestHead, status: int, headers: Sequence[tuple[str, str]], *,
 
 
 def _safe(value: str) -> str:
-    """Keep what came from a client from ending its header."""
+    """Replace characters that would end the header: parts of the value may come from a client."""
     return value if value.isprintable() else "".join(c if c.isprintable() else " " for c in value)
 
 

@@ -1,4 +1,4 @@
-"""The HTTP front: connections carry requests to `ApiServer.handle` and its answers, streams too, back."""
+"""HTTP server: passes requests to `ApiServer.handle` and writes its responses and streams."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._server import ApiServer
 
-CLOSE_PATIENCE = timedelta(seconds=1)  # for requests that are being answered when serving ends
-HANDSHAKE_SECONDS = 32.0  # kube-apiserver closes a connection that says nothing after as long
-GOODBYE_SECONDS = 2.0  # for a client to answer the end of TLS
-BACKLOG = 1024  # connections that wait to be accepted
+__all__ = ["serve"]
 
-_PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # whose answers kube-apiserver cuts into lines
+CLOSE_TIMEOUT = timedelta(seconds=1)  # for requests that are in progress when serving ends
+HANDSHAKE_SECONDS = 32.0  # after which kube-apiserver closes a silent connection
+SHUTDOWN_SECONDS = 2.0  # for a client to reply to the TLS shutdown
+BACKLOG = 1024  # connections waiting to be accepted
+
+_INTERACTIVE = ("curl", "Wget", "Mozilla/5.0")  # user agents for which kube-apiserver indents responses
 
 
 @asynccontextmanager
@@ -47,80 +49,80 @@ async def serve(
     user: User | None = None,
     allowed_hosts: Collection[str] = (),
 ) -> AsyncIterator[str]:
-    """Serve HTTP/1.1 (HTTPS with `tls`) until the block ends, and give the URL; port 0 takes any that is free.
+    """Serve HTTP/1.1 (HTTPS with `tls`) until the block ends, and yield the URL. Port 0 is any free port.
 
-    A client certificate that ``tls`` asks for and verifies identifies its user. Streams are cut off when the block
-    ends; requests that are being answered have a second. With ``user`` whoever shows neither token nor certificate is
-    that user: kubectl sends no token over HTTP, and on a machine of one's own it need not.
+    A client certificate that ``tls`` requests and verifies authenticates its user. When the block ends, streams end at
+    once and requests in progress have one second. With ``user``, a client without token and certificate is that user:
+    kubectl sends no token over HTTP.
 
-    Without ``tls`` requests of web pages are refused (403): a page that is open in a browser on this machine could send
-    them otherwise. Their ``Host`` must be an address, `localhost`, the ``host`` or one of the ``allowed_hosts``, and an
-    ``Origin`` the same as it.
+    Without ``tls``, requests of web pages are refused (403), because any page that is open in a browser on this machine
+    can send them. The ``Host`` header must be an IP address, `localhost`, the ``host`` or one of the ``allowed_hosts``.
+    An ``Origin`` must be the same host.
 
     Raises:
-        OSError: there is no such address, or the port is taken.
+        OSError: The address does not exist, or the port is in use.
     """
-    front = _HTTPServer(server, user, CrossOriginProtection((host, *allowed_hosts)) if tls is None else None)
+    http = _HTTPServer(server, user, CrossOriginProtection((host, *allowed_hosts)) if tls is None else None)
 
     async def connect(accepted: socket.socket) -> None:
         await asyncio.get_running_loop().connect_accepted_socket(
-            front.connection,
+            http.connection,
             accepted,
             ssl=tls,
             ssl_handshake_timeout=HANDSHAKE_SECONDS if tls else None,
-            ssl_shutdown_timeout=GOODBYE_SECONDS if tls else None,
+            ssl_shutdown_timeout=SHUTDOWN_SECONDS if tls else None,
         )
 
     try:
         async with Listener("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
             yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
     finally:
-        await front.end()
+        await http.end()
 
 
 def _reachable(host: str) -> str:
-    """Give the address to call a server at that listens at all of them."""
+    """Return the address under which a client reaches a server; loopback if the server listens on all addresses."""
     if host in ("", "0.0.0.0"):
         return "127.0.0.1"
     return f"[{'::1' if host == '::' else host}]" if ":" in host else host
 
 
 class _HTTPServer:
-    """The connections of one listener, and what HTTP adds to the server's answers."""
+    """The connections of one listener, and the headers and layout that HTTP adds to responses."""
 
-    def __init__(self, server: ApiServer, user: User | None, web_pages: CrossOriginProtection | None = None) -> None:
+    def __init__(self, server: ApiServer, user: User | None, protection: CrossOriginProtection | None = None) -> None:
         self._server = server
         self._user = user
-        self._web_pages = web_pages  # None: it serves TLS
+        self._protection = protection  # None with TLS
         self._random = Random()
         self._connections: set[HTTPConnection] = set()
 
     def connection(self) -> HTTPConnection:
-        """Make the protocol of a new connection."""
-        return HTTPConnection(self._answer, self._connections)
+        """Return the protocol of a new connection."""
+        return HTTPConnection(self._handle, self._connections)
 
     async def end(self) -> None:
-        """End all connections, and wait until their sockets are closed."""
-        await asyncio.sleep(0)  # those that were accepted a moment ago are made now
+        """End all connections and wait until their sockets are closed."""
+        await asyncio.sleep(0)  # connections that were just accepted are added now
         tasks = [connection.task for connection in self._connections]
         for connection in list(self._connections):
             connection.stop()
-        deadline = Deadline(CLOSE_PATIENCE)
+        deadline = Deadline(CLOSE_TIMEOUT)
         await deadline.wait(tasks)
         deadline.close()
         await end(tasks)
-        left = list(self._connections)
-        for connection in left:
+        remaining = list(self._connections)
+        for connection in remaining:
             connection.abort()
-        for connection in left:
+        for connection in remaining:
             await connection.gone.wait()
 
-    async def _answer(self, head: RequestHead, body: bytes, peer: Peer) -> Response:
-        if self._web_pages is not None:
+    async def _handle(self, head: RequestHead, body: bytes, peer: Peer) -> Response:
+        if self._protection is not None:
             try:
-                self._web_pages.check(head)
+                self._protection.check(head)
             except StatusError as refusal:
-                return refusal.answer(OWN_HEADERS)
+                return refusal.response(OWN_HEADERS)
         if head.path == "*":
             return Response(status=200, headers=())
         headers = head.headers
@@ -129,27 +131,27 @@ class _HTTPServer:
             headers = Headers((*headers.pairs, ("Audit-Id", audit_id)))
         if self._user is not None and peer.user is None and "authorization" not in headers:
             peer = peer._replace(user=self._user)
-        answer = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)
-        laid_out = _laid_out(answer.body, head) if isinstance(answer.body, bytes) else answer.body
-        return replace(answer, headers=_completed(answer.headers, audit_id), body=laid_out)
+        response = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)
+        formatted = _format(response.body, head) if isinstance(response.body, bytes) else response.body
+        return replace(response, headers=_with_own_headers(response.headers, audit_id), body=formatted)
 
 
-def _completed(headers: Sequence[tuple[str, str]], audit_id: str) -> list[tuple[str, str]]:
-    """Add the headers that every answer of kube-apiserver has."""
+def _with_own_headers(headers: Sequence[tuple[str, str]], audit_id: str) -> list[tuple[str, str]]:
+    """Return the headers with those of every response of kube-apiserver."""
     completed = [("Audit-Id", audit_id), *OWN_HEADERS, *headers]
     if ("Content-Type", "text/plain; charset=utf-8") in headers:
         completed.append(("X-Content-Type-Options", "nosniff"))
     return completed
 
 
-def _laid_out(body: bytes, head: RequestHead) -> bytes:
-    """Lay an object out as kube-apiserver does: in lines for people, else in one with a line feed behind it."""
+def _format(body: bytes, head: RequestHead) -> bytes:
+    """Format an object as kube-apiserver does: indented for interactive clients, otherwise one line."""
     if not body.startswith(b'{"kind":'):
         return body
-    return msgspec.json.format(body, indent=2) if _is_for_people(head) else body + b"\n"
+    return msgspec.json.format(body, indent=2) if _is_interactive(head) else body + b"\n"
 
 
-def _is_for_people(head: RequestHead) -> bool:
+def _is_interactive(head: RequestHead) -> bool:
     if "pretty=" in head.query:
         return any(name == "pretty" and value.lower() in ("1", "t", "true") for name, value in head.parameters())
-    return head.headers.get("user-agent", "").startswith(_PEOPLE)
+    return head.headers.get("user-agent", "").startswith(_INTERACTIVE)

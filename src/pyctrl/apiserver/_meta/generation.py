@@ -1,4 +1,4 @@
-"""What may change through which door: status, the rest, metadata; and when the generation moves."""
+"""Comparison of object states: changed content, the generation, and metadata that a write keeps."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ import msgspec
 
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = [
+    "STATUS_RESET_FIELDS",
+    "bump_generation",
+    "keep_metadata",
+    "same_content",
+    "same_json",
+]
+
 _NOT_CONTENT = frozenset({"metadata", "status", "apiVersion", "kind"})
 STATUS_RESET_FIELDS = ("labels", "annotations", "finalizers", "ownerReferences", "generation", "selfLink")
 
 
 def keep_metadata(new: dict[str, JSON], old: Mapping[str, JSON], keys: Sequence[str]) -> None:
-    """Undo what a request changed in these fields of metadata."""
+    """Restore these fields of metadata to their old values."""
     for key in keys:
         if key in old:
             new[key] = old[key]
@@ -21,8 +29,8 @@ def keep_metadata(new: dict[str, JSON], old: Mapping[str, JSON], keys: Sequence[
             new.pop(key, None)
 
 
-def content_changed(new: Mapping[str, JSON], old: Mapping[str, JSON], *, with_status: bool = False) -> bool:
-    """Say whether anything but metadata (and status) differs."""
+def _content_changed(new: Mapping[str, JSON], old: Mapping[str, JSON], *, with_status: bool = False) -> bool:
+    """Return whether anything but metadata differs; status counts only with `with_status`."""
     if len(new) != len(old) and new.keys() - _NOT_CONTENT != old.keys() - _NOT_CONTENT:
         return True
     skipped = _NOT_CONTENT - {"status"} if with_status else _NOT_CONTENT
@@ -34,8 +42,8 @@ def content_changed(new: Mapping[str, JSON], old: Mapping[str, JSON], *, with_st
 def bump_generation(
     new: dict[str, JSON], old: Mapping[str, JSON], *, annotations_too: bool = False, with_status: bool = False
 ) -> None:
-    """Count the generation when the wish changed."""
-    changed = content_changed(new, old, with_status=with_status)
+    """Set the generation of `new`, incremented if the spec changed."""
+    changed = _content_changed(new, old, with_status=with_status)
     if not changed and annotations_too:
         changed = new["metadata"].get("annotations") != old["metadata"].get("annotations")
     before = old["metadata"].get("generation", 0)
@@ -45,17 +53,17 @@ def bump_generation(
 
 
 def same_content(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> bool:
-    """Compare two objects; of managed fields, times and the resource version are left out."""
+    """Compare two objects without resourceVersion and the times of managed fields."""
     return same_json(_comparable(new), _comparable(old))
 
 
 def same_json(left: JSON, right: JSON) -> bool:
-    """Compare as JSON does: `true` is not 1, but 1 is 1.0. Python takes the former for equal, too."""
+    """Compare as JSON does: 1 equals 1.0, but not `true`, as it does in Python."""
     if left != right:
         return False
     if type(left) is dict and type(right) is dict:
-        is_told = msgspec.json.encode(left) == msgspec.json.encode(right)  # as most are, at a tenth of the cost
-        return is_told or all(same_json(value, right[key]) for key, value in left.items())
+        is_same_text = msgspec.json.encode(left) == msgspec.json.encode(right)  # the usual case, at a tenth of the cost
+        return is_same_text or all(same_json(value, right[key]) for key, value in left.items())
     if type(left) is list and type(right) is list:
         return all(map(same_json, left, right))
     return isinstance(left, bool) is isinstance(right, bool)

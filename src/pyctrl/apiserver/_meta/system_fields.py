@@ -1,4 +1,4 @@
-"""What the server gives to every object: uid, creation time, a generated name, and metadata without empty fields."""
+"""System fields of metadata: uid, timestamps and generated names (upstream rest.FillObjectMetaSystemFields)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Any
 
 from pyctrl._clock import now
 
-_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # apimachinery's: no vowels, nothing that looks like something else
+__all__ = [
+    "fill_system_fields",
+    "generated_name",
+    "keep_system_fields",
+    "new_uid",
+    "omit_empty",
+    "timestamp",
+    "wipe_system_fields",
+]
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # apimachinery's: no vowels, no similar characters
 _SUFFIX = 5
 _FIXED = 0x4 << 76 | 0x8 << 60  # version 4, variant of RFC 9562
 _NOT_FIXED = ~(0xF << 76 | 0xC << 60)
@@ -16,24 +26,24 @@ _NAME_LIMIT = 63  # generated names fit a label
 
 
 def new_uid(random: Random) -> str:
-    """Make a random (version 4) uid from the server's own randomness."""
+    """Return a random uid (version 4), drawn from `random`."""
     digits = f"{random.getrandbits(128) & _NOT_FIXED | _FIXED:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def generated_name(prefix: str, random: Random) -> str:
-    """Append a random suffix to `metadata.generateName`."""
+    """Return `metadata.generateName` with a random suffix."""
     return prefix[: _NAME_LIMIT - _SUFFIX] + "".join(random.choices(_ALPHABET, k=_SUFFIX))
 
 
-class _Second:
-    """One second, printed once: every object that is made in it has the same text."""
+class _TimestampCache:
+    """Text of the current second, formatted once per second."""
 
     def __init__(self) -> None:
         self._start = self._end = datetime.max.replace(tzinfo=UTC)
         self._text = ""
 
-    def printed(self, moment: datetime) -> str:
+    def text(self, moment: datetime) -> str:
         if not self._start <= moment < self._end:
             self._start = moment.astimezone(UTC).replace(microsecond=0)
             self._end = self._start + timedelta(seconds=1)
@@ -41,19 +51,19 @@ class _Second:
         return self._text
 
 
-_second = _Second()
+_timestamps = _TimestampCache()
 
 
 def timestamp(moment: datetime | None = None) -> str:
-    """Print a time (the present one) as metadata has it: whole seconds, UTC."""
-    return _second.printed(moment or now())
+    """Return a time, by default the current one, as metadata has it: whole seconds in UTC."""
+    return _timestamps.text(moment or now())
 
 
 _OPTIONAL = frozenset({"controller", "blockOwnerDeletion", "deletionGracePeriodSeconds"})  # pointers: zero is a value
 
 
 def omit_empty(metadata: dict[str, Any]) -> None:
-    """Drop what a typed ObjectMeta does not write: nulls, empty strings, lists and maps."""
+    """Drop fields that Go's ObjectMeta omits: nulls, empty strings, lists and maps."""
     for name, value in list(metadata.items()):
         if value is None or (not value and name not in _OPTIONAL):
             del metadata[name]
@@ -63,20 +73,20 @@ _OF_SERVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePer
 
 
 def wipe_system_fields(metadata: dict[str, Any]) -> None:
-    """Take from a new object the system fields that a client wrote, before anybody sees them."""
+    """Drop the system fields that a client set in a new object."""
     for name in _OF_SERVER:
         metadata.pop(name, None)
     omit_empty(metadata)
 
 
 def fill_system_fields(metadata: dict[str, Any], random: Random) -> None:
-    """Give a new object its system fields."""
+    """Set the system fields of a new object."""
     metadata["creationTimestamp"] = timestamp()
     metadata["uid"] = new_uid(random)
 
 
 def keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:
-    """Give a changed object the system fields that no update may change."""
+    """Restore the system fields that an update must not change."""
     new["creationTimestamp"] = old["creationTimestamp"]
     for name in ("uid", "generation"):
         if name in old and (name == "generation" or not new.get(name)):

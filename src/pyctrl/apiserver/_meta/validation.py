@@ -1,4 +1,4 @@
-"""The rules of metadata that hold for every kind: names, labels, annotations, owners, finalizers, immutable fields."""
+"""Validation of metadata (upstream api/validation/objectmeta.go) and of label selectors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, required
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = [
+    "MetadataCheck",
+    "finalizer_warnings",
+    "validate_annotations",
+    "validate_labels",
+    "validate_metadata",
+    "validate_metadata_update",
+    "validate_selector",
+]
+
 ANNOTATIONS_LIMIT = 256 * 1024  # bytes of all keys and values together
 STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
@@ -17,21 +27,21 @@ IMMUTABLE = ("name", "namespace", *SYSTEM_FIELDS)
 
 
 class MetadataCheck(Enum):
-    """How a kind checks metadata, beside what is checked of every object; many check the same again."""
+    """Validation of metadata by a kind, in addition to that of every object."""
 
-    WHOLE = "whole"  # as at creation, and a finalizer without a domain must be one of Kubernetes' own
-    CHANGE = "change"  # what may not change, with the same rule of finalizers
-    PLAIN_WHOLE = "plain whole"  # the same two without that rule
+    WHOLE = "whole"  # as on create; finalizers without a domain must be Kubernetes' own
+    CHANGE = "change"  # immutable fields, with the same rule for finalizers
+    PLAIN_WHOLE = "plain whole"  # these two without the rule for finalizers
     PLAIN_CHANGE = "plain change"
 
 
 def validate_metadata(
     metadata: Mapping[str, JSON], *, namespaced: bool, name_rule: names.Rule, standard_finalizers: bool
 ) -> list[FieldError]:
-    """Check the metadata of an object that is created.
+    """Return the errors in the metadata of a new object.
 
     Args:
-        standard_finalizers: A finalizer without a domain must be one of Kubernetes' own (most built-in kinds).
+        standard_finalizers: Finalizers without a domain must be Kubernetes' own, as for most built-in kinds.
     """
     return [
         *_name(metadata, name_rule),
@@ -46,7 +56,7 @@ def validate_metadata(
 def validate_metadata_update(
     new: Mapping[str, JSON], old: Mapping[str, JSON], checks: Sequence[MetadataCheck], *, is_namespaced: bool
 ) -> list[FieldError]:
-    """Check the metadata of an object that replaces another: what every kind checks, then what this one does."""
+    """Return the errors in the metadata of an update: those of every kind, then those of `checks`."""
     causes = [*_maps_and_owners(new), *_qualified_finalizers(new), *_change(new, old)]
     for check in checks:
         if check in (MetadataCheck.CHANGE, MetadataCheck.PLAIN_CHANGE):
@@ -61,7 +71,7 @@ def validate_metadata_update(
 def _change(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[FieldError]:
     changed = (key for key in IMMUTABLE if new.get(key) != old.get(key))
     immutable = (invalid_value(f"metadata.{key}", new.get(key), "field is immutable") for key in changed)
-    return [*_deleting(new, old), *immutable, *_maps_and_owners(new)]
+    return [*_added_finalizers(new, old), *immutable, *_maps_and_owners(new)]
 
 
 def _name(metadata: Mapping[str, JSON], rule: names.Rule) -> Iterator[FieldError]:
@@ -104,7 +114,7 @@ def _maps_and_owners(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
 
 
 def validate_labels(labels: Mapping[str, str], path: str) -> Iterator[FieldError]:
-    """Check the keys and values of labels."""
+    """Yield the errors in keys and values of labels."""
     for key, value in labels.items():
         for why in names.qualified_name(key):
             yield invalid_value(path, key, why)
@@ -113,7 +123,7 @@ def validate_labels(labels: Mapping[str, str], path: str) -> Iterator[FieldError
 
 
 def validate_annotations(annotations: Mapping[str, str], path: str) -> Iterator[FieldError]:
-    """Check the keys of annotations and their size together."""
+    """Yield the errors in keys of annotations and in their total size."""
     size = 0
     for key, value in annotations.items():
         size += len(key.encode()) + len(value.encode())
@@ -164,8 +174,8 @@ def _standard_finalizers(metadata: Mapping[str, JSON]) -> Iterator[FieldError]:
             yield invalid_value(f"metadata.finalizers[{index}]", finalizer, why)
 
 
-def _deleting(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
-    """An object that is being deleted takes no new finalizers."""
+def _added_finalizers(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
+    """Refuse new finalizers of an object that is being deleted."""
     if not old.get("deletionTimestamp"):
         return
     added = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
@@ -176,7 +186,7 @@ def _deleting(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[Fiel
 
 
 def finalizer_warnings(new: Mapping[str, JSON], old: Mapping[str, JSON] | None) -> Iterator[str]:
-    """Warn about new finalizers of custom resources that could be anybody's."""
+    """Yield warnings about new finalizers of custom resources without a qualified name."""
     known = set((old or {}).get("finalizers") or ())
     for finalizer in new.get("finalizers") or ():
         if finalizer not in known and finalizer not in STANDARD_FINALIZERS and not _has_path(finalizer):
@@ -192,7 +202,7 @@ def _has_path(finalizer: str) -> bool:
 
 
 def validate_selector(selector: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Check `matchLabels` and `matchExpressions`."""
+    """Yield the errors in `matchLabels` and `matchExpressions`."""
     yield from validate_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
         yield from _expression(expression, f"{path}.matchExpressions[{index}]")

@@ -1,8 +1,8 @@
-"""JSON patches (RFC 6902) as kube-apiserver applies them, with the words of the library that it uses.
+"""JSON patch (RFC 6902) as in kube-apiserver, with the errors of its library evanphx/json-patch.
 
-They differ from the letter of the RFC, for patches of clients and of webhooks alike: `replace` sets a member that is
-not there, `test` takes an absent member for null, `copy` of an absent member adds null, an index may count from the end
-of a list, and numbers are equal only when they are written alike (1 is not 1.0).
+It differs from the RFC, for patches of clients and of webhooks: `replace` sets an absent member, `test` treats an
+absent member as null, `copy` of an absent member adds null, an index may count from the end of a list, and numbers are
+equal only when they are written alike (1 is not 1.0).
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+__all__ = ["PatchFailed", "apply_json_patch"]
+
 _MISSING = "missing value"
 _INVALID_INDEX = "invalid index referenced"
-_NOT_THERE: Any = object()
+_ABSENT: Any = object()
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _KINDS = ("add", "remove", "replace", "move", "test", "copy")
 
 
 class PatchFailed(Exception):
-    """A patch that does not apply; the text is the library's."""
+    """A patch that does not apply, with the error message of the library."""
 
 
 def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
-    """Give the document as the operations change it; what is passed is left as it is.
+    """Return the document with the operations applied; the argument is not changed.
 
     Raises:
-        PatchFailed: an operation cannot be carried out.
+        PatchFailed: An operation does not apply.
     """
     patch = _JSONPatcher(copy.deepcopy(document))
     for operation in operations:
@@ -70,7 +72,7 @@ class _JSONPatcher:
         if isinstance(place, dict):
             place[key] = value
             return
-        if _get(place, key, "") is _NOT_THERE:
+        if _get(place, key, "") is _ABSENT:
             raise PatchFailed(f"replace operation does not apply: doc is missing key: {path}: {_MISSING}")
         place[_index(key, "")] = value
 
@@ -79,9 +81,9 @@ class _JSONPatcher:
         if path:
             place, key = self._find(path, f"test operation does not apply: is missing path: {path}")
             found = _get(place, key, f"error in test for path: '{path}'")
-            if found is _NOT_THERE and isinstance(place, list):
+            if found is _ABSENT and isinstance(place, list):
                 raise PatchFailed(f"error in test for path: '{path}': {_out_of_range(key)}")
-        if not _is_equal(None if found is _NOT_THERE else found, value):
+        if not _is_equal(None if found is _ABSENT else found, value):
             raise PatchFailed(f"testing value {path} failed: test failed")
 
     def _transfer(self, kind: str, operation: Mapping[str, Any], path: str) -> None:
@@ -89,59 +91,59 @@ class _JSONPatcher:
         if not isinstance(source, str):
             raise PatchFailed(f"{kind} operation failed to decode from: {_MISSING}")
         place, key = self._find(source, f"{kind} operation does not apply: doc is missing from path: {source}")
-        trouble = f"error in move for path: '{key}'" if kind == "move" else f"error in copy for from: '{source}'"
+        context = f"error in move for path: '{key}'" if kind == "move" else f"error in copy for from: '{source}'"
         if kind == "move":
-            value = _take(place, key, trouble)
+            value = _take(place, key, context)
         else:
-            found = _get(place, key, trouble)
-            if found is _NOT_THERE and isinstance(place, list):
-                raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
-            value = None if found is _NOT_THERE else copy.deepcopy(found)
+            found = _get(place, key, context)
+            if found is _ABSENT and isinstance(place, list):
+                raise PatchFailed(f"{context}: {_out_of_range(key)}")
+            value = None if found is _ABSENT else copy.deepcopy(found)
         place, key = self._find(path, f"{kind} operation does not apply: doc is missing destination path: {path}")
-        _insert(place, key, value, trouble if kind == "move" else "error while adding value during copy")
+        _insert(place, key, value, context if kind == "move" else "error while adding value during copy")
 
-    def _find(self, path: str, trouble: str) -> tuple[Any, str]:
-        """Give what holds the last step of a path, and that step."""
+    def _find(self, path: str, context: str) -> tuple[Any, str]:
+        """Return the container of the last step of a path, and that step."""
         steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")]
         place = self.document
         for step in steps[1:-1]:
             place = _get(place, step, "", lenient=True)
             if not isinstance(place, (dict, list)):
-                raise PatchFailed(f"{trouble}: {_MISSING}")
+                raise PatchFailed(f"{context}: {_MISSING}")
         if len(steps) < 2:
-            raise PatchFailed(f"{trouble}: {_MISSING}")
+            raise PatchFailed(f"{context}: {_MISSING}")
         return place, steps[-1]
 
 
-def _get(place: Any, key: str, trouble: str, *, lenient: bool = False) -> Any:
+def _get(place: Any, key: str, context: str, *, lenient: bool = False) -> Any:
     if isinstance(place, dict):
-        return place.get(key, _NOT_THERE)
+        return place.get(key, _ABSENT)
     if lenient and not _INTEGER.fullmatch(key):
-        return _NOT_THERE
-    index = _index(key, trouble)
-    return place[index] if -len(place) <= index < len(place) else _NOT_THERE
+        return _ABSENT
+    index = _index(key, context)
+    return place[index] if -len(place) <= index < len(place) else _ABSENT
 
 
-def _insert(place: Any, key: str, value: Any, trouble: str) -> None:
+def _insert(place: Any, key: str, value: Any, context: str) -> None:
     if isinstance(place, dict):
         place[key] = value
     elif key == "-":
         place.append(value)
     else:
-        index = _index(key, f"{trouble}: value was not a proper array index: '{key}'")
+        index = _index(key, f"{context}: value was not a proper array index: '{key}'")
         size = len(place) + 1  # counted from the end, -1 is behind the last item
         if not -size <= index < size:
-            raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
+            raise PatchFailed(f"{context}: {_out_of_range(key)}")
         place.insert(index if index >= 0 else index + size, value)
 
 
-def _take(place: Any, key: str, trouble: str) -> Any:
-    found = _get(place, key, trouble)
-    if found is not _NOT_THERE:
-        return place.pop(key) if isinstance(place, dict) else place.pop(_index(key, trouble))
+def _take(place: Any, key: str, context: str) -> Any:
+    found = _get(place, key, context)
+    if found is not _ABSENT:
+        return place.pop(key) if isinstance(place, dict) else place.pop(_index(key, context))
     if isinstance(place, dict):
-        raise PatchFailed(f"{trouble}: Unable to remove nonexistent key: {key}: {_MISSING}")
-    raise PatchFailed(f"{trouble}: {_out_of_range(key)}")
+        raise PatchFailed(f"{context}: Unable to remove nonexistent key: {key}: {_MISSING}")
+    raise PatchFailed(f"{context}: {_out_of_range(key)}")
 
 
 def _is_equal(left: Any, right: Any) -> bool:
@@ -157,8 +159,8 @@ def _out_of_range(key: str) -> str:
     return f"Unable to access invalid index: {int(key)}: {_INVALID_INDEX}"
 
 
-def _index(key: str, trouble: str) -> int:
+def _index(key: str, context: str) -> int:
     if _INTEGER.fullmatch(key):
         return int(key)
-    prefix = f"{trouble}: " if trouble else ""
+    prefix = f"{context}: " if context else ""
     raise PatchFailed(f'{prefix}strconv.Atoi: parsing "{key}": invalid syntax')

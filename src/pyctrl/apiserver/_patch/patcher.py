@@ -1,4 +1,4 @@
-"""The kinds of patch: each body is decoded as its media type says and applied to the live object."""
+"""Patch types: the body of a PATCH request, decoded by its media type and applied to the live object."""
 
 from __future__ import annotations
 
@@ -23,9 +23,16 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._patch.json_patch import PatchFailed, apply_json_patch
 from pyctrl.apiserver._patch.strategic_merge import strategic_merge
-from pyctrl.apiserver._request.negotiation import is_custom
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, TYPE_META, decode_json, duplicate_members
+
+__all__ = [
+    "APPLY",
+    "apply_patch_to_object",
+    "check_patch_type",
+    "decode_apply",
+    "patch_outcome_undecodable",
+]
 
 JSON_PATCH = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
@@ -39,8 +46,8 @@ _OF_CUSTOM = (JSON_PATCH, MERGE, APPLY)
 
 
 def check_patch_type(request: ResourceRequest, media: str) -> None:
-    """Refuse (415) a kind of patch that the resource does not take."""
-    if is_custom(request.resource):
+    """Refuse (415) a patch type that the resource does not support."""
+    if request.resource.is_custom:
         if media not in _OF_CUSTOM:
             raise unsupported_media_type(_OF_CUSTOM)
     elif media not in (*_OF_CUSTOM, STRATEGIC):
@@ -50,20 +57,20 @@ def check_patch_type(request: ResourceRequest, media: str) -> None:
 def apply_patch_to_object(
     live: dict[str, Any], request: ResourceRequest, media: str
 ) -> tuple[dict[str, Any], list[str]]:
-    """Apply the patch of a request; `live` is a fresh decode that may be changed.
+    """Apply the patch of a request to `live`, a fresh decode that may be changed.
 
     Returns:
-        The new object, and what strict validation has against the patch: members that it has twice or should not have.
+        The new object, and the errors of strict validation: duplicate and unknown members of the patch.
 
     Raises:
-        Refused: 400, 413 or 422.
+        StatusError: 400, 413 or 422.
     """
     if len(request.body) > BODY_LIMIT:
         raise request_entity_too_large(BODY_LIMIT)
     if media == JSON_PATCH:
         return _json_patched(live, request)
     if media == STRATEGIC:
-        return _strategically(live, request)
+        return _strategic_merge_patched(live, request)
     patch = _decode(request)
     if not isinstance(patch, dict):
         raise bad_request(_cannot_unmarshal(patch, "map[string]interface {}"))
@@ -71,8 +78,8 @@ def apply_patch_to_object(
     return new, duplicate_members(request.body, patch)
 
 
-def _strategically(live: dict[str, Any], request: ResourceRequest) -> tuple[dict[str, Any], list[str]]:
-    """Merge a strategic patch; whatever it says of its kind is not looked at."""
+def _strategic_merge_patched(live: dict[str, Any], request: ResourceRequest) -> tuple[dict[str, Any], list[str]]:
+    """Apply a strategic merge patch; its kind and apiVersion are ignored."""
     try:
         patch = decode_json(request.body)
     except ValueError as error:
@@ -91,17 +98,20 @@ def _strategically(live: dict[str, Any], request: ResourceRequest) -> tuple[dict
 def patch_outcome_undecodable(
     live: dict[str, Any], request: ResourceRequest, media: str, unfit: UndecodableBody
 ) -> StatusError:
-    """422: what comes of a patch is no object of its kind. A strategic patch is shown, of others what came of them."""
+    """422: the patched object does not decode as its kind.
+
+    The message shows the patch if it is a strategic merge patch, otherwise the patched object.
+    """
     if media == STRATEGIC:
         return invalid("", "", [invalid_value("patch", go_text(_decode(request)), unfit.converted)])
     new, _ = apply_patch_to_object(live, request, media)
-    if is_custom(request.resource):
-        return _outcome_invalid(msgspec.json.decode(msgspec.json.encode(new, order="sorted")), unfit.why)
-    return _outcome_invalid({name: new[name] for name in sorted(new)}, unfit.why)
+    if request.resource.is_custom:
+        return _result_invalid(msgspec.json.decode(msgspec.json.encode(new, order="sorted")), unfit.why)
+    return _result_invalid({name: new[name] for name in sorted(new)}, unfit.why)
 
 
-def _outcome_invalid(outcome: object, why: str) -> StatusError:
-    return invalid("", "", [invalid_value("patch", msgspec.json.encode(outcome).decode(), why)])
+def _result_invalid(result: object, why: str) -> StatusError:
+    return invalid("", "", [invalid_value("patch", msgspec.json.encode(result).decode(), why)])
 
 
 def _decode(request: ResourceRequest) -> Any:
@@ -113,8 +123,8 @@ def _decode(request: ResourceRequest) -> Any:
 
 def _cannot_unmarshal(value: object, into: str, where: str = "value") -> str:
     names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
-    what = next((name for type_, name in names if isinstance(value, type_)), "null")
-    return f"{_DECODING}json: cannot unmarshal {what} into Go {where} of type {into}"
+    found = next((name for type_, name in names if isinstance(value, type_)), "null")
+    return f"{_DECODING}json: cannot unmarshal {found} into Go {where} of type {into}"
 
 
 def _json_patched(live: dict[str, Any], request: ResourceRequest) -> tuple[dict[str, Any], list[str]]:
@@ -133,16 +143,16 @@ def _json_patched(live: dict[str, Any], request: ResourceRequest) -> tuple[dict[
         raise unprocessable() from None
     if not isinstance(new, dict):
         why = f"json: cannot unmarshal array into Go value of type {TYPE_META}"
-        raise _outcome_invalid(new, f"couldn't get version/kind; json parse error: {why}")
-    repeated = duplicate_members(request.body, operations)
-    return new, [f"json patch {each}" for each in (*repeated, *unknown)]
+        raise _result_invalid(new, f"couldn't get version/kind; json parse error: {why}")
+    duplicates = duplicate_members(request.body, operations)
+    return new, [f"json patch {each}" for each in (*duplicates, *unknown)]
 
 
 def _unknown_members(operations: list[Any]) -> Iterator[str]:
-    """Find members that no operation has; a null is an operation without members.
+    """Yield errors about unknown members of operations; null is an operation without members.
 
     Raises:
-        Refused: 400, something in the list is no operation.
+        StatusError: 400, an item of the list is no operation.
     """
     for index, operation in enumerate(operations):
         if operation is not None and not isinstance(operation, dict):
@@ -155,13 +165,13 @@ def _unknown_members(operations: list[Any]) -> Iterator[str]:
 
 
 def decode_apply(request: ResourceRequest) -> dict[str, Any]:
-    """Decode the body of a server-side apply: YAML, of which JSON is a part."""
+    """Decode the body of a server-side apply, which is YAML or JSON."""
     if len(request.body) > BODY_LIMIT:
         raise request_entity_too_large(BODY_LIMIT)
     try:
-        decoded = decode_json(request.body)  # what programs send, read twenty times as fast as YAML
+        decoded = decode_json(request.body)  # programs send JSON, which decodes twenty times as fast as YAML
     except ValueError:
-        from pyctrl.apiserver._serializer.yaml_reader import read_yaml  # here: few write YAML by hand
+        from pyctrl.apiserver._serializer.yaml_reader import read_yaml  # here: most clients send JSON
 
         try:
             decoded = read_yaml(request.body, [])

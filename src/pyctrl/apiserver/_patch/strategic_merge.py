@@ -1,8 +1,8 @@
 """Strategic merge patch: a merge patch whose lists may merge by a key that the kind's schema names.
 
-Directives are carried out as kube-apiserver does: `$patch: delete|replace` in maps and list items,
-`$deleteFromPrimitiveList/NAME`, `$setElementOrder/NAME`, `$retainKeys`. What the live object has not is taken from the
-patch as it stands, but for nulls and directives.
+The directives have the semantics of kube-apiserver: `$patch: delete|replace` in maps and list items,
+`$deleteFromPrimitiveList/NAME`, `$setElementOrder/NAME` and `$retainKeys`. Values that the live object lacks are copied
+from the patch, without nulls and directives.
 
 Of the patch strategies in a schema (`x-kubernetes-patch-strategy`), `merge` concerns lists and `replace` maps. The
 third one, `retainKeys`, is for clients: kubectl adds the directive `$retainKeys` to its patches of such fields. The
@@ -18,30 +18,32 @@ from pyctrl.apiserver import _errors as answers
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
+__all__ = ["strategic_merge"]
+
 _PATCH, _RETAIN = "$patch", "$retainKeys"
 _ORDER, _DELETE = "$setElementOrder/", "$deleteFromPrimitiveList/"
 
 
 def strategic_merge(live: dict[str, JSON], patch: dict[str, JSON], schema: SchemaNode) -> dict[str, JSON]:
-    """Give the live object with the patch merged into it; neither is changed.
+    """Return the live object with the patch merged into it; neither argument is changed.
 
     Raises:
-        Refused: 500, as kube-apiserver has it: the patch has a directive that is not one, or an item without its key.
-            400: the list of `$retainKeys` is not a list, or does not have each key that the patch sets beside it.
+        StatusError: 500, as in kube-apiserver: the patch has an unknown directive, or an item without its merge key.
+            400: `$retainKeys` is no list, or lacks a key that the patch sets beside it.
     """
-    return _map(live, patch, schema)
+    return _merge_map(live, patch, schema)
 
 
-def _map(live: dict[str, JSON], patch: dict[str, JSON], node: SchemaNode | None) -> dict[str, JSON]:
+def _merge_map(live: dict[str, JSON], patch: dict[str, JSON], node: SchemaNode | None) -> dict[str, JSON]:
     directive = patch.get(_PATCH)
     if directive == "replace":
         return {key: copied(value) for key, value in patch.items() if key != _PATCH}
     if directive == "delete":
         return {}
     if _PATCH in patch:
-        raise _unknown(patch)
+        raise _unknown_directive(patch)
     merged = dict(live)
-    _retain(merged, patch)
+    _retain_keys(merged, patch)
     ordered = {key.removeprefix(_ORDER) for key in patch if key.startswith(_ORDER)}
     for name in sorted(ordered):
         _order(merged, name, patch, node)
@@ -49,15 +51,15 @@ def _map(live: dict[str, JSON], patch: dict[str, JSON], node: SchemaNode | None)
         if key.startswith(_DELETE):
             _delete_values(merged, key.removeprefix(_DELETE), value)
         elif key != _RETAIN and not key.startswith(_ORDER) and key not in ordered:
-            _field(merged, key, value, node.child(key) if node is not None else None)
+            _merge_field(merged, key, value, node.child(key) if node is not None else None)
     return merged
 
 
-def _unknown(patch: dict[str, JSON]) -> answers.StatusError:
+def _unknown_directive(patch: dict[str, JSON]) -> answers.StatusError:
     return answers.unknown_error(f"unknown patch type: {go_text(patch[_PATCH])} in map: {go_text(patch)}")
 
 
-def _retain(merged: dict[str, JSON], patch: dict[str, JSON]) -> None:
+def _retain_keys(merged: dict[str, JSON], patch: dict[str, JSON]) -> None:
     """`$retainKeys`: remove the keys of the live map that it does not list."""
     if _RETAIN not in patch:
         return
@@ -69,38 +71,42 @@ def _retain(merged: dict[str, JSON], patch: dict[str, JSON]) -> None:
 
 
 def _is_set(key: str, patch: dict[str, JSON]) -> bool:
-    return patch[key] is not None and key != _RETAIN and not _is_about_lists(key)
+    return patch[key] is not None and key != _RETAIN and not _is_list_directive(key)
 
 
-def _field(merged: dict[str, JSON], key: str, value: JSON, node: SchemaNode | None) -> None:
+def _merge_field(merged: dict[str, JSON], key: str, value: JSON, node: SchemaNode | None) -> None:
     live = merged.get(key)
     if value is None:
         merged.pop(key, None)
     elif isinstance(value, list) and node is not None and node.merge and isinstance(live, list | None):
-        merged[key] = _list(live or [], value, node)
+        merged[key] = _merge_list(live or [], value, node)
     elif isinstance(value, dict) and isinstance(live, dict):
-        merged[key] = copied(value) if node is not None and node.replace else _map(live, value, node)
+        merged[key] = copied(value) if node is not None and node.replace else _merge_map(live, value, node)
     else:
-        merged[key] = _taken(value) if live is None else copied(value)
+        merged[key] = _without_directives(value) if live is None else copied(value)
 
 
-def _taken(value: JSON) -> JSON:
-    """Give what comes of a part of the patch that meets nothing: no nulls, and nothing of a map with a directive."""
+def _without_directives(value: JSON) -> JSON:
+    """Return a value of the patch for a field that the live object does not have: without nulls and directives."""
     if isinstance(value, dict):
         if _PATCH in value:
             return {}
-        return {key: _taken(each) for key, each in value.items() if each is not None and not _is_about_lists(key)}
-    return [_taken(each) for each in value] if isinstance(value, list) else value
+        return {
+            key: _without_directives(each)
+            for key, each in value.items()
+            if each is not None and not _is_list_directive(key)
+        }
+    return [_without_directives(each) for each in value] if isinstance(value, list) else value
 
 
-def _is_about_lists(key: str) -> bool:
+def _is_list_directive(key: str) -> bool:
     return key.startswith((_ORDER, _DELETE))
 
 
 # -- lists -----------------------------------------------------------------------------------------------------
 
 
-def _list(live: list[JSON], patch: list[JSON], node: SchemaNode) -> list[JSON]:
+def _merge_list(live: list[JSON], patch: list[JSON], node: SchemaNode) -> list[JSON]:
     key = node.merge_key
     if not key:
         merged = [*live, *(each for each in patch if each not in live)]
@@ -109,7 +115,7 @@ def _list(live: list[JSON], patch: list[JSON], node: SchemaNode) -> list[JSON]:
     if items is None:
         return [copied(each) for each in patch if _PATCH not in each]
     if not live:
-        return [_taken(each) for each in items if not _is_deletion(each)]
+        return [_without_directives(each) for each in items if not _is_deletion(each)]
     gone = [_key_of(each, key) for each in items if _is_deletion(each)]
     merged = [each for each in live if _key_of(each, key) not in gone]
     stated = [each for each in items if not _is_deletion(each)]
@@ -117,14 +123,14 @@ def _list(live: list[JSON], patch: list[JSON], node: SchemaNode) -> list[JSON]:
         value = _key_of(each, key)
         index = next((i for i, old in enumerate(merged) if old.get(key) == value), None)
         if index is None:
-            merged.append(_taken(each))
+            merged.append(_without_directives(each))
         else:
-            merged[index] = _map(merged[index], each, node.items)
+            merged[index] = _merge_map(merged[index], each, node.items)
     return _ordered(merged, stated, live, lambda each: each.get(key))
 
 
 def _items(live: list[JSON], patch: list[JSON]) -> list[dict[str, JSON]] | None:
-    """Give the items of a patch of a list of maps; None when the list is to be replaced by them."""
+    """Return the items of a patch of a list of maps; None when they replace the list."""
     for each in patch:
         if not isinstance(each, dict):
             both = f"[{go_text(live)} {go_text(patch)}]"
@@ -133,7 +139,7 @@ def _items(live: list[JSON], patch: list[JSON]) -> list[dict[str, JSON]] | None:
         if directive == "merge":
             raise answers.unknown_error("merging lists cannot yet be specified in the patch")
         if _PATCH in each and directive not in ("replace", "delete"):
-            raise _unknown(each)
+            raise _unknown_directive(each)
     return None if any(each.get(_PATCH) == "replace" for each in patch) else patch
 
 
@@ -152,21 +158,21 @@ def _key_of(each: dict[str, JSON], key: str) -> JSON:
 
 
 def _ordered(merged: list[JSON], wanted: list[JSON], live: list[JSON], key: Callable[[JSON], JSON]) -> list[JSON]:
-    """Order a merged list: what the patch names as it names it, the rest where it stood before what it names."""
-    names = [key(each) for each in wanted]
-    places = [key(each) for each in live]
-    named = sorted((each for each in merged if key(each) in names), key=lambda each: names.index(key(each)))
-    others = [each for each in merged if key(each) not in names]
+    """Order a merged list: items of the patch in its order, other items before those that they preceded in `live`."""
+    wanted_keys = [key(each) for each in wanted]
+    live_keys = [key(each) for each in live]
+    named = sorted((each for each in merged if key(each) in wanted_keys), key=lambda each: wanted_keys.index(key(each)))
+    others = [each for each in merged if key(each) not in wanted_keys]
     result: list[JSON] = []
     while named and others:
         ours, theirs = key(others[0]), key(named[0])
-        is_before = ours in places and theirs in places and places.index(ours) < places.index(theirs)
+        is_before = ours in live_keys and theirs in live_keys and live_keys.index(ours) < live_keys.index(theirs)
         result.append((others if is_before else named).pop(0))
     return [*result, *named, *others]
 
 
 def _order(merged: dict[str, JSON], name: str, patch: dict[str, JSON], node: SchemaNode | None) -> None:
-    """`$setElementOrder`: merge the list, whose items then stand as the client has them."""
+    """`$setElementOrder`: merge the list and order its items as the client has them."""
     order, child = patch[f"{_ORDER}{name}"], node.child(name) if node is not None else None
     if not isinstance(order, list):
         raise answers.unknown_error(f"expected a []interface {{}}, but received a {_go_kind(order)}")
@@ -176,14 +182,14 @@ def _order(merged: dict[str, JSON], name: str, patch: dict[str, JSON], node: Sch
     if isinstance(stated, list):
         _check_order(stated, order, child.merge_key)
     if stated is not None:
-        _field(merged, name, stated, child)
+        _merge_field(merged, name, stated, child)
     if isinstance(merged.get(name), list):
         key = child.merge_key
         merged[name] = _ordered(merged[name], order, live or [], (lambda each: each.get(key)) if key else _itself)
 
 
 def _check_order(stated: list[JSON], order: list[JSON], key: str) -> None:
-    """What the patch has of a list stands in the order that it asks for."""
+    """Refuse a patch whose items of a list are not in the order of its `$setElementOrder`."""
     items = [each for each in stated if not (isinstance(each, dict) and _PATCH in each)]
     wanted = [each.get(key) if key and isinstance(each, dict) else each for each in order]
     position = 0
@@ -202,7 +208,7 @@ def _delete_values(merged: dict[str, JSON], key: str, values: JSON) -> None:
         merged[key] = [each for each in live if each not in values]
 
 
-# -- as Go prints it -------------------------------------------------------------------------------------------
+# -- Go types -------------------------------------------------------------------------------------------------
 
 
 def _go_kind(value: JSON) -> str:

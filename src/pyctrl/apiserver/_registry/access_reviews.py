@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pyctrl._go.text import aggregate_messages
 from pyctrl._validation import names
 from pyctrl.api import Access, FieldSelector, LabelSelector
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz import Authorizer, aggregate_messages
+from pyctrl.apiserver._authz import Authorizer
 from pyctrl.apiserver._errors import FieldError, bad_request, field_forbidden, invalid, invalid_value, required
 from pyctrl.errors import SelectorError
 

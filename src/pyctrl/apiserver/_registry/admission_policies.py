@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import validate_selector
 from pyctrl.apiserver._registry.admission_rules import validate_rule
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 _ACTIONS = ("Audit", "Deny", "Warn")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl._validation import names
 from pyctrl.apiserver import _errors as answers
-from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields
 from pyctrl.apiserver._meta.generation import bump_generation, keep_metadata
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_metadata, validate_metadata_update
 from pyctrl.apiserver._registry.conversions import convert
 from pyctrl.apiserver._registry.strategy import Strategy
+from pyctrl.apiserver._resources.resource_type import DecodedFields
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode, empty
@@ -32,6 +32,7 @@ class BuiltinResourceType:
     """One built-in resource in one version. See `ResourceType` for what is promised."""
 
     converts: bool = False
+    is_custom: bool = False
 
     def __init__(
         self, group: str, version: str, described: Described, components: OpenAPIComponents, strategy: Strategy
@@ -52,6 +53,7 @@ class BuiltinResourceType:
         self.parts: frozenset[str] = self.subresources & {"status", *strategy.doors}
         self.strategy = strategy
         self.has_generation: bool = self.strategy.has_generation
+        self.begin_deletion: Callable[[dict[str, JSON]], None] | None = strategy.begin_deletion
         # Where objects of this kind are kept:
         self.storage_group: str = "" if group == "events.k8s.io" else group
         self.storage_version: str = self.strategy.storage_version or version
@@ -75,6 +77,11 @@ class BuiltinResourceType:
             found = self._components.kind(self.document, self.group, self.version, self.kind)
             self._schema = found if found is not None else SchemaNode(open=True)
         return self._schema
+
+    @property
+    def storage(self) -> BuiltinResourceType:
+        """This type: built-in objects are stored in the version in which they were written."""
+        return self
 
     @property
     def columns(self) -> Sequence[Mapping[str, JSON]]:
@@ -186,6 +193,10 @@ class BuiltinResourceType:
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
         """The values field selectors may ask for; the keys are the fields this kind supports."""
         return self.strategy.selectable_fields(obj, namespaced=self.namespaced)
+
+    def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]:
+        """Return the object in the version of `storage`."""
+        return obj
 
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
         """Serve a stored object in this version; defaulting happened when it was written."""

@@ -10,7 +10,8 @@ import msgspec
 from pyctrl._go.json_errors import syntax_error
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, required
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 _LIMIT = 1024 * 1024  # bytes of all values together

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 
 # -- namespaces ------------------------------------------------------------------------------------------------
 

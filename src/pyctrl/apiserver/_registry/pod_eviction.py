@@ -14,7 +14,7 @@ from pyctrl.apiserver._errors import StatusError, failure_status, forbidden, unk
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._request.request import ResourceRequest
-from pyctrl.apiserver._storage.storage import StoredObject, api_version
+from pyctrl.apiserver._storage.storage import StoredObject
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._endpoints.backend import RESTStorage
@@ -125,7 +125,7 @@ def _decrement(backend: RESTStorage, request: ResourceRequest, stored: StoredObj
         old,
         manager=request.manager,
         operation="Update",
-        api_version=api_version(type_),
+        api_version=type_.api_version,
         subresource="status",
         type=type_,
     )

@@ -10,8 +10,8 @@ from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, inv
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._registry.container_validation import container_rules
 from pyctrl.apiserver._registry.pod_validation import pod_rules, volume_rules
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
-from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 _TOLERATED = 300  # seconds a pod stays on a node that is not ready or not reachable: DefaultTolerationSeconds

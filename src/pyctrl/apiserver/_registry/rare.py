@@ -8,7 +8,8 @@ from pyctrl._validation import names
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.pods import default_template
-from pyctrl.apiserver._registry.strategy import Object, Strategy, set_defaults
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._schema.defaulting import set_defaults
 
 SERVICE_PORT = 443  # where an aggregated API server is expected
 

@@ -9,16 +9,16 @@ from pyctrl.apiserver._admission import CREATE, AdmissionChain, Attributes
 from pyctrl.apiserver._authn import Authenticator, user_info
 from pyctrl.apiserver._authz import Authorizer
 from pyctrl.apiserver._endpoints.backend import check_kind, check_namespace_matches, metadata_of
+from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._errors import Response, bad_request, method_not_allowed, resource_not_served
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._meta.system_fields import omit_empty, timestamp
 from pyctrl.apiserver._registry.access_reviews import AccessReviews
-from pyctrl.apiserver._registry.resources import ResourceRegistry
-from pyctrl.apiserver._request.negotiation import value_response, with_type_meta
 from pyctrl.apiserver._request.options import write_options
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.resource_type import with_type_meta
+from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._serializer.decoding import decode_object, duplicate_members
-from pyctrl.apiserver._storage.storage import api_version
 
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 
@@ -31,7 +31,7 @@ class ReviewREST:
         authenticator: Authenticator,
         authorizer: Authorizer,
         admission: AdmissionChain,
-        registry: ResourceRegistry,
+        registry: ServedResources,
     ) -> None:
         self._registry = registry
         self._authenticator = authenticator
@@ -73,7 +73,7 @@ class ReviewREST:
             None,
             manager=request.manager,
             operation="Update",
-            api_version=api_version(request.resource),
+            api_version=request.resource.api_version,
             subresource=None,
             type=request.resource,
         )

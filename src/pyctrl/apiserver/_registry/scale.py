@@ -10,8 +10,9 @@ from pyctrl.api import LabelSelector
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._endpoints.backend import RESTStorage, check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE, decode_subresource_body, decode_subresource_object
-from pyctrl.apiserver._endpoints.write import UpdatedObject, Writes
+from pyctrl.apiserver._endpoints.update import UpdatedObject, UpdateHandler
 from pyctrl.apiserver._errors import (
     Response,
     UndecodableBody,
@@ -35,7 +36,7 @@ from pyctrl.apiserver._patch.patcher import (
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_managed_fields, write_parent_managed_fields
 from pyctrl.apiserver._registry.strategy import Strategy
-from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation, is_custom, value_response
+from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import media_type
@@ -43,7 +44,7 @@ from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
 from pyctrl.apiserver._storage.storage import StoredObject
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
 
 _PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 _DESCRIBED = {
@@ -59,9 +60,9 @@ _OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 class ScaleREST:
     """get, replace and patch of `/scale`."""
 
-    def __init__(self, backend: RESTStorage, writes: Writes) -> None:
+    def __init__(self, backend: RESTStorage, updates: UpdateHandler) -> None:
         self._backend = backend
-        self._writes = writes
+        self._updates = updates
         self._type = BuiltinResourceType(
             SCALE.group, SCALE.version, _DESCRIBED, backend.registry.components, Strategy()
         )
@@ -122,7 +123,7 @@ class ScaleREST:
             force=options.force,
             subresource=request.target.subresource,
         )
-        if is_custom(request.resource) and new.get("spec") != live["spec"]:
+        if request.resource.is_custom and new.get("spec") != live["spec"]:
             place = f"{patch['metadata'].get('namespace', '')}/{patch['metadata'].get('name', '')}"
             raise unknown_error(
                 f"failed to convert new object ({place}; {API_VERSION}, Kind=Scale) to proper version: "
@@ -158,7 +159,7 @@ class ScaleREST:
             if self._backend.find(request) is stored:
                 break
         again = partial(self._scaled, request, scale=wanted_scale, options=options)
-        await self._writes.update(request, stored, change, again, admitted=True)
+        await self._updates.guaranteed_update(request, stored, change, again, admitted=True)
         written = change.new if options.dry_run else self._backend.live(request).read(resource)
         return _answered(scale_of(written, resource), request.form)
 
@@ -188,7 +189,7 @@ class ScaleREST:
         """Make the change that a scale wants."""
         resource, metadata = request.resource, scale["metadata"]
         replicas = (scale.get("spec") or {}).get("replicas", 0)
-        if not is_custom(resource):  # a custom resource says in its own words which replicas it refuses
+        if not resource.is_custom:  # a custom resource says in its own words which replicas it refuses
             _check_built_in(request, stored, replicas, metadata.get("uid"))
         version = metadata.get("resourceVersion")
         if version and version != str(stored.version):

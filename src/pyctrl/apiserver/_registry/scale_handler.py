@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE
-from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, below, difference, field_element, has_member
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, difference, field_element, has_member, with_prefix
 from pyctrl.apiserver._fieldmanager.managed_fields import Managed, ManagedEntry, ManagerIdentifier
 
 API_VERSION = f"{SCALE.group}/{SCALE.version}"
@@ -64,5 +64,5 @@ def _nested(path: Sequence[str]) -> FieldSet:
 def _owns(fields: FieldSet, path: Sequence[str]) -> bool:
     *parents, last = path
     for part in parents:
-        fields = below(fields, field_element(part))
+        fields = with_prefix(fields, field_element(part))
     return has_member(fields, field_element(last))

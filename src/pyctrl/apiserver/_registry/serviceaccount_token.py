@@ -11,15 +11,16 @@ from pyctrl._go.text import quoted
 from pyctrl.apiserver._admission import CREATE, Attributes
 from pyctrl.apiserver._authn import ISSUER, BoundObject, ServiceAccountTokens
 from pyctrl.apiserver._endpoints.backend import RESTStorage, check_kind, check_namespace_matches, metadata_of
+from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._endpoints.typed_bodies import TOKEN_REQUEST
 from pyctrl.apiserver._errors import Response, bad_request, conflict, invalid, invalid_value, not_found
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._meta.system_fields import omit_empty, timestamp
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.strategy import Strategy
-from pyctrl.apiserver._request.negotiation import value_response, with_type_meta
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._serializer.decoding import decode_object, duplicate_members
 from pyctrl.apiserver._storage.storage import StoredObject
 

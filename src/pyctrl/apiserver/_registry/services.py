@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pyctrl.apiserver._errors import FieldError, internal_error, invalid, invalid_value
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:

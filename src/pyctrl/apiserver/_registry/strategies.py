@@ -8,6 +8,7 @@ from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.definitions import (
     default_definition,
     definition_warnings,
+    mark_terminating,
     prepare_definition,
     validate_definition,
 )
@@ -272,6 +273,7 @@ def _extensions() -> dict[tuple[str, str], Strategy]:
             completes=(prepare_definition,),
             validates=(validate_definition,),
             warns=definition_warnings,
+            begin_deletion=mark_terminating,
         ),
         (admission, "ValidatingWebhookConfiguration"): webhooks,
         (admission, "MutatingWebhookConfiguration"): webhooks,

@@ -23,13 +23,6 @@ Validate: TypeAlias = Callable[[Object, Object | None], Iterable[FieldError]]
 Warn: TypeAlias = Callable[[Object], Iterable[str]]  # what is allowed and probably not meant
 
 
-def set_defaults(obj: Object, **values: JSON) -> None:
-    """Set what is missing, null or an empty text."""
-    for key, value in values.items():
-        if obj.get(key) is None or obj[key] == "":
-            obj[key] = value
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubresourceStrategy:
     """A sub-resource that writes a part of the object itself: puts the rest back, and checks the part."""
@@ -65,6 +58,8 @@ class Strategy:
     resets: Mapping[str, FieldSet] = field(default_factory=dict)
     sets_creator: Callable[[Object, User], None] | None = None  # writes into a new object who creates it
     warns: Warn | None = None
+    #: Marks an object that a controller empties before it is removed, such as a definition with its objects.
+    begin_deletion: Callable[[Object], None] | None = None
     stored: tuple[Prepare, ...] = ()  # what the server hands out to an object that is fine
 
     def default(self, obj: Object) -> None:

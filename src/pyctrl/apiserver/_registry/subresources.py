@@ -13,20 +13,20 @@ from pyctrl.apiserver._endpoints.backend import (
     check_namespace_matches,
     metadata_of,
 )
-from pyctrl.apiserver._endpoints.delete import Deletes
-from pyctrl.apiserver._endpoints.deletion import check_preconditions
+from pyctrl.apiserver._endpoints.delete import DeleteHandler
+from pyctrl.apiserver._endpoints.graceful_deletion import check_preconditions
+from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._endpoints.typed_bodies import (
     BINDING,
     EVICTION,
     decode_subresource_body,
     decode_subresource_object,
 )
-from pyctrl.apiserver._endpoints.write import UpdatedObject, Writes
+from pyctrl.apiserver._endpoints.update import UpdatedObject, UpdateHandler
 from pyctrl.apiserver._errors import Response, bad_request, conflict, method_not_allowed
 from pyctrl.apiserver._meta.system_fields import keep_system_fields
 from pyctrl.apiserver._registry.pod_binding import assign_pod, check_bindable, check_binding
 from pyctrl.apiserver._registry.pod_eviction import add_disruption_target, check_and_decrement
-from pyctrl.apiserver._request.negotiation import value_response
 from pyctrl.apiserver._request.options import WriteOptions, delete_options, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._serializer.decoding import decode_object
@@ -36,9 +36,9 @@ from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
 class Subresources:
     """What is posted to an object to have something done with it."""
 
-    def __init__(self, backend: RESTStorage, writes: Writes, deletes: Deletes) -> None:
+    def __init__(self, backend: RESTStorage, updates: UpdateHandler, deletes: DeleteHandler) -> None:
         self._backend = backend
-        self._writes = writes
+        self._updates = updates
         self._deletes = deletes
 
     async def finalize(self, request: ResourceRequest) -> Response:
@@ -63,7 +63,7 @@ class Subresources:
         if self._backend.find(request) is not stored:
             raise conflict("namespaces", stored.name)
         change = UpdatedObject(new=attributes.object or new, old=old, options=options)
-        return self._writes.commit_subresource(request, stored, change)
+        return self._updates.commit_subresource(request, stored, change)
 
     async def _admit(self, attributes: Attributes) -> None:
         await self._backend.admission.mutate(attributes)
@@ -126,7 +126,7 @@ class Subresources:
         new, old = stored.read(pods.resource), stored.read(pods.resource)
         check_bindable(new)
         assign_pod(new, binding)
-        self._writes.commit(pods, stored, UpdatedObject(new=new, old=old, options=options))
+        self._updates.commit(pods, stored, UpdatedObject(new=new, old=old, options=options))
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return value_response(status, request.form, 201)
 
@@ -158,4 +158,4 @@ class Subresources:
         new, old = stored.read(request.resource), stored.read(request.resource)
         if "deletionTimestamp" not in new["metadata"]:
             add_disruption_target(new)
-            self._writes.commit_subresource(request, stored, UpdatedObject(new=new, old=old, options=options))
+            self._updates.commit_subresource(request, stored, UpdatedObject(new=new, old=old, options=options))

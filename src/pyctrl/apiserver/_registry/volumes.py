@@ -11,8 +11,8 @@ from pyctrl import _clock
 from pyctrl._validation import names
 from pyctrl.api import Quantity
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
-from pyctrl.apiserver._schema.defaulting import copied
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 _MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")

@@ -8,7 +8,8 @@ from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, duplicate, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import validate_selector
 from pyctrl.apiserver._registry.admission_rules import validate_rule
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 from pyctrl.apiserver._webhooks.client_config import validate_client_config, validate_review_versions
 

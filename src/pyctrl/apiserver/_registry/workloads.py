@@ -11,7 +11,8 @@ from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, r
 from pyctrl.apiserver._meta.validation import validate_labels
 from pyctrl.apiserver._registry import field_validation as rules
 from pyctrl.apiserver._registry.pods import default_template, validate_pod_spec
-from pyctrl.apiserver._registry.strategy import Object, set_defaults
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"

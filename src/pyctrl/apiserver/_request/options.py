@@ -1,4 +1,4 @@
-"""The options of each verb: `ListOptions`, `DeleteOptions` and the others, read and checked as kube-apiserver does."""
+"""Options of the verbs (`ListOptions`, `DeleteOptions`, ...), read and validated as in kube-apiserver."""
 
 from __future__ import annotations
 
@@ -21,6 +21,19 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._request.request import QueryParameters
 
+__all__ = [
+    "EXACT",
+    "DeleteOptions",
+    "ListOptions",
+    "WriteOptions",
+    "delete_options",
+    "list_options",
+    "parse_list_version",
+    "parse_object_version",
+    "parse_version",
+    "write_options",
+]
+
 EXACT = "Exact"
 NOT_OLDER_THAN = "NotOlderThan"
 FIELD_VALIDATION = ("", "Ignore", "Strict", "Warn")
@@ -41,12 +54,12 @@ def write_options(query: QueryParameters, kind: str, *, is_apply: bool = False) 
     """Read `CreateOptions`, `UpdateOptions` or `PatchOptions`.
 
     Raises:
-        Refused: 422 with everything that is wrong.
+        StatusError: 422, with all errors.
     """
     return _read_write_options(tuple(query), kind, is_apply)
 
 
-@lru_cache(maxsize=256)  # clients have one way of asking
+@lru_cache(maxsize=256)  # a client sends the same options again and again
 def _read_write_options(parameters: tuple[tuple[str, str], ...], kind: str, is_apply: bool) -> WriteOptions:
     query, causes = QueryParameters(parameters), list[FieldError]()
     manager = query.get("fieldManager")
@@ -84,7 +97,7 @@ def _dry_run_causes(values: list[str]) -> list[FieldError]:
     return [not_supported("dryRun", values, ("All",))]
 
 
-# -- reading ---------------------------------------------------------------------------------------------------
+# -- list and watch ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +120,7 @@ def list_options(query: QueryParameters, *, watch: bool) -> ListOptions:
     """Read `ListOptions`.
 
     Raises:
-        Refused: 400 or 422 with everything that is wrong.
+        StatusError: 400 or 422, with all errors.
     """
     options = ListOptions(
         label_selector=query.get("labelSelector"),
@@ -131,14 +144,14 @@ def _integer(query: QueryParameters, name: str) -> int | None:
     text = query.get(name)
     if not text:
         return None
-    wrong = _number_problem(text[1:] if text[0] in "+-" else text, bits=63)
-    if wrong:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": {wrong}')
+    problem = _number_problem(text[1:] if text[0] in "+-" else text, bits=63)
+    if problem:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": {problem}')
     return int(text)
 
 
 def _number_problem(digits: str, *, bits: int) -> str:
-    """Say what Go's strconv finds wrong with a number."""
+    """Return the error of Go's strconv for a number; "" when it is valid."""
     if not (digits.isascii() and digits.isdecimal()):
         return "invalid syntax"
     return "value out of range" if len(digits) > 20 or int(digits) >= 2**bits else ""
@@ -190,13 +203,13 @@ def parse_version(text: str) -> int | None:
     """Read a resource version; None when it is absent.
 
     Raises:
-        Refused: 500 without a reason, kube-apiserver's answer to a version that is no number.
+        StatusError: 500 without a reason, as in kube-apiserver, for a version that is no number.
     """
     if not text:
         return None
-    wrong = _number_problem(text, bits=64)
-    if wrong:
-        cause = invalid_value("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": {wrong}')
+    problem = _number_problem(text, bits=64)
+    if problem:
+        cause = invalid_value("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": {problem}')
         raise unknown_error(f"resourceVersion: {cause.message}")
     return int(text)
 
@@ -205,23 +218,27 @@ def parse_object_version(text: str) -> int:
     """Read the resource version of an object; 0 when it has none.
 
     Raises:
-        Refused: 500 without a reason, it is no number.
+        StatusError: 500 without a reason, it is no number.
     """
-    wrong = _number_problem(text, bits=64) if text else ""
-    if wrong:
-        raise unknown_error(f'strconv.ParseUint: parsing "{text}": {wrong}')
+    problem = _number_problem(text, bits=64) if text else ""
+    if problem:
+        raise unknown_error(f'strconv.ParseUint: parsing "{text}": {problem}')
     return int(text or 0)
 
 
 def parse_list_version(text: str) -> int | None:
-    """Read the resource version of a list, where a wrong one is 400."""
+    """Read the resource version of a list.
+
+    Raises:
+        StatusError: 400, it is no number.
+    """
     try:
         return parse_version(text)
     except StatusError as refusal:
         raise bad_request(f"invalid resource version: {refusal}") from None
 
 
-# -- deleting --------------------------------------------------------------------------------------------------
+# -- delete --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,8 +247,8 @@ class DeleteOptions:
 
     dry_run: bool = False
     grace_period_seconds: int | None = None
-    propagation: str = ""  # "" leaves it to what the object and its kind say
-    orphan_dependents: bool | None = None  # the old form of propagation
+    propagation: str = ""  # "" is the default of the kind
+    orphan_dependents: bool | None = None  # deprecated form of propagation
     uid: str = ""
     resource_version: str = ""
 
@@ -240,12 +257,12 @@ def delete_options(query: QueryParameters, body: Mapping[str, Any] | None) -> De
     """Read `DeleteOptions`.
 
     Raises:
-        Refused: 400 or 422 with everything that is wrong.
+        StatusError: 400 or 422, with all errors.
     """
-    given = _from_query(query) if body is None else body
-    policy = given.get("propagationPolicy") or ""
-    orphan = given.get("orphanDependents")
-    dry_run = given.get("dryRun") or []
+    values = _from_query(query) if body is None else body
+    policy = values.get("propagationPolicy") or ""
+    orphan = values.get("orphanDependents")
+    dry_run = values.get("dryRun") or []
     causes: list[FieldError] = []
     if policy and orphan is not None:
         why = "orphanDependents and deletionPropagation cannot be both set"
@@ -255,10 +272,10 @@ def delete_options(query: QueryParameters, body: Mapping[str, Any] | None) -> De
     causes += _dry_run_causes(list(dry_run))
     if causes:
         raise invalid_options("DeleteOptions", causes)
-    preconditions = given.get("preconditions") or {}
+    preconditions = values.get("preconditions") or {}
     return DeleteOptions(
         dry_run=bool(dry_run),
-        grace_period_seconds=given.get("gracePeriodSeconds"),
+        grace_period_seconds=values.get("gracePeriodSeconds"),
         propagation=policy or {True: "Orphan", False: "Background", None: ""}[orphan],
         orphan_dependents=orphan,
         uid=preconditions.get("uid") or "",

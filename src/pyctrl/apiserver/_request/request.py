@@ -1,4 +1,4 @@
-"""A request as the handlers see it: which resource the URL means, and who asks for what."""
+"""Requests for resources, as the handlers get them."""
 
 from __future__ import annotations
 
@@ -12,54 +12,56 @@ from pyctrl.apiserver._request.negotiation import MediaTypeOptions
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
-    from pyctrl.apiserver._fieldmanager.fieldset import DecodedFields
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import DecodedFields, ResourceType
+
+
+__all__ = ["QueryParameters", "ResourceRequest", "WouldBlock", "parse_target"]
 
 
 @lru_cache(maxsize=4096)
 def parse_target(path: str) -> RequestTarget | None:
-    """Read the path of a resource; None when it is not the path of one (discovery, health, ...).
+    """Parse the path of a resource; None for other paths (discovery, health, ...).
 
-    With an empty segment, or with more than there can be, there is no such resource.
+    A path with an empty segment or with too many segments names a resource that does not exist.
     """
     target = RequestTarget.parse(path)
     return target if target is None or target.is_whole else RequestTarget(target.group, target.version, "")
 
 
 class QueryParameters:
-    """The query parameters of a request; of a repeated one the first counts, as in Go."""
+    """Query parameters of a request. The first value of a repeated parameter counts, as in Go."""
 
     __slots__ = ("_all", "first")
 
     def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
         self._all = parameters
-        #: The value of each parameter that is there.
+        #: The first value of each parameter.
         self.first: Mapping[str, str] = dict(reversed(parameters))
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._all)
 
     def get(self, name: str) -> str:
-        """Give a parameter, "" when it is absent."""
+        """Return the value of a parameter, "" when it is absent."""
         return self.first.get(name, "")
 
     def has(self, name: str) -> bool:
-        """Whether a parameter is there at all."""
+        """Return whether a parameter is present."""
         return name in self.first
 
     def every(self, name: str) -> list[str]:
-        """Give all values of a parameter that may be repeated."""
+        """Return all values of a parameter that may be repeated."""
         return [value for key, value in self._all if key == name] if name in self.first else []
 
     def flag(self, name: str) -> bool | None:
-        """Give a boolean parameter, None when it is absent; Go takes everything but 0 and false as true."""
+        """Return a boolean parameter, None when it is absent. Every value except 0 and false is true, as in Go."""
         if name not in self.first:
             return None
         return self.first[name].lower() not in ("0", "false")
 
 
 class WouldBlock(RuntimeError):
-    """An answer was wanted at once that takes time. A mistake of who asked; nothing was changed."""
+    """`ApiServer.handle_nowait` was called for a request that has to wait. Nothing was changed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,21 +79,21 @@ class ResourceRequest:
     form: MediaTypeOptions
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event
-    settled: DecodedFields | None = None  # what was seen of the object that was decoded last
-    may_wait: bool = True  # False when the answer is wanted at once
+    settled: DecodedFields | None = None  # fields of the object that was decoded last, if it is valid
+    may_wait: bool = True  # False for `ApiServer.handle_nowait`
 
     def must_wait(self, what: str) -> None:
-        """Say that the answer takes time.
+        """Check that the request may wait for `what`.
 
         Raises:
-            WouldBlock: there is none.
+            WouldBlock: It may not.
         """
         if not self.may_wait:
-            raise WouldBlock(f"{self.method} {self.path} has to wait for {what}: await ApiServer.handle for it")
+            raise WouldBlock(f"{self.method} {self.path} has to wait for {what}: await ApiServer.handle instead")
 
     @property
     def manager(self) -> str:
-        """The field manager: named, or the first part of the user agent."""
+        """The field manager: the query parameter, or the first part of the user agent."""
         return self.query.get("fieldManager") or _first_part(self.headers.get("user-agent", ""))
 
 

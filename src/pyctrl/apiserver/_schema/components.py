@@ -1,7 +1,7 @@
-"""The schemas of built-in kinds: nodes compiled from the components of the OpenAPI document, on first use.
+"""Schemas of built-in kinds, compiled from the components of the OpenAPI documents at first use.
 
-A component is compiled once and shared, whatever document it was met in. Compiling a field compiles what it refers to,
-so a group costs only the kinds that are touched.
+A component is compiled once and shared by all documents. Compiling a field compiles the components that it refers to,
+so only used kinds of a group are compiled.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from dataclasses import replace
 from pyctrl.apiserver._schema.go_types import is_always_written, is_optional_time, is_pointer, named_text
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, GoTypeInfo, SchemaNode
 
+__all__ = ["OpenAPIComponents"]
+
+
 _PREFIX = "#/components/schemas/"
 _SCALARS = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": ("quantity", "resource.Quantity"),
@@ -19,7 +22,7 @@ _SCALARS = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": ("microtime", "v1.MicroTime"),
 }
 _EITHER = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
-_STAND_INS = {  # "a schema, or a list of them" and the like: the schema, and other JSON that is taken as it is
+_STAND_INS = {  # union types: the component of one alternative, and the Python type of the other, which is kept as is
     f"{_EITHER}JSONSchemaPropsOrArray": (f"{_EITHER}JSONSchemaProps", list),
     f"{_EITHER}JSONSchemaPropsOrBool": (f"{_EITHER}JSONSchemaProps", bool),
     f"{_EITHER}JSONSchemaPropsOrStringArray": (f"{_EITHER}JSONSchemaProps", list),
@@ -28,7 +31,7 @@ _ZERO_SCALARS = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 class OpenAPIComponents:
-    """Nodes of built-in kinds by component name. `load` gives a document of the OpenAPI v3 form by its name."""
+    """Schema nodes of built-in kinds by component name. `load` returns an OpenAPI v3 document by its name."""
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]]) -> None:
         self._load = load
@@ -37,12 +40,12 @@ class OpenAPIComponents:
         self._kinds: dict[str, dict[tuple[str, str, str], str]] = {}
 
     def document(self, name: str) -> Mapping[str, JSON]:
-        """Give the components of one document, as they are on disk."""
+        """Return the components of one document, as on disk."""
         schemas: Mapping[str, JSON] = self._document(name)["schemas"]
         return schemas
 
     def columns(self, path: str) -> Sequence[Mapping[str, JSON]]:
-        """Give the columns of the table that the resource at a path answers with."""
+        """Return the table columns of the resource at a path."""
         found: Sequence[Mapping[str, JSON]] = self._document("tables").get(path, ())
         return found
 
@@ -52,12 +55,12 @@ class OpenAPIComponents:
         return self._documents[name]
 
     def kind(self, document: str, group: str, version: str, kind: str) -> SchemaNode | None:
-        """Give the node of a kind that a document describes."""
+        """Return the node of a kind in a document; None if it is not in there."""
         name = self.component_of(document, group, version, kind)
         return self.node(document, name) if name else None
 
     def component_of(self, document: str, group: str, version: str, kind: str) -> str | None:
-        """Give the name of the component that describes a kind."""
+        """Return the name of the component of a kind; None if the document has none."""
         if document not in self._kinds:
             self._kinds[document] = {
                 (each.get("group", ""), each["version"], each["kind"]): name
@@ -67,7 +70,7 @@ class OpenAPIComponents:
         return self._kinds[document].get((group, version, kind))
 
     def node(self, document: str, name: str) -> SchemaNode:
-        """Give the node of a component; compiles it, and what it refers to, the first time."""
+        """Return the node of a component; it and the components that it refers to are compiled at first use."""
         if name in _STAND_INS:
             stand_in, also = _STAND_INS[name]
             node = self.node(document, stand_in)
@@ -110,7 +113,7 @@ class OpenAPIComponents:
             type=schema.get("type"),
             items=self._field(document, schema["items"]) if "items" in schema else None,
             additional=self._additional(document, schema.get("additionalProperties")),
-            default=schema["default"] if schema.get("default") else NO_DEFAULT,  # what a list key is when absent
+            default=schema["default"] if schema.get("default") else NO_DEFAULT,  # the value of an absent list key
             go=GoTypeInfo(name=_go_name(schema)),
         )
         if schema.get("format") == "byte":
@@ -128,7 +131,7 @@ class OpenAPIComponents:
 
 
 def _empty(name: str) -> SchemaNode:
-    """The node before its fields are known, so that a component can refer to itself."""
+    """Return the node of a component without its fields, so that a component can refer to itself."""
     short = name.rpartition(".")[2]
     package = name.rpartition(".")[0].rpartition(".")[2]
     if name in _SCALARS:
@@ -159,7 +162,7 @@ def _is_struct(schema: Mapping[str, JSON]) -> bool:
 
 
 def _zero(component: str, parent: SchemaNode, key: str, field: SchemaNode) -> tuple[JSON, ...]:
-    """The zero that Go writes for an absent field, if it writes one."""
+    """Return the zero value that Go writes for an absent field, in a tuple; () if it writes none."""
     struct = parent.go.struct if parent.go else ""
     if field.go and field.go.scalar in ("time", "microtime"):
         return () if is_optional_time(struct, key) else (None,)
@@ -177,7 +180,7 @@ _GO_SCALARS = {"string": "string", "boolean": "bool", "number": "float64"}
 
 
 def _go_name(schema: Mapping[str, JSON]) -> str:
-    """Spell a field's Go type as a decoding error does."""
+    """Return the Go type of a field as in decoding errors."""
     kind = schema.get("type")
     if kind == "integer":
         return str(schema.get("format", "int64"))

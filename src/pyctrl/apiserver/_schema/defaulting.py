@@ -1,12 +1,14 @@
-"""Fills what a schema knows a default for, after nulls that may not be null are dropped."""
+"""Defaulting by a schema, and pruning of nulls before it."""
 
 from __future__ import annotations
 
 from pyctrl.apiserver._schema.schema import JSON, NO_DEFAULT, SchemaNode
 
+__all__ = ["apply_defaults", "copied", "prune_nulls"]
+
 
 def apply_defaults(node: SchemaNode, value: JSON) -> None:
-    """Set missing fields to their defaults, in place, from the outside in: a default object gets its own defaults."""
+    """Set missing fields to their defaults, in place, outermost first: defaults also apply inside a default object."""
     if not node.has_defaults:
         return
     if type(value) is dict:
@@ -26,10 +28,10 @@ def apply_defaults(node: SchemaNode, value: JSON) -> None:
 
 
 def prune_nulls(node: SchemaNode, value: JSON, *, only_defaulted: bool = False) -> None:
-    """Drop nulls where the schema does not allow them; what has a default gets it afterwards.
+    """Drop nulls that the schema does not allow; defaulting then sets fields with a default.
 
     Args:
-        only_defaulted: Leave nulls for which there is no default, for validation to refuse.
+        only_defaulted: Keep nulls of fields without a default, which validation then rejects.
     """
     if type(value) is dict:
         for key in [key for key, item in value.items() if item is None]:
@@ -43,6 +45,13 @@ def prune_nulls(node: SchemaNode, value: JSON, *, only_defaulted: bool = False) 
     elif type(value) is list and node.items is not None:
         for item in value:
             prune_nulls(node.items, item, only_defaulted=only_defaulted)
+
+
+def set_defaults(obj: dict[str, JSON], **values: JSON) -> None:
+    """Set fields that are missing, null or an empty string."""
+    for key, value in values.items():
+        if obj.get(key) is None or obj[key] == "":
+            obj[key] = value
 
 
 def copied(value: JSON) -> JSON:

@@ -1,4 +1,4 @@
-"""The small JSON paths of definitions: `.spec.replicas`, `.status.conditions[0].type`, `.metadata.labels['a.b/c']`."""
+"""Simple JSON paths of definitions: `.spec.replicas`, `.status.conditions[0].type`, `.metadata.labels['a.b/c']`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from functools import lru_cache
 
 from pyctrl.apiserver._schema.schema import JSON
 
+__all__ = ["steps", "value_at"]
+
+
 _STEP = re.compile(r"\.([A-Za-z0-9_$-]+)|\[(\d+)\]|\[['\"]([^'\"]+)['\"]\]")
 
 
 @lru_cache(maxsize=1024)
 def steps(path: str) -> tuple[str | int, ...] | None:
-    """Split a simple path into keys and indexes; None when it is more than that."""
+    """Split a simple path into keys and indexes; None for other paths."""
     found: list[str | int] = []
     position = 0
     text = path if path.startswith((".", "[")) else f".{path}"
@@ -27,7 +30,7 @@ def steps(path: str) -> tuple[str | int, ...] | None:
 
 
 def value_at(obj: Mapping[str, JSON], path: str) -> JSON:
-    """Give the value at a simple path, or None."""
+    """Return the value at a simple path, or None."""
     value: JSON = obj
     for step in steps(path) or ():
         if isinstance(step, int):
@@ -37,14 +40,3 @@ def value_at(obj: Mapping[str, JSON], path: str) -> JSON:
         if value is None:
             return None
     return value
-
-
-def set_at(obj: dict[str, JSON], path: str, value: JSON) -> None:
-    """Set the value at a path of keys, making the objects on the way."""
-    *way, last = (str(step) for step in steps(path) or ())
-    for step in way:
-        inner = obj.get(step)
-        if not isinstance(inner, dict):
-            inner = obj[step] = {}
-        obj = inner
-    obj[last] = value

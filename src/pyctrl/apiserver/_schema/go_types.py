@@ -1,11 +1,14 @@
-"""What the Go definitions of the built-in kinds say and their OpenAPI document does not.
+"""Facts of the built-in kinds' Go types that their OpenAPI documents do not have.
 
-An optional field of the document is a pointer in Go or a plain value. The zero of a pointer (`replicas: 0`) is kept,
-the zero of a plain value (`paused: false`, `message: ""`) is not written. Times are the other way round: the document
-calls both optional, and a plain one is written as null. `Struct.field`, or `*.field` where every struct agrees.
+An optional field of the document is a pointer or a plain value in Go. The zero of a pointer (`replicas: 0`) is kept.
+The zero of a plain value (`paused: false`, `message: ""`) is omitted. Times differ: both are optional in the document,
+and a plain time is written as null. Entries are `Struct.field`, or `*.field` if all structs agree.
 """
 
 from __future__ import annotations
+
+__all__ = ["is_always_written", "is_optional_time", "is_pointer", "named_text"]
+
 
 _POINTERS = """
     *.optional *.controller *.blockOwnerDeletion *.immutable *.allowPrivilegeEscalation *.privileged
@@ -55,7 +58,7 @@ _POINTERS = """
     """
 POINTERS = frozenset(_POINTERS.split())
 
-# Texts with a type of their own, which decoding errors print.
+# String fields with a named Go type, which decoding errors show.
 _NAMED = """
     PodSpec.restartPolicy:RestartPolicy PodSpec.dnsPolicy:DNSPolicy PodSpec.preemptionPolicy:PreemptionPolicy
     Container.imagePullPolicy:PullPolicy Container.terminationMessagePolicy:TerminationMessagePolicy
@@ -80,7 +83,7 @@ _NAMED = """
     """
 NAMED = dict(each.split(":") for each in _NAMED.split())
 
-# Optional in the document, yet written when zero.
+# Fields that are optional in the document but written if zero.
 _ALWAYS_WRITTEN = """
     apps.v1.StatefulSetStatus.availableReplicas autoscaling.v2.HorizontalPodAutoscalerStatus.currentMetrics
     apiextensions.v1.CustomResourceDefinitionStatus.conditions
@@ -102,12 +105,12 @@ OPTIONAL_TIMES = frozenset(_OPTIONAL_TIMES.split())
 
 
 def is_pointer(struct: str, field: str) -> bool:
-    """Say whether a field's zero is a value of its own, kept when it is written."""
+    """Return whether a field is a pointer, whose zero is kept."""
     return f"*.{field}" in POINTERS or f"{struct}.{field}" in POINTERS
 
 
 def named_text(struct: str, field: str) -> str:
-    """Give the Go type of a text."""
+    """Return the Go type of a string field."""
     if field == "uid":
         return "types.UID"
     name = NAMED.get(f"{struct}.{field}")
@@ -115,10 +118,10 @@ def named_text(struct: str, field: str) -> str:
 
 
 def is_optional_time(struct: str, field: str) -> bool:
-    """Say whether an absent time is not written; the others are written as null."""
+    """Return whether an absent time is omitted; others are written as null."""
     return f"{struct}.{field}" in OPTIONAL_TIMES
 
 
 def is_always_written(component: str, field: str) -> bool:
-    """Say whether Go writes a field's zero although the document calls it optional."""
+    """Return whether Go writes a field's zero although it is optional in the document."""
     return f"{'.'.join(component.split('.')[-3:])}.{field}" in ALWAYS_WRITTEN

@@ -1,7 +1,7 @@
-"""Ratcheting: what was wrong with an object before, and is not touched, is let be.
+"""Ratcheting: errors in unchanged parts of an object are ignored on update.
 
-Values are compared with those they replace: by name in objects, by key in lists that are maps. Items of other lists
-have no predecessors: the list is the same as a whole, or all of it is new.
+Values are compared with the old values: by name in objects, by key in lists of type map. Items of other lists have no
+old values: the list is unchanged as a whole, or all items are new.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from typing import Any, Final
 
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, list_key
 
-ABSENT: Final[Any] = object()  # nothing was there before
+__all__ = ["ABSENT", "is_same", "items_by_key"]
+
+
+ABSENT: Final[Any] = object()  # there is no old value
 
 
 def is_same(left: JSON, right: JSON) -> bool:
-    """Compare two values; true is not one."""
+    """Return whether two values are equal; true and 1 are not."""
     if isinstance(left, dict):
         if not isinstance(right, dict) or left.keys() != right.keys():
             return False
@@ -26,7 +29,7 @@ def is_same(left: JSON, right: JSON) -> bool:
 
 
 def items_by_key(node: SchemaNode, old: JSON) -> Mapping[tuple[JSON, ...] | None, JSON]:
-    """Give the items of a list that is a map by their keys; nothing for other lists."""
+    """Return the items of a list of type map by their keys; {} for other lists."""
     if node.list_type != "map" or not isinstance(old, list):
         return {}
     return {list_key(item, node.map_keys, node.items): item for item in old}

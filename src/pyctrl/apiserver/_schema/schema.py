@@ -1,8 +1,7 @@
-"""A schema as the server uses it: one `SchemaNode` per place, compiled once, walked by validation, pruning and patches.
+"""Compiled schemas: trees of `SchemaNode`s that decoding, validation, pruning and patches use.
 
-Definitions bring a structural schema (compiled here); built-in kinds bring the components of the OpenAPI document
-(compiled in `_components`). Both give the same nodes, so that list types, merge keys and field sets are told in one
-way.
+Structural schemas of definitions are compiled here. Schemas of built-in kinds are compiled from OpenAPI documents in
+`components`. Both result in the same nodes, so that list types, merge keys and field sets work alike.
 """
 
 from __future__ import annotations
@@ -14,18 +13,30 @@ from typing import Any, Final, TypeAlias
 
 from pyctrl._go.regexp import CompiledPattern, PatternError, go_pattern
 
-JSON: TypeAlias = Any  # a decoded JSON value; the one place where the server's objects are not typed
+__all__ = [
+    "JSON",
+    "NO_DEFAULT",
+    "GoTypeInfo",
+    "Reader",
+    "SchemaNode",
+    "ValueValidations",
+    "compile_structural",
+    "list_key",
+]
+
+
+JSON: TypeAlias = Any  # a decoded JSON value
 
 NO_DEFAULT: Final = object()
 
 Reader: TypeAlias = (
-    "Callable[[SchemaNode, JSON, list[str]], JSON]"  # takes a place, a value, and a list of unknown fields
+    "Callable[[SchemaNode, JSON, list[str]], JSON]"  # takes a node, a value, and the list of unknown fields
 )
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class ValueValidations:
-    """Value checks of one place; None means that the schema does not ask."""
+    """Value validations of one node; None for those that the schema does not have."""
 
     enum: tuple[JSON, ...] | None = None
     format: str = ""
@@ -50,20 +61,20 @@ class ValueValidations:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class GoTypeInfo:
-    """What the OpenAPI document does not say about a built-in type, and its Go definition does."""
+    """Facts of a built-in type's Go definition that its OpenAPI document does not have."""
 
-    struct: str = ""  # the name of the struct, as decoding errors print it
-    name: str = ""  # the type as decoding errors print it: string, int32, v1.PodSpec
-    scalar: str = ""  # quantity, time, microtime, bytes: text with a canonical form
-    also: type | None = None  # JSON of this type is taken as it is
-    drop_zero: bool = False  # a value, not a pointer: its zero is not written
+    struct: str = ""  # the name of the struct in decoding errors
+    name: str = ""  # the type in decoding errors: string, int32, v1.PodSpec
+    scalar: str = ""  # quantity, time, microtime, bytes: strings with a canonical form
+    also: type | None = None  # JSON of this type is accepted unchanged
+    drop_zero: bool = False  # a value, not a pointer: its zero is omitted
     zeros: tuple[tuple[str, JSON], ...] = ()  # fields that are always written, and the zero written when absent
-    structs: tuple[str, ...] = ()  # the same for fields that are structs: written as their own zero
+    structs: tuple[str, ...] = ()  # the same for struct fields: written as the zero of their struct
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class SchemaNode:
-    """One place in a schema. Cyclic (a schema of schemas); never compare or print whole."""
+    """A node of a schema. Nodes can be cyclic (a schema of schemas): do not compare or print them."""
 
     type: str | None = None
     properties: dict[str, SchemaNode] = field(default_factory=dict)
@@ -88,12 +99,12 @@ class SchemaNode:
     has_defaults: bool = False  # a default here or below
     rules: bool = False  # CEL rules here or below
     embeds: bool = False  # an embedded object here or below
-    untyped: bool = False  # values of no declared type here or below
-    keyed: bool = False  # a list that is a set or a map by keys, here or below
-    read: Reader | None = None  # what reads values of a built-in type here, chosen by _typed
+    untyped: bool = False  # values without a declared type here or below
+    keyed: bool = False  # a list of type set or map here or below
+    read: Reader | None = None  # the decoder of a built-in type's values, set by `typed` at first use
 
     def child(self, key: str) -> SchemaNode | None:
-        """Give the node of a key of an object: its property, or what additional properties look like."""
+        """Return the node of a key of an object: its property, or that of additional properties."""
         return self.properties.get(key) or self.additional
 
 
@@ -115,7 +126,7 @@ _BRANCHES = {"allOf": "all_of", "anyOf": "any_of", "oneOf": "one_of"}
 
 
 def compile_structural(schema: Mapping[str, JSON]) -> SchemaNode:
-    """Compile the structural schema of a definition's version, or any schema inside it."""
+    """Compile the structural schema of a definition's version, or a schema inside it."""
     additional = schema.get("additionalProperties")
     items = schema.get("items")
     node = SchemaNode(
@@ -151,7 +162,7 @@ def _additional(additional: JSON) -> SchemaNode | None:
 
 
 def _anything() -> SchemaNode:
-    """Any value at all, of which objects keep no fields: nobody has named any."""
+    """Return the node of any value; its objects have no known fields."""
     node = SchemaNode(nullable=True, untyped=True)
     node.items = node
     return node
@@ -168,13 +179,13 @@ def _checks(schema: Mapping[str, JSON]) -> ValueValidations | None:
         found["enum"] = tuple(schema["enum"])
     if schema.get("pattern"):
         found["pattern_text"] = schema["pattern"]
-        with suppress(PatternError):  # `_structural` refuses the definition
+        with suppress(PatternError):  # `structural` rejects the definition
             found["pattern"] = go_pattern(schema["pattern"])
     return ValueValidations(**found) if found else None
 
 
 def _branch(schema: Mapping[str, JSON], parent: Mapping[str, JSON]) -> SchemaNode:
-    """A schema inside allOf/anyOf/oneOf/not: it may name fields the structural part has typed, and adds no fields."""
+    """Compile a schema inside allOf, anyOf, oneOf or not: it validates fields of the structural part."""
     node = compile_structural(schema)
     if node.nullable is False and parent.get("nullable"):
         node.nullable = True
@@ -182,7 +193,7 @@ def _branch(schema: Mapping[str, JSON], parent: Mapping[str, JSON]) -> SchemaNod
 
 
 def list_key(item: JSON, keys: Sequence[str], node: SchemaNode | None) -> tuple[JSON, ...] | None:
-    """Give the values of a list item's keys (absent ones by their default), or None when the item has none of them."""
+    """Return the values of a list item's keys, with defaults for absent ones; None if the item has no keys."""
     if not isinstance(item, dict):
         return None
     values = tuple(item[key] if key in item else _default_key(node, key) for key in keys)

@@ -1,8 +1,8 @@
-"""Reads built-in kinds as kube-apiserver's Go types do: the same errors for wrong types, the same form written back.
+"""Decoder of built-in kinds that behaves as kube-apiserver's Go types: the same errors and the same normal form.
 
-A built-in object that goes through Go's types loses unknown fields, nulls and empty optional lists, gets the zeros
-that are always written (`status: {}`), and has its quantities and times in canonical form. `decode` does all of that
-and reports what it did not know.
+A built-in object that is decoded to Go types and encoded again loses unknown fields, nulls and empty optional lists,
+gets the zeros that are always written (`status: {}`), and has quantities and times in canonical form. `decode` does all
+of that and reports unknown fields.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from pyctrl.api import Quantity
 from pyctrl.apiserver._schema.schema import JSON, Reader, SchemaNode
 from pyctrl.errors import QuantityError
 
+__all__ = ["DecodeFailed", "decode", "empty"]
+
+
 _SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
 _CONVERTED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice"}
 _PLAIN_KINDS = ("int32", "int64", "float64", "bool")
@@ -26,31 +29,31 @@ _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(Z|z|[
 
 
 class DecodeFailed(Exception):
-    """The body does not fit the Go type; the message is that of Go's JSON decoder.
+    """Raised for a value that does not match the Go type. The message is that of Go's JSON decoder.
 
-    Where the value stands is found out on the way back to the root: reading is quick so.
+    The path is added while the exception propagates to the root, so that valid values cost nothing.
     """
 
     def __init__(self, *words: str) -> None:
         super().__init__(*words)
-        self._way: list[str | int] = []
+        self._keys: list[str | int] = []
 
     @property
     def place(self) -> tuple[str | int, ...]:
-        """The keys and indexes from the root to the value, which most messages do not tell."""
-        return tuple(reversed(self._way))
+        """The keys and indexes from the root to the value, which most messages do not have."""
+        return tuple(reversed(self._keys))
 
-    def is_in(self, key: str | int) -> None:
-        """Note the key of a map, or the index of a list, that the value stands below."""
-        self._way.append(key)
+    def add_key(self, key: str | int) -> None:
+        """Add the map key or list index above the value to the path."""
+        self._keys.append(key)
 
-    def is_below(self, key: str, struct: str) -> None:
-        """Note the field that the value stands below, and its struct."""
-        self._way.append(key)
+    def add_field(self, key: str, struct: str) -> None:
+        """Add the field above the value, of a struct, to the path."""
+        self._keys.append(key)
 
     @property
     def converted(self) -> str:
-        """What Kubernetes' own converter says, which a strategic merge patch goes through in place of JSON."""
+        """The message of Kubernetes' unstructured converter, which strategic merge patches use instead of JSON."""
         return str(self)
 
 
@@ -61,7 +64,7 @@ class _InvalidBase64(DecodeFailed):
 
 
 class _UnmarshalTypeError(DecodeFailed):
-    """A value of the wrong type."""
+    """Raised for a value of the wrong type."""
 
     def __init__(self, value: JSON, wanted: str, *, with_number: bool = False, of: SchemaNode | None = None) -> None:
         super().__init__()
@@ -90,9 +93,9 @@ class _UnmarshalTypeError(DecodeFailed):
             return f"cannot convert {kind} to {wanted}"
         return f"unrecognized type: {wanted if wanted in _PLAIN_KINDS else 'string'}"
 
-    def is_below(self, key: str, struct: str) -> None:
-        """Note it for the message, too, which tells no keys of maps and no indexes."""
-        super().is_below(key, struct)
+    def add_field(self, key: str, struct: str) -> None:
+        """Add the field to the message too, which has no map keys and indexes."""
+        super().add_field(key, struct)
         self._path.append(key)
         self._struct = self._struct or struct
 
@@ -103,7 +106,7 @@ class _UnmarshalTypeError(DecodeFailed):
 
 
 def decode(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    """Give the value as Go's type would write it back; paths of unknown fields are added to `unknown`."""
+    """Return the value as Go's type would encode it; paths of unknown fields are added to `unknown`."""
     found: list[str] = []
     read = _object(node, value, found)
     unknown.extend(each[1:] for each in found)  # without the first dot
@@ -111,12 +114,12 @@ def decode(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
 
 
 def empty(node: SchemaNode) -> dict[str, JSON]:
-    """Give what Go writes for the zero of a struct, which a created object is compared with."""
+    """Return Go's encoding of a struct's zero value, which created objects are compared with."""
     return _filled(node, {})
 
 
 def _read(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    """Read a value with the reader of its place, chosen when it is first met."""
+    """Decode a value with the reader of its node, which is set at first use."""
     if node.read is None:
         node.read = _reader_of(node)
     return node.read(node, value, unknown)
@@ -128,7 +131,7 @@ def _reader_of(node: SchemaNode) -> Reader:
     if node.int_or_string:
         return _int_or_string
     if node.open or (node.type is None and not node.properties):
-        return _as_it_is
+        return _unchanged
     if node.type == "array":
         return _array
     if node.type == "object" or node.properties:
@@ -140,7 +143,7 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is not dict:
         if node.go is not None and node.go.also is type(value):
             return value
-        raise _misfit(node, value)
+        raise _type_error(node, value)
     properties = node.properties
     if node.additional is not None and not properties:
         return _map(node.additional, value, unknown)
@@ -154,7 +157,7 @@ def _object(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
             try:
                 read = (field.read or _read)(field, item, unknown)
             except DecodeFailed as failed:
-                failed.is_below(key, node.go.struct if node.go else "")
+                failed.add_field(key, node.go.struct if node.go else "")
                 raise
             if len(unknown) > known:
                 unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
@@ -186,9 +189,9 @@ def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:
     if item.type == "string" and item.go and not item.go.scalar:
         for key, each in value.items():
             if type(each) is not str and each is not None:
-                misfit = _misfit(item, each)
-                misfit.is_in(key)
-                raise misfit
+                error = _type_error(item, each)
+                error.add_key(key)
+                raise error
         return {key: each or "" for key, each in value.items()}
     written: dict[str, JSON] = {}
     for key, each in value.items():
@@ -196,7 +199,7 @@ def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:
         try:
             written[key] = _read_or_zero(item, each, unknown)
         except DecodeFailed as failed:
-            failed.is_in(key)
+            failed.add_key(key)
             raise
         unknown[known:] = [f".{key}{each}" for each in unknown[known:]]
     return written
@@ -204,7 +207,7 @@ def _map(item: SchemaNode, value: dict[str, JSON], unknown: list[str]) -> JSON:
 
 def _array(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is not list:
-        raise _misfit(node, value)
+        raise _type_error(node, value)
     item = node.items
     if item is None:
         return value
@@ -214,7 +217,7 @@ def _array(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
         try:
             read = _read_or_zero(item, each, unknown)
         except DecodeFailed as failed:
-            failed.is_in(len(written))
+            failed.add_key(len(written))
             raise
         if len(unknown) > known:
             unknown[known:] = [f"[{len(written)}]{field}" for field in unknown[known:]]
@@ -223,7 +226,7 @@ def _array(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
 
 
 def _read_or_zero(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
-    """A null in a list or map is the zero of its type."""
+    """Decode an item of a list or map; a null is the zero of its type."""
     if value is not None:
         return (node.read or _read)(node, value, unknown)
     if node.properties:
@@ -231,7 +234,7 @@ def _read_or_zero(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     return {"string": "", "integer": 0, "number": 0, "boolean": False}.get(node.type or "")
 
 
-def _misfit(node: SchemaNode, value: JSON) -> _UnmarshalTypeError:
+def _type_error(node: SchemaNode, value: JSON) -> _UnmarshalTypeError:
     wanted = node.go.name if node.go and node.go.name else "map[string]interface {}"
     return _UnmarshalTypeError(value, wanted, with_number=node.type == "integer", of=node)
 
@@ -239,39 +242,39 @@ def _misfit(node: SchemaNode, value: JSON) -> _UnmarshalTypeError:
 # -- plain scalars -----------------------------------------------------------------------------------------------
 
 
-def _as_it_is(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
+def _unchanged(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     return value
 
 
 def _string(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is str:
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 def _boolean(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) is bool:
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 def _number(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     if type(value) in (int, float):
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 def _integer(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
     bits = 31 if node.go and node.go.name == "int32" else 63
     if type(value) is int and -(1 << bits) <= value < 1 << bits:
         return value
-    raise _misfit(node, value)
+    raise _type_error(node, value)
 
 
 _PLAIN: dict[str | None, Reader] = {"string": _string, "boolean": _boolean, "number": _number, "integer": _integer}
 
 
-# -- scalars with a form of their own ----------------------------------------------------------------------------
+# -- scalars with a canonical form -------------------------------------------------------------------------------
 
 
 def _int_or_string(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:
@@ -291,7 +294,7 @@ def _quantity(node: SchemaNode, value: JSON, unknown: list[str]) -> str:
 
 
 def _time(node: SchemaNode, value: JSON, unknown: list[str]) -> str | None:
-    """RFC 3339, seconds, in UTC; an empty text is the zero time."""
+    """Return a time in RFC 3339, in seconds and UTC; None for the zero time, an empty string."""
     if value == "":
         return None
     return _parsed_time(value, "2006-01-02T15:04:05Z07:00", places=0)

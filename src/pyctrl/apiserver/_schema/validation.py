@@ -1,4 +1,4 @@
-"""Checks a value against a schema, in the order and the words of kube-apiserver's OpenAPI validation."""
+"""Validation of values against a schema, in the order and words of kube-apiserver's OpenAPI validation."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._schema.ratcheting import ABSENT, is_same, items_by_key
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, ValueValidations, list_key
 
+__all__ = ["validate", "validate_list_types"]
+
+
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 _FORMATS_OF = {"integer": "int64", "number": "float64"}
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
@@ -28,13 +31,13 @@ _NUMBERS = frozenset({None, "integer", "number"})
 
 
 def validate(node: SchemaNode, value: JSON, base: str = "", *, old: JSON = ABSENT) -> list[FieldError]:
-    """Give everything that is wrong with a value.
+    """Return the errors of a value.
 
     Args:
-        node: what the value should be.
-        value: the value.
-        base: the field it stands in, when it is not an object itself.
-        old: what it replaces. What is wrong in there already, and stays, is let be (ratcheting).
+        node: The schema of the value.
+        value: The value.
+        base: The field of a value that is not a whole object.
+        old: The value that it replaces. Errors in unchanged parts are ignored (ratcheting).
     """
     causes: list[FieldError] = []
     _validate(node, value, "", causes, old)
@@ -44,7 +47,7 @@ def validate(node: SchemaNode, value: JSON, base: str = "", *, old: JSON = ABSEN
 
 
 def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError], old: JSON = ABSENT) -> int:
-    """Add what is wrong and give how many places were looked at, by which alternatives are compared."""
+    """Add errors to `causes`; return the number of visited nodes, by which `_best` compares alternatives."""
     if old is not ABSENT and is_same(value, old):
         _always_required(node, value, path, causes)
         return 1
@@ -59,18 +62,18 @@ def _validate(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]
         _scalar(node, checks, kind, value, path, causes)
     elif kind is float and _is_out_of_type(node, value, ""):
         causes.append(_out_of_type(path))
-    looked = 1
+    visited = 1
     if kind is list and (node.items is not None or checks is not None):
-        looked += _array(node, value, path, causes, old)
+        visited += _array(node, value, path, causes, old)
     if checks is not None and checks.enum is not None:
         _enum(checks.enum, value, path, causes)
     if kind is dict:
-        looked += _object(node, value, path, causes, old if type(old) is dict else {})
-    return looked
+        visited += _object(node, value, path, causes, old if type(old) is dict else {})
+    return visited
 
 
 def _always_required(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) -> None:
-    """What embedded objects need, whether they were there before or not."""
+    """Add the missing required fields of embedded objects, which are not ratcheted."""
     if not node.embeds:
         return
     if isinstance(value, dict):
@@ -103,7 +106,7 @@ def _type(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) ->
         if found not in ("integer", "string") and not _is_whole(value):
             causes.append(_wrong_type(path, "integer,string", found))
     elif wanted is not None and found != wanted and not _is_close(wanted, found, value):
-        if _is_let_in(node, found):
+        if _is_accepted(node, found):
             return
         if node.checks is not None and node.checks.format and found not in ("string", "array"):
             causes.append(_wrong_type(path, node.checks.format, _FORMATS_OF.get(found, "")))
@@ -111,10 +114,11 @@ def _type(node: SchemaNode, value: JSON, path: str, causes: list[FieldError]) ->
             causes.append(_wrong_type(path, wanted, found))
 
 
-def _is_let_in(node: SchemaNode, found: str) -> bool:
-    """Say whether kube-apiserver takes it all the same: of a type with a format it leaves texts to the format's check.
+def _is_accepted(node: SchemaNode, found: str) -> bool:
+    """Return whether kube-apiserver accepts a value of another type: strings and lists, if the schema has a format.
 
-    It does so with lists too, which have none (1.36 takes ``[]`` for a date-time).
+    The validation of the format then rejects invalid strings. It does not apply to lists: 1.36 accepts ``[]`` for a
+    date-time.
     """
     if node.checks is None or not node.checks.format or node.type in ("integer", "number"):
         return False
@@ -155,7 +159,7 @@ def _scalar(
 
 
 def _string(checks: ValueValidations, value: str, path: str, causes: list[FieldError]) -> None:
-    """Add the first thing that is wrong with a text; and the format, which is looked at by itself."""
+    """Add the first error of length and pattern, and the error of the format."""
     if checks.max_length is not None and len(value) > checks.max_length:
         causes.append(too_long(path, checks.max_length))
     elif checks.min_length is not None and len(value) < checks.min_length:
@@ -218,25 +222,25 @@ def _same_number(allowed: tuple[JSON, ...], value: JSON) -> bool:
 
 
 def _array(node: SchemaNode, value: list[JSON], path: str, causes: list[FieldError], old: JSON) -> int:
-    looked, items, checks = 0, node.items, node.checks
+    visited, items, checks = 0, node.items, node.checks
     if items is not None and node.type in (None, "array"):
         known = items_by_key(node, old)
         for index, item in enumerate(value):
             before = known.get(list_key(item, node.map_keys, items), ABSENT) if known else ABSENT
-            looked += _validate(items, item, f"{path}[{index}]", causes, before)
+            visited += _validate(items, item, f"{path}[{index}]", causes, before)
     if checks is not None:
         if checks.min_items is not None and len(value) < checks.min_items:
             why = f"{path} in body should have at least {checks.min_items} items"
             causes.append(invalid_value(path, len(value), why))
         if checks.max_items is not None and len(value) > checks.max_items:
             causes.append(too_many(path, len(value), checks.max_items))
-    return looked
+    return visited
 
 
 def _object(
     node: SchemaNode, value: dict[str, JSON], path: str, causes: list[FieldError], old: Mapping[str, JSON]
 ) -> int:
-    properties, additional, looked = node.properties, node.additional, 0
+    properties, additional, visited = node.properties, node.additional, 0
     if node.checks is not None:
         _size(node.checks, len(value), path, causes)
     prefix = f"{path}." if path else ""
@@ -244,15 +248,15 @@ def _object(
         for key, item in value.items():
             if key not in properties:
                 if additional is not None:
-                    looked += _validate(additional, item, prefix + key, causes, old.get(key, ABSENT))
+                    visited += _validate(additional, item, prefix + key, causes, old.get(key, ABSENT))
                 else:
                     causes.append(invalid_value(path, key, f"{prefix}{key} in body is a forbidden property"))
     if properties:
         for key, item in value.items():
             if (child := properties.get(key)) is not None:
-                looked += _validate(child, item, prefix + key, causes, old.get(key, ABSENT))
+                visited += _validate(child, item, prefix + key, causes, old.get(key, ABSENT))
     causes.extend(required(prefix + key) for key in _required_keys(node) if key not in value)
-    return looked
+    return visited
 
 
 def _required_keys(node: SchemaNode) -> Iterable[str]:
@@ -291,13 +295,13 @@ def _attempts(schemas: tuple[SchemaNode, ...], value: JSON, path: str) -> list[t
     found = []
     for schema in schemas:
         causes: list[FieldError] = []
-        looked = _validate(schema, value, path, causes)
-        found.append((causes, looked))
+        visited = _validate(schema, value, path, causes)
+        found.append((causes, visited))
     return found
 
 
 def _best(attempts: list[tuple[list[FieldError], int]]) -> list[FieldError]:
-    """The failure that looked furthest; the first of equals."""
+    """Return the errors of the attempt that visited most nodes; of equals, the first."""
     return max(attempts, key=lambda attempt: attempt[1])[0]
 
 
@@ -329,11 +333,11 @@ def _all_of(schemas: tuple[SchemaNode, ...], value: JSON, path: str, causes: lis
         causes.append(_composite(path, f"must validate all the schemas (allOf){tail}"))
 
 
-# -- lists that are sets and maps ------------------------------------------------------------------------------
+# -- lists of type set and map ---------------------------------------------------------------------------------
 
 
 def validate_list_types(node: SchemaNode, value: JSON, path: str = "") -> list[FieldError]:
-    """Find items that a set or a map by keys has twice."""
+    """Return the errors of duplicate items in lists of type set and map."""
     causes: list[FieldError] = []
     if node.keyed:
         _list_types(node, value, path, causes)
@@ -356,19 +360,19 @@ def _list_types(node: SchemaNode, value: JSON, path: str, causes: list[FieldErro
 def _duplicates(node: SchemaNode, value: list[JSON], path: str, causes: list[FieldError]) -> None:
     seen: set[str] = set()
     for index, item in enumerate(value):
-        told = item
+        shown = item
         if node.list_type == "map":
             key = list_key(item, node.map_keys, node.items)
             if key is None:
                 continue
-            told = {
+            shown = {
                 name: each
                 for name, each in zip(sorted(node.map_keys), _in_order(node, key), strict=True)
                 if each is not None
             }
-        text = shown_value(told)
+        text = shown_value(shown)
         if text in seen:
-            causes.append(duplicate(f"{path}[{index}]", told))
+            causes.append(duplicate(f"{path}[{index}]", shown))
         seen.add(text)
 
 

@@ -1,4 +1,4 @@
-"""Request bodies: JSON, YAML and protobuf become dictionaries; the others are refused in kube-apiserver's words."""
+"""Decoding of request bodies: JSON, YAML and protobuf, with kube-apiserver's errors for all others."""
 
 from __future__ import annotations
 
@@ -9,39 +9,56 @@ import msgspec
 
 from pyctrl._go.json_errors import syntax_error
 from pyctrl._go.text import quoted
-from pyctrl.apiserver._errors import JSON, StatusError, bad_request, request_entity_too_large, unsupported_media_type
-from pyctrl.apiserver._request.negotiation import YAML
+from pyctrl.apiserver._errors import (
+    JSON,
+    PROTOBUF,
+    YAML,
+    StatusError,
+    bad_request,
+    request_entity_too_large,
+    unsupported_media_type,
+)
 from pyctrl.apiserver._serializer.strict import duplicate_fields
 
-BODY_LIMIT = 3 * 1024 * 1024  # bytes; kube-apiserver's own
+__all__ = [
+    "BODY_LIMIT",
+    "TYPE_META",
+    "decode_json",
+    "decode_object",
+    "decode_strictly",
+    "duplicate_members",
+    "media_type",
+    "read_documents",
+    "unrecognized_body",
+]
 
-PROTOBUF = "application/vnd.kubernetes.protobuf"
+BODY_LIMIT = 3 * 1024 * 1024  # bytes, as in kube-apiserver
 
-EXCERPT = 30  # bytes of a body that a refusal shows
+EXCERPT = 30  # bytes of a body that an error shows
 
 _decode = msgspec.json.Decoder().decode
 
 
 def media_type(headers: Mapping[str, str], default: str = JSON) -> str:
-    """Give the content type without its parameters; an absent one is the default."""
-    given = headers.get("content-type", "")
-    return given.partition(";")[0].strip().lower() if given else default
+    """Return the content type without parameters, `default` if it is absent."""
+    value = headers.get("content-type", "")
+    return value.partition(";")[0].strip().lower() if value else default
 
 
 def decode_object(body: bytes, headers: Mapping[str, str], kind: str) -> dict[str, Any]:
-    """Decode a body that must be an object of `kind`; "" stands for the options of a delete.
+    """Decode a body that must be an object of `kind`; "" means DeleteOptions.
 
     Raises:
-        Refused: 400, 413 or 415.
+        StatusError: 400, 413 or 415.
     """
     return decode_strictly(body, headers, kind)[0]
 
 
 def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple[dict[str, Any], list[str]]:
-    """Decode a body that must be an object of `kind`, and tell what it has twice.
+    """Decode a body that must be an object of `kind`; return it with errors about its duplicate fields.
 
     Raises:
-        Refused: 400, 413 or 415.
+        StatusError: 400, 413 or 415.
     """
     media, duplicates = media_type(headers), list[str]()
     if len(body) > BODY_LIMIT:
@@ -52,7 +69,7 @@ def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple
     elif media == YAML:
         decoded = _yaml_object(body, kind, duplicates)
     elif media == PROTOBUF:
-        from pyctrl.apiserver._serializer.protobuf import (  # here: the common server is never sent any
+        from pyctrl.apiserver._serializer.protobuf import (  # here: most servers get none
             DELETE_OPTIONS,
             decode_protobuf,
         )
@@ -61,7 +78,7 @@ def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple
     else:
         raise unsupported_media_type()
     if decoded is None:
-        return {}, []  # as Go reads a null into a struct
+        return {}, []  # Go decodes null into a struct as the empty struct
     if not isinstance(decoded, dict):
         reason = f"json: cannot unmarshal {_go_kind(decoded)} into Go value of type {TYPE_META}"
         raise _no_version_and_kind(kind, reason, body)
@@ -80,7 +97,7 @@ def _check_type_meta(obj: dict[str, Any], kind: str, body: bytes) -> None:
 
 
 def _yaml_object(body: bytes, kind: str, duplicates: list[str]) -> Any:
-    from pyctrl.apiserver._serializer.yaml_reader import read_yaml  # here: programs send JSON
+    from pyctrl.apiserver._serializer.yaml_reader import read_yaml  # here: most clients send JSON
 
     try:
         return read_yaml(body, duplicates)
@@ -92,7 +109,7 @@ def _json_object(body: bytes, kind: str) -> Any:
     try:
         return _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        why = syntax_error(body) or "exceeded max depth"  # it is JSON, and deeper than the decoder goes
+        why = syntax_error(body) or "exceeded max depth"  # valid JSON, but nested too deeply for the decoder
         raise _no_version_and_kind(kind, why, body) from None
 
 
@@ -104,9 +121,9 @@ def _no_version_and_kind(kind: str, why: str, body: bytes) -> StatusError:
 
 
 def unrecognized_body(kind: str, why: str, body: bytes) -> StatusError:
-    """Refuse (400) a body in which no object of `kind` can be found; the answer shows how the body begins.
+    """Return the error (400) for a body that is no object of `kind`, with the beginning of the body.
 
-    Options, whose `kind` is left "", are refused with the reason alone.
+    For DeleteOptions, whose `kind` is "", the message is the reason alone.
     """
     if not kind:
         return bad_request(why)
@@ -127,10 +144,10 @@ def _go_kind(value: object) -> str:
 
 
 def decode_json(body: bytes) -> Any:
-    """Decode JSON of any shape.
+    """Decode any JSON value.
 
     Raises:
-        ValueError: it is none; the message is that of Go's decoder.
+        ValueError: It is invalid; the message is that of Go's decoder.
     """
     try:
         return _decode(body)
@@ -139,9 +156,9 @@ def decode_json(body: bytes) -> Any:
 
 
 def duplicate_members(body: bytes, decoded: object) -> list[str]:
-    """Tell the members that an object in a JSON body has twice.
+    """Return errors about duplicate members of objects in a JSON body.
 
-    The common body has none, which is seen cheaply: encoded again, it has as many colons after quotes.
+    Most bodies have none. A cheap check finds that out: encoded again, such a body has as many colons after quotes.
     """
     if body.count(b'":') <= msgspec.json.encode(decoded).count(b'":'):
         return []
@@ -149,11 +166,11 @@ def duplicate_members(body: bytes, decoded: object) -> list[str]:
 
 
 def read_documents(text: bytes) -> Iterator[Any]:
-    """Read the documents of YAML, which JSON is too, one after another, as the server reads bodies.
+    """Yield the documents of a YAML or JSON text, decoded as the server decodes bodies.
 
     Raises:
-        ValueError: it is no YAML; one line says why, and where if that is known.
+        ValueError: It is no YAML; the message is one line, with the line number if it is known.
     """
-    from pyctrl.apiserver._serializer.yaml_reader import read_yaml_documents as read  # here: see above
+    from pyctrl.apiserver._serializer.yaml_reader import read_yaml_documents as read  # here: most clients send JSON
 
     return read(text, [])

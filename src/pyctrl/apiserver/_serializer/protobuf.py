@@ -1,7 +1,7 @@
-"""Request bodies in protobuf: Kubernetes' envelope, and the built-in kinds, as the JSON that the server works with.
+"""Decoding of protobuf bodies: Kubernetes' envelope and the built-in kinds, to the JSON that the server uses.
 
-kubectl and Go programs send built-in kinds so. The messages are described in `_schemas/protobuf.json`, which
-`tools/protobuf` writes; they are read with the first such body, and compiled as they are met.
+kubectl and Go programs send built-in kinds as protobuf. `_schemas/protobuf.json`, written by `tools/protobuf`,
+describes the messages. It is loaded with the first such body, and each message is compiled on first use.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import msgspec
 from pyctrl._protobuf_wire import WireError, WireType, fields, signed, varints
 from pyctrl.apiserver._errors import StatusError, bad_request, unsupported_media_type
 
+__all__ = ["DELETE_OPTIONS", "decode_protobuf"]
+
 _PREFIX = b"k8s\0"
 DELETE_OPTIONS = "DeleteOptions"
 
@@ -26,12 +28,12 @@ Unrecognized = Callable[[str, str, bytes], StatusError]
 
 
 def decode_protobuf(body: bytes, kind: str, unrecognized: Unrecognized) -> dict[str, Any]:
-    """Decode a body that should be an object of `kind`; an envelope that names no kind has one of that kind.
+    """Decode a body that must be an object of `kind`, the default for an envelope without a kind.
 
     An object of another kind is returned without its content: callers check the kind and refuse it.
 
     Raises:
-        Refused: 400, or 415 for a kind that has no protobuf form.
+        StatusError: 400, or 415 for a kind without a protobuf form.
     """
     described = _described()
     if kind not in described.names:
@@ -41,14 +43,14 @@ def decode_protobuf(body: bytes, kind: str, unrecognized: Unrecognized) -> dict[
     except WireError as error:
         raise unrecognized(kind, str(error), body) from None
     if version.count("/") > 1:
-        version = ""  # as Go reads an envelope: a version that does not parse is none
+        version = ""  # as Go reads an envelope: a version that does not parse is dropped
     typed = {key: value for key, value in (("apiVersion", version), ("kind", name)) if value}
     message = described.message(version, name, kind)
     if message is None:
         return typed
     where = f'{name or kind} in version "{version.rpartition("/")[2]}" cannot be handled as a {kind}: '
     if kind == DELETE_OPTIONS:
-        where = ""  # they are read before the object they are for is known
+        where = ""  # they are decoded before the kind of the object is known
     try:
         return {**typed, **described.read(message, content)}
     except WireError as error:
@@ -58,7 +60,7 @@ def decode_protobuf(body: bytes, kind: str, unrecognized: Unrecognized) -> dict[
 
 
 def _unwrapped(body: bytes) -> tuple[str, str, bytes]:
-    """Open the envelope, a `runtime.Unknown`: version and kind, if it tells them, and the message within."""
+    """Return apiVersion and kind of the envelope (`runtime.Unknown`), "" if absent, and the message in it."""
     if not body:
         raise WireError("empty data")
     if not body.startswith(_PREFIX):
@@ -83,13 +85,13 @@ def _go(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _MessageField:
-    """One field of a message: its JSON name, how it is written, and what its value becomes."""
+    """One field of a message: its JSON name, its wire format and the conversion of its value."""
 
     name: str
-    rule: str  # "", "list", "map", or "inline": its members are those of the message it is in
+    rule: str  # "", "list", "map", or "inline": its members belong to the outer message
     wire: WireType
     value: Callable[[Any], Any]
-    omit: bool  # when it is zero
+    omit: bool  # left out when it is zero
 
 
 class _Messages:
@@ -99,19 +101,19 @@ class _Messages:
         self._kinds = kinds
         self._texts = messages
         self._compiled: dict[str, dict[int, _MessageField]] = {}
-        self.names: dict[str, str] = {}  # kind -> message, of the core group if it has one
+        self.names: dict[str, str] = {}  # kind -> message, preferably of the core group
         for kind, message in kinds.items():
             name = kind.partition(" ")[2]
             if name not in self.names or kind.startswith("v1 "):
                 self.names[name] = message
 
     def message(self, version: str, kind: str, wanted: str) -> str | None:
-        """Name the message of a kind. One without a version or a kind, or in another version, is of the kind wanted."""
+        """Return the message of a kind; that of `wanted` without version or kind, or for an unknown version of it."""
         known = self._kinds.get(f"{version} {kind}")
         return self.names[wanted] if known is None and (not kind or kind == wanted) else known
 
     def read(self, name: str, data: bytes) -> Any:
-        """Decode a message into what its JSON is."""
+        """Decode a message to its JSON."""
         described = self._fields(name)
         found: dict[str, Any] = {}
         for number, wire, value in fields(data):
@@ -127,11 +129,11 @@ class _Messages:
         return self._compiled[name]
 
     def _field(self, text: str) -> tuple[int, _MessageField]:
-        """Read `NUMBER NAME [list|map|inline] TYPE[?]`."""
+        """Parse `NUMBER NAME [list|map|inline] TYPE[?]`."""
         number, name, *rule, of = text.removesuffix("?").split(" ")
         wire, value = _SCALARS.get(of) or (WireType.BYTES, self._reader(of))
         if rule == ["map"]:
-            wire, value = WireType.BYTES, _entry(value)  # of bytes in some form: no kind has a map of numbers
+            wire, value = WireType.BYTES, _entry(value)  # no kind has a map of numbers
         return int(number), _MessageField(name, "".join(rule), wire, value, text.endswith("?"))
 
     def _reader(self, name: str) -> Callable[[bytes], Any]:
@@ -176,7 +178,7 @@ def _encoded(data: bytes) -> str:
 
 def _double(data: bytes) -> float | int:
     number: float = struct.unpack("<d", data)[0]
-    return int(number) if number.is_integer() else number  # as JSON has it
+    return int(number) if number.is_integer() else number  # as in JSON
 
 
 def _strings(data: bytes) -> list[str]:
@@ -211,7 +213,7 @@ def _moment(data: bytes) -> tuple[datetime, int] | None:
     try:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds), nanoseconds // 1000
     except OverflowError:
-        raise WireError(f"{seconds} seconds are no time") from None
+        raise WireError(f"time out of range: {seconds} seconds") from None
 
 
 def _time(data: bytes) -> str | None:
@@ -248,7 +250,7 @@ _UNIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @cache
 def _described() -> _Messages:
-    from pyctrl._schemas import load  # here: only who is sent protobuf pays for reading it
+    from pyctrl._schemas import load  # here: read with the first protobuf body
 
     document = load("protobuf")
     return _Messages(document["kinds"], document["messages"])

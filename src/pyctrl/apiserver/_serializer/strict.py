@@ -1,4 +1,4 @@
-"""Field validation: what happens to fields the schema does not know, and to fields that are written twice."""
+"""Strict field validation: unknown fields and duplicate fields of request bodies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from pyctrl._go.text import quoted
 from pyctrl.apiserver import _errors as answers
+
+__all__ = ["duplicate_fields", "report_unknown"]
 
 
 def report_unknown(
@@ -17,30 +19,34 @@ def report_unknown(
     field_validation: str,
     warnings: list[str],
 ) -> None:
-    """Refuse (Strict), warn about (Warn) or overlook (Ignore) unknown and duplicate fields."""
+    """Refuse (Strict), warn about (Warn) or ignore (Ignore) unknown and duplicate fields."""
     if field_validation == "Ignore" or not (unknown or duplicates):
         return
-    said = [f"unknown field {quoted(path)}" for path in unknown]
-    twice = [each for each in duplicates if not _is_unknown(each, unknown)]
+    unknown_errors = [f"unknown field {quoted(path)}" for path in unknown]
+    duplicate_errors = [each for each in duplicates if not _is_unknown(each, unknown)]
     if field_validation == "Strict":
-        raise answers.UndecodableBody(kind, version, f"strict decoding error: {', '.join([*_together(twice), *said])}")
-    warnings.extend([*twice, *said])
+        raise answers.UndecodableBody(
+            kind,
+            version,
+            f"strict decoding error: {', '.join([*_joined_yaml_errors(duplicate_errors), *unknown_errors])}",
+        )
+    warnings.extend([*duplicate_errors, *unknown_errors])
 
 
-def _is_unknown(told: str, unknown: Sequence[str]) -> bool:
-    """What is twice in an unknown place, or is unknown itself, is told as unknown only."""
-    path = told.removeprefix('duplicate field "').removesuffix('"')
+def _is_unknown(error: str, unknown: Sequence[str]) -> bool:
+    """Return whether a duplicate field is unknown or inside an unknown field, which is reported instead."""
+    path = error.removeprefix('duplicate field "').removesuffix('"')
     return any(path == each or path.startswith((f"{each}.", f"{each}[")) for each in unknown)
 
 
-def _together(duplicates: Sequence[str]) -> list[str]:
-    """Complaints about lines of YAML are one error."""
+def _joined_yaml_errors(duplicates: Sequence[str]) -> list[str]:
+    """Join errors about lines of YAML, as go-yaml does."""
     lines = [f"\n  {each}" for each in duplicates if each.startswith("line ")]
     return [f"yaml: unmarshal errors:{''.join(lines)}"] if lines else list(duplicates)
 
 
 def duplicate_fields(body: bytes) -> list[str]:
-    """Give the paths of keys that a JSON text has twice in one object, in the order they are met."""
+    """Return the paths of duplicate keys in a JSON text, in document order."""
     if not _may_repeat(body):
         return []
     found: list[str] = []
@@ -49,11 +55,11 @@ def duplicate_fields(body: bytes) -> list[str]:
 
 
 class _Pairs(list[tuple[str, object]]):
-    """An object as the text has it: repeated keys and all."""
+    """The members of an object with repeated keys."""
 
 
 def _may_repeat(body: bytes) -> bool:
-    """Cheap look before the walk: does any object have a key twice?"""
+    """Return whether an object has a key twice: a cheap check before the walk."""
     seen_twice = False
 
     def look(pairs: list[tuple[str, object]]) -> None:

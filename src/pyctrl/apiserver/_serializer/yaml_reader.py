@@ -1,4 +1,4 @@
-"""YAML as kube-apiserver reads it: one document, with go-yaml's scalars, the keys of JSON, and go-yaml's complaints."""
+"""YAML as kube-apiserver reads it: with go-yaml's scalars and errors, and string keys as in JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import msgspec
 if TYPE_CHECKING:
     import yaml
 
-ALIAS_LIMIT = 400_000  # nodes that aliases may unfold to; where go-yaml begins to doubt a document
+__all__ = ["read_yaml", "read_yaml_documents", "read_yaml_nodes"]
+
+ALIAS_LIMIT = 400_000  # nodes that aliases may expand to; go-yaml's threshold for excessive aliasing
 QUICK_DEPTH = 1_000  # levels that libyaml may compose
 
-# libyaml's words where PyYAML, which was made after it, has others.
-_WORDS = {
+# libyaml's messages where those of PyYAML differ.
+_MESSAGES = {
     "mapping values are not allowed here": "mapping values are not allowed in this context",
     "sequence entries are not allowed here": "block sequence entries are not allowed in this context",
     "mapping keys are not allowed here": "mapping keys are not allowed in this context",
@@ -36,16 +38,16 @@ _EXPECTED = (
 
 
 def read_yaml(text: bytes, duplicates: list[str]) -> Any:
-    """Decode the first document; keys that a mapping has twice are told in `duplicates`.
+    """Decode the first document; append errors about duplicate keys to `duplicates`.
 
     Raises:
-        ValueError: it is no YAML; the message is go-yaml's.
+        ValueError: It is no YAML; the message is go-yaml's.
     """
     return next(read_yaml_documents(text, duplicates), None)
 
 
 def read_yaml_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
-    """Decode one document after another, as `read_yaml` does."""
+    """Yield all documents, decoded as by `read_yaml`."""
     import yaml
 
     try:
@@ -54,7 +56,7 @@ def read_yaml_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
         while loader.check_node():
             yield _built(loader, loader.get_node())
     except yaml.MarkedYAMLError as error:
-        raise ValueError(_complaint(error)) from error
+        raise ValueError(_error_message(error)) from error
     except yaml.YAMLError as error:
         raise ValueError(f"yaml: {str(error).splitlines()[0]}") from error
     except RecursionError as error:
@@ -62,15 +64,15 @@ def read_yaml_documents(text: bytes, duplicates: list[str]) -> Iterator[Any]:
 
 
 def read_yaml_nodes(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
-    """Decode one document after another, each with the nodes it was made of, which know their lines and columns."""
+    """Yield all documents, each with its node tree, whose nodes have lines and columns."""
     import yaml
 
-    text = text.replace(b"\t", b" ") if text.lstrip()[:1] in (b"{", b"[") else text  # JSON may have tabs between
+    text = text.replace(b"\t", b" ") if text.lstrip()[:1] in (b"{", b"[") else text  # JSON may be indented by tabs
     try:
-        # libyaml composes by recursion in C, which has no limit but the end of the stack
+        # libyaml composes recursively in C, limited only by the stack
         nodes = list(yaml.compose_all(text, _loader(quick=True))) if _is_shallow(text) else []
     except (yaml.YAMLError, RecursionError):
-        nodes = []  # what is wrong is told in go-yaml's words, which are made of those of the other one
+        nodes = []  # the slow path below reports the error: go-yaml's messages derive from those of PyYAML
     if not nodes:
         yield from ((each, yaml.ScalarNode("", "")) for each in read_yaml_documents(text, []))
         return
@@ -80,7 +82,7 @@ def read_yaml_nodes(text: bytes) -> Iterator[tuple[Any, yaml.Node]]:
         try:
             built = _built(loader, node)
         except yaml.MarkedYAMLError as error:
-            raise ValueError(_complaint(error)) from error
+            raise ValueError(_error_message(error)) from error
         yield built, node
 
 
@@ -99,16 +101,16 @@ def _is_shallow(text: bytes) -> bool:
 
 
 def _built(loader: Any, node: yaml.Node) -> Any:
-    unfolded, has_aliases = _unfolded(node, {})
-    if has_aliases and unfolded > ALIAS_LIMIT:
+    count, has_aliases = _expanded_size(node, {})
+    if has_aliases and count > ALIAS_LIMIT:
         raise ValueError("yaml: document contains excessive aliasing")
     built = loader.construct_document(node)
-    # Each alias becomes an object of its own, as in JSON: what is done to one must not be done to the other.
+    # Each alias becomes a separate object, as in JSON: a change of one must not change the other.
     return msgspec.json.decode(msgspec.json.encode(built)) if has_aliases else built
 
 
-def _unfolded(node: yaml.Node, known: dict[int, int]) -> tuple[int, bool]:
-    """Count the nodes below one, each alias as all that it stands for; and say whether there are aliases."""
+def _expanded_size(node: yaml.Node, known: dict[int, int]) -> tuple[int, bool]:
+    """Return the number of nodes with all aliases expanded, and whether there are aliases."""
     import yaml
 
     if isinstance(node, yaml.ScalarNode):
@@ -120,44 +122,46 @@ def _unfolded(node: yaml.Node, known: dict[int, int]) -> tuple[int, bool]:
         if not known[id(node)]:
             raise ValueError("yaml: anchor value contains itself")
         return known[id(node)], True
-    known[id(node)] = 0  # it is being counted
+    known[id(node)] = 0  # marks a node that is being counted
     children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
-    counts = [_unfolded(child, known) for child in children]
+    counts = [_expanded_size(child, known) for child in children]
     total = known[id(node)] = 1 + sum(count for count, _ in counts)
     return total, any(aliased for _, aliased in counts)
 
 
-def _complaint(error: yaml.MarkedYAMLError) -> str:
-    """Say what go-yaml would: with a line where libyaml knows one that is not the first."""
+def _error_message(error: yaml.MarkedYAMLError) -> str:
+    """Return go-yaml's message, which has a line number if libyaml reports one other than the first."""
     import yaml
 
     problem = error.problem or str(error.context)
     if alias := _NO_ALIAS.match(problem):
         return f"yaml: unknown anchor {alias[1]} referenced"
-    words = "found character that cannot start any token" if _NO_START.match(problem) else _WORDS.get(problem, problem)
+    message = (
+        "found character that cannot start any token" if _NO_START.match(problem) else _MESSAGES.get(problem, problem)
+    )
     for pattern, theirs in _EXPECTED:
         if pattern.match(problem):
-            words = theirs
+            message = theirs
     line = next((mark.line for mark in (error.context_mark, error.problem_mark) if mark and mark.line), 0)
     if isinstance(error, yaml.scanner.ScannerError):
         line += bool(line)
-    elif not line and "expected" in words:
+    elif not line and "expected" in message:
         line = 1
-    return f"yaml: line {line}: {words}" if line else f"yaml: {words}"
+    return f"yaml: line {line}: {message}" if line else f"yaml: {message}"
 
 
 @cache
 def _loader(*, quick: bool = False) -> type[Any]:
-    """Make a loader with go-yaml's scalars: y and n are booleans, times and 1:30 are text, 1e3 is a number.
+    """Return a loader with go-yaml's scalars: y and n are booleans, times and 1:30 are strings, 1e3 is a number.
 
     Args:
-        quick: read with libyaml, ten times as quick, where PyYAML has it; what it complains of is not go-yaml's.
+        quick: Use libyaml if PyYAML has it: ten times as fast, but with other errors than go-yaml.
     """
     import yaml
 
     base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if quick else yaml.SafeLoader
 
-    class Loader(base):  # type: ignore[misc, valid-type]  # one of two with the same methods
+    class Loader(base):  # type: ignore[misc, valid-type]  # either has the same methods
         duplicates: list[str]
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -173,7 +177,7 @@ def _loader(*, quick: bool = False) -> type[Any]:
                     self.duplicates.append(f'line {key.start_mark.line + 1}: key "{name}" already set in map')
                 seen.add(name)
 
-    Loader.yaml_implicit_resolvers = {}  # PyYAML's own are left out; these are all
+    Loader.yaml_implicit_resolvers = {}  # without PyYAML's resolvers
     words = "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"
     resolver = Loader.add_implicit_resolver
     resolver("tag:yaml.org,2002:bool", re.compile(f"^(?:{words})$"), list("yYnNtTfFoO"))
@@ -198,12 +202,12 @@ def _construct_bool(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> bool:
 
 
 def _construct_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float | int | str:
-    """Construct an integer of 64 bits; as in go-yaml, a larger one is a float, and what is no number is a text."""
+    """Construct a 64-bit integer; as in go-yaml, a larger one is a float, and other text is a string."""
     import yaml
 
     try:
         number = int(yaml.SafeLoader.construct_yaml_int(loader, node))
-    except ValueError as error:  # 0x_, more digits than Python converts, or a tag that was written
+    except ValueError as error:  # 0x_, more digits than Python converts, or an explicit tag
         if _INTEGER.fullmatch(node.value):
             return str(node.value)
         raise _wrong_tag(node, "!!int") from error
@@ -227,7 +231,7 @@ def _construct_timestamp(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Any:
 
     try:
         return yaml.SafeLoader.construct_yaml_timestamp(loader, node)
-    except (AttributeError, ValueError) as error:  # the first is PyYAML's way to say that it is none
+    except (AttributeError, ValueError) as error:  # AttributeError: PyYAML's error for text that is no timestamp
         raise _wrong_tag(node, "!!timestamp") from error
 
 
@@ -236,7 +240,7 @@ def _wrong_tag(node: yaml.ScalarNode, tag: str) -> ValueError:
 
 
 def _construct_unknown(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
-    """A tag that nobody knows says nothing."""
+    """Construct a node with an unknown tag as if it had none."""
     import yaml
 
     if isinstance(node, yaml.MappingNode):

@@ -1,4 +1,4 @@
-"""Continue tokens: where a list in pages goes on, and at which version. The same text that kube-apiserver writes."""
+"""Continue tokens: position and resource version of the next page of a list, in kube-apiserver's encoding."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ import msgspec
 from pyctrl._go.json_errors import syntax_error
 from pyctrl.apiserver._errors import bad_request
 
+__all__ = ["INCONSISTENT", "ContinueToken", "decode_continue", "encode_continue"]
+
 _VERSION = "meta.k8s.io/v1"
-INCONSISTENT = -1  # the version of a token that goes on with whatever is there now
+INCONSISTENT = -1  # the version of a token that continues with the current state
 
 
 class ContinueToken(NamedTuple):
-    """Where to go on: after the objects before `key` (relative to the namespace), as they were at `version`."""
+    """The first key of the next page, relative to the namespace of the list, and the version of the list."""
 
     version: int
     key: str
 
 
 def encode_continue(version: int, last: str) -> str:
-    """Encode the place after the object whose key is `last`."""
+    """Return the token of the position after the object with the key `last`."""
     token = {"v": _VERSION, "rv": version, "start": f"/{last}\0"}
     return base64.urlsafe_b64encode(msgspec.json.encode(token)).rstrip(b"=").decode()
 
@@ -32,7 +34,7 @@ def decode_continue(text: str) -> ContinueToken:
     """Decode a token.
 
     Raises:
-        Refused: 400, it is none.
+        StatusError: 400, it is invalid.
     """
     token = _decode(text)
     if token.get("v") != _VERSION:

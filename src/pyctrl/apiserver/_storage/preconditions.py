@@ -1,37 +1,39 @@
-"""What a write says about the object that it is for, as kube-apiserver's storage checks it."""
+"""Preconditions of a write, checked with the errors of kube-apiserver's storage."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._errors import conflict
-from pyctrl.apiserver._request.negotiation import is_custom
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
     from pyctrl.apiserver._storage.storage import StoredObject
+
+
+__all__ = ["check_storage_preconditions"]
 
 
 def check_storage_preconditions(
     stored: StoredObject, resource: ResourceType, *, uid: str | None, version: str | None = None
 ) -> None:
-    """Refuse (409) a write that is for an object of another uid or version; without either, any will do."""
+    """Refuse (409) a write for another uid or resource version; None and "" match every object."""
     if uid and uid != stored.uid:
-        what = f"UID in precondition: {uid}, UID in object meta: {stored.uid}"
+        mismatch = f"UID in precondition: {uid}, UID in object meta: {stored.uid}"
     elif version and version != str(stored.version):
-        what = f"ResourceVersion in precondition: {version}, ResourceVersion in object meta: {stored.version}"
+        mismatch = f"ResourceVersion in precondition: {version}, ResourceVersion in object meta: {stored.version}"
     else:
         return
     why = (
         f"StorageError: invalid object, Code: 4, Key: {_storage_key(stored, resource)}, ResourceVersion: 0, "
-        f"AdditionalErrorMsg: Precondition failed: {what}"
+        f"AdditionalErrorMsg: Precondition failed: {mismatch}"
     )
     raise conflict(resource.plural, stored.name, resource.group, why)
 
 
 def _storage_key(stored: StoredObject, resource: ResourceType) -> str:
-    """Give the key that kube-apiserver has in etcd."""
-    if is_custom(resource):
+    """Return the key of the object in kube-apiserver's etcd."""
+    if resource.is_custom:
         prefix = f"{resource.group}/{resource.plural}"
     else:
         prefix = {"services": "services/specs", "nodes": "minions"}.get(resource.plural, resource.plural)

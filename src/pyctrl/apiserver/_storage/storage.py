@@ -1,30 +1,39 @@
-"""Versioned storage: what etcd and the watch cache are to kube-apiserver, in memory.
+"""Versioned storage in memory, in the place of etcd and the watch cache of kube-apiserver.
 
-One resource version counts over all resources. A `Collection` holds the objects of one resource as encoded JSON, sorted
-by key, beside the `WatchCacheEvent`s that led there. That history serves three readers: watches (a watch is a
-position in it, so
-nothing is buffered per watcher), lists at an older version, and continue tokens. It is bounded: what is compacted away
-raises `Compacted`, which becomes 410 at the edge.
+All resources share one resource version. A `Collection` holds the objects of one resource as encoded JSON, sorted by
+key, and the history of `WatchCacheEvent`s that led to them. Watches, lists at an older version and continue tokens read
+this history. A watch is a position in it, so nothing is buffered per watcher. The history is bounded: reading a
+position that was compacted raises `Compacted`, which clients get as 410.
 
-Everything here is synchronous and nothing awaits: a read-modify-write by the caller is one transaction.
+Reads and writes are synchronous, so a read-modify-write without an await is one transaction.
 """
 
 from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._registry.resources import ResourceType
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = [
+    "HISTORY",
+    "Collection",
+    "Compacted",
+    "NotConverted",
+    "Storage",
+    "StoredObject",
+    "WatchCacheEvent",
+]
 
 HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
 
-FIRST_VERSION = 40_000  # any number would do; this one stands out: no limit or port that a message tells is near
+FIRST_VERSION = 40_000  # arbitrary; far from limits and ports, so that it stands out in messages
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -35,7 +44,7 @@ _key_of = attrgetter("key")
 
 
 class Compacted(Exception):
-    """The version asked for is older than what the history still knows."""
+    """The requested version is older than the history."""
 
     def __init__(self, wanted: int, oldest: int) -> None:
         super().__init__(f"too old resource version: {wanted} ({oldest})")
@@ -44,7 +53,7 @@ class Compacted(Exception):
 
 
 class NotConverted(Exception):
-    """An object has to be converted by a webhook before a resource can show it."""
+    """A webhook has to convert an object before it can be read in the version of a resource."""
 
     def __init__(self, stored: StoredObject, resource: ResourceType) -> None:
         super().__init__(f"{stored.key} has to be converted for {resource}")
@@ -53,12 +62,12 @@ class NotConverted(Exception):
 
 
 def key_of(namespace: str, name: str) -> str:
-    """Give the key that lists sort by: `namespace/name`, or the name alone in cluster scope."""
+    """Return the key that lists sort by: `namespace/name`, or the name of a cluster-scoped object."""
     return f"{namespace}/{name}" if namespace else name
 
 
 class StoredObject:
-    """One version of one object, encoded once; never changed after it was made."""
+    """One version of one object, encoded once and immutable."""
 
     __slots__ = (
         "_fields",
@@ -86,23 +95,23 @@ class StoredObject:
         self._view: bytes = self.data
         self._view_type = view_type
         self._fields: tuple[ResourceType, dict[str, str]] | None = None
-        self._shown: dict[ResourceType, bytes] | None = None  # what a conversion webhook made of the object
+        self._shown: dict[ResourceType, bytes] | None = None  # the object as a conversion webhook converted it
 
     def decode(self) -> dict[str, Any]:
-        """Decode the object anew, as it was written."""
+        """Decode the object as it was written; each call returns a new one."""
         obj: dict[str, Any] = _decode(self.data)
         return obj
 
     def read(self, resource: ResourceType) -> dict[str, Any]:
-        """Decode the object as `resource` (one version of its kind) shows it."""
+        """Decode the object in the version of `resource`."""
         obj: dict[str, Any] = _decode(self.view(resource))
         return obj
 
     def view(self, resource: ResourceType) -> bytes:
-        """Encode the object as `resource` shows it; the last view is kept.
+        """Encode the object in the version of `resource`; the last result is cached.
 
         Raises:
-            NotConverted: a webhook has to be asked for that, and was not.
+            NotConverted: A webhook has to convert the object first.
         """
         if self._shown is not None and resource in self._shown:
             return self._shown[resource]
@@ -115,20 +124,20 @@ class StoredObject:
         return self._view
 
     def lacks(self, resource: ResourceType, *, anew: bool = False) -> bool:
-        """Whether a webhook has to convert the object before `resource` can show it (or, `anew`, would have to)."""
+        """Return whether a webhook has to convert the object for `resource`; with `anew` ignore earlier conversions."""
         if not resource.converts or self._view_type is resource:
             return False
         if not anew and resource in (self._shown or ()):
             return False
         written: str = self.decode()["apiVersion"]
-        return written != api_version(resource)
+        return written != resource.api_version
 
     def show_as(self, resource: ResourceType, data: bytes) -> None:
-        """Remember what a webhook made of the object."""
+        """Cache the object as a webhook converted it."""
         self._shown = {**(self._shown or {}), resource: data}
 
     def show_like(self, other: StoredObject) -> None:
-        """Take over what a webhook made of another state of the object, of which only metadata differs."""
+        """Copy the conversions of another state of the object, of which only metadata differs."""
         mine = self.decode()["metadata"]
         for resource, data in (other._shown or {}).items():
             shown = _decode(data)
@@ -138,13 +147,13 @@ class StoredObject:
             self.show_as(resource, _encode(shown))
 
     def fields(self, resource: ResourceType) -> dict[str, str]:
-        """Give what field selectors may ask for, computed when it is first asked."""
+        """Return the values of the field labels of `resource`, computed on first use."""
         if self._fields is None or self._fields[0] is not resource:
             self._fields = (resource, dict(resource.selectable_fields(self.read(resource))))
         return self._fields[1]
 
     def at(self, version: int) -> StoredObject:
-        """Give the same object under another version: as events show an object that is gone."""
+        """Return the object with another resource version, as events have an object that was removed."""
         obj: dict[str, Any] = _decode(self._view)
         obj["metadata"]["resourceVersion"] = str(version)
         moved = StoredObject(obj, version, self._view_type)
@@ -152,13 +161,8 @@ class StoredObject:
         return moved
 
 
-def api_version(resource: ResourceType) -> str:
-    """`v1`, or `apps/v1`."""
-    return f"{resource.group}/{resource.version}" if resource.group else resource.version
-
-
 class WatchCacheEvent:
-    """One change of one collection: what the object is now, and what it was."""
+    """One change in a collection: the object before and after it."""
 
     __slots__ = ("_gone", "current", "lines", "previous", "type", "version")
 
@@ -170,20 +174,20 @@ class WatchCacheEvent:
         self.current: StoredObject | None = current
         self.previous: StoredObject | None = previous
         self._gone: StoredObject | None = None
-        # Encoded watch lines, shared by all watchers that see this event alike; see _watch.
+        # Encoded watch lines, shared by all watchers that see this event alike; see `_endpoints.watch`.
         self.lines: dict[tuple[object, ...], bytes] = {}
 
     @property
     def gone(self) -> StoredObject:
-        """The last state under the version of this event: what a watcher gets for whom the object has gone."""
+        """The previous state with the version of this event, which DELETED events carry."""
         if self._gone is None:
-            assert self.previous is not None  # only what was there can go
+            assert self.previous is not None  # only an object that existed can be removed
             self._gone = self.previous.at(self.version)
         return self._gone
 
 
 class Storage:
-    """All collections, and the version that they share."""
+    """All collections, and the resource version that they share."""
 
     def __init__(self, *, history: int = HISTORY) -> None:
         self.version: int = FIRST_VERSION
@@ -192,19 +196,15 @@ class Storage:
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
 
     def collection(self, group: str, resource: str) -> Collection:
-        """Give the collection of one resource; all versions of its group share it."""
+        """Return the collection of a resource, which all versions of its group share."""
         key = (group, resource)
         found = self._collections.get(key)
         if found is None:
             found = self._collections[key] = Collection(self, self._history)
         return found
 
-    def collections(self) -> Iterable[tuple[tuple[str, str], Collection]]:
-        """Give every collection that was ever used, by group and resource."""
-        return self._collections.items()
-
     def advance(self) -> int:
-        """Count to the next version and wake who waits for it."""
+        """Increment the version and wake the requests that wait for it."""
         self.version += 1
         if self._waiting:
             due = [waiter for wanted, waiter in self._waiting if wanted <= self.version]
@@ -215,7 +215,7 @@ class Storage:
         return self.version
 
     async def reaches(self, version: int, *, seconds: float) -> bool:
-        """Wait until the storage is at `version`; False when it is not after `seconds`."""
+        """Wait until the storage has reached `version`; return False if it has not after `seconds`."""
         if version <= self.version:
             return True
         waiter = asyncio.get_running_loop().create_future()
@@ -230,7 +230,7 @@ class Storage:
         return True
 
     def compact(self) -> None:
-        """Forget all history: older versions answer 410 from now on."""
+        """Drop all history: reads of older versions raise `Compacted` from now on."""
         for collection in self._collections.values():
             collection.compact(self.version)
 
@@ -245,13 +245,11 @@ class Collection:
         self._keys: list[str] = []
         self._events: list[WatchCacheEvent] = []
         self._first = 0  # the position of self._events[0]
-        self._compacted = 0  # every version up to this one is forgotten
-        self._past: tuple[int, list[StoredObject]] | None = (
-            None  # the last older state that was listed: pages come in rows
-        )
-        self._waiters: dict[asyncio.Future[bool], None] = {}  # in the order of their coming: runs must repeat
+        self._compacted = 0  # every version up to this one is dropped
+        self._past: tuple[int, list[StoredObject]] | None = None  # the last older state that a list read, for its pages
+        self._waiters: dict[asyncio.Future[bool], None] = {}  # a dict keeps their order: runs must be reproducible
         self._listeners: list[Callable[[WatchCacheEvent], None]] = []
-        #: Moves when what is stored here is no longer served; watches of an earlier era end.
+        #: Incremented when the resource is no longer served, which ends all watches.
         self.era: int = 0
 
     def __len__(self) -> int:
@@ -260,21 +258,21 @@ class Collection:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def find(self, namespace: str, name: str) -> StoredObject | None:
-        """Give the current version of one object."""
+        """Return the current version of an object, None when it does not exist."""
         return self._objects.get(key_of(namespace, name))
 
     def current(self, namespace: str) -> list[StoredObject]:
-        """Give all objects of a namespace (or of all, with ""), sorted by key."""
+        """Return all objects of a namespace (of all namespaces with ""), sorted by key."""
         keys, objects = self._keys, self._objects
         if namespace:
             keys = keys[bisect_left(keys, f"{namespace}/") : bisect_left(keys, f"{namespace}{_AFTER_SLASH}")]
         return [objects[key] for key in keys]
 
     def at(self, version: int, namespace: str) -> list[StoredObject]:
-        """Give the objects as they were at `version`.
+        """Return the objects as they were at `version`.
 
         Raises:
-            Compacted: the history does not reach back so far.
+            Compacted: The history does not reach back so far.
         """
         start = self.position_after(version) - self._first
         if start == len(self._events):
@@ -284,7 +282,7 @@ class Collection:
         return _of_namespace(self._past[1], namespace)
 
     def _rewound(self, start: int) -> list[StoredObject]:
-        """Take back the events from `start` on."""
+        """Return the objects before the events from `start` on."""
         then: dict[str, StoredObject] = dict(self._objects)
         for event in reversed(self._events[start:]):
             if event.previous is not None:
@@ -299,7 +297,7 @@ class Collection:
         """Store `obj` under the next version, which is written into it.
 
         Args:
-            resource: what shows it as it is; None when nobody knows.
+            resource: The type in whose version the object is; None when it is unknown.
         """
         version = self._storage.advance()
         obj["metadata"]["resourceVersion"] = str(version)
@@ -322,7 +320,7 @@ class Collection:
 
     def _record(self, event: WatchCacheEvent) -> None:
         self._events.append(event)
-        if len(self._events) >= 2 * self._limit:  # trimmed by halves, so that trimming costs nothing on average
+        if len(self._events) >= 2 * self._limit:  # trimmed by halves, so that a write costs O(1) on average
             self._forget(len(self._events) - self._limit)
         for listener in self._listeners:
             listener(event)
@@ -344,7 +342,7 @@ class Collection:
     # -- history -----------------------------------------------------------------------------------------------
 
     def compact(self, version: int) -> None:
-        """Forget the history up to `version`."""
+        """Drop the history up to `version`."""
         self._forget(bisect_right(self._events, version, key=_version_of))
         self._compacted = max(self._compacted, version)
 
@@ -354,48 +352,48 @@ class Collection:
         return self._first + len(self._events)
 
     def position_after(self, version: int) -> int:
-        """Give the position of the first event that is newer than `version`.
+        """Return the position of the first event that is newer than `version`.
 
         Raises:
-            Compacted: events newer than `version` may be forgotten.
+            Compacted: Events newer than `version` may have been dropped.
         """
         if version < self._compacted:
             raise Compacted(version, self._compacted)
         return self._first + bisect_right(self._events, version, key=_version_of)
 
     def events_from(self, position: int) -> list[WatchCacheEvent]:
-        """Give the events from `position` on.
+        """Return the events from `position` on.
 
         Raises:
-            Compacted: the history was trimmed past the position; the reader was too slow.
+            Compacted: The history was trimmed past the position because the reader was too slow.
         """
         if position < self._first:
             raise Compacted(self._compacted, self._storage.version)
         return self._events[position - self._first :]
 
     async def wait_for_event(self, deadline: float) -> bool:
-        """Wait for the next event; False when `deadline`, on the loop's clock, came first."""
+        """Wait for the next event; return False when `deadline`, on the loop's clock, passes first."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[bool] = loop.create_future()
         self._waiters[waiter] = None
-        alarm = loop.call_at(deadline, _expire, waiter)
+        timer = loop.call_at(deadline, _expire, waiter)
         try:
             return await waiter
         finally:
-            alarm.cancel()
+            timer.cancel()
             self._waiters.pop(waiter, None)
 
     def end_watches(self) -> None:
-        """Begin an era, in which nobody watches yet."""
+        """End all watches of this collection."""
         self.era += 1
         self._wake()
 
     def listen(self, listener: Callable[[WatchCacheEvent], None]) -> None:
-        """Call `listener` in the transaction of every event, for what must never lag behind the storage."""
+        """Call `listener` synchronously for every event, for state that must never lag behind the storage."""
         self._listeners.append(listener)
 
 
-_AFTER_SLASH = "0"  # the character after "/": what sorts after every key of a namespace
+_AFTER_SLASH = "0"  # the character after "/": sorts after every key of a namespace
 
 
 def _of_namespace(objects: list[StoredObject], namespace: str) -> list[StoredObject]:

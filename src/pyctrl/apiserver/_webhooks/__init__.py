@@ -1,7 +1,7 @@
-"""Calls of webhooks: how a review gets to the program that answers it, and what can go wrong on the way.
+"""Webhook calls of the server.
 
-Admission, conversion, and questions about users use the same `WebhookClient`. It takes the `clientConfig` of a webhook
-and hands a `WebhookRequest` to a `WebhookCaller`: the one that speaks HTTPS, or one in this process, which needs no
+Admission, conversion, authentication and authorization use the same `WebhookClient`. It takes the `clientConfig` of a
+webhook and passes a `WebhookRequest` to a `WebhookCaller`: `HttpsCaller`, or one in this process, which needs no
 sockets and works in virtual time.
 """
 

@@ -1,13 +1,15 @@
-"""The seam between the server and the programs that answer webhooks."""
+"""The interface that carries the server's requests to webhooks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+__all__ = ["ServiceReference", "WebhookCaller", "WebhookRequest", "WebhookResponse", "WebhookUnreachable"]
+
 
 class ServiceReference(NamedTuple):
-    """The service that a webhook names instead of a URL."""
+    """A reference to the service of a webhook without a URL."""
 
     namespace: str
     name: str
@@ -18,20 +20,20 @@ class ServiceReference(NamedTuple):
 class WebhookRequest:
     """One POST to a webhook.
 
-    `url` is what kube-apiserver's messages show: for a service `https://NAME.NAMESPACE.svc:PORT/PATH`, and with the
-    timeout in its query. Whoever carries the request need not count `timeout_seconds`: the server does.
+    `url` is the one in kube-apiserver's messages: for a service `https://NAME.NAMESPACE.svc:PORT/PATH`, with the
+    timeout in its query. The server enforces `timeout_seconds`; a caller need not.
     """
 
     url: str
     body: bytes  # JSON
     timeout_seconds: float
-    ca: bytes = b""  # PEM; without, the authorities of the system count
+    ca: bytes = b""  # PEM; empty for the certificate authorities of the system
     service: ServiceReference | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookResponse:
-    """What a webhook answers."""
+    """The response of a webhook."""
 
     body: bytes
     status: int = 200
@@ -39,9 +41,9 @@ class WebhookResponse:
 
 
 class WebhookUnreachable(Exception):
-    """Raised by a `WebhookCaller` when no answer can be had; the text says why, in a few words.
+    """Raised by a `WebhookCaller` that gets no response. The text is the reason, in a few words.
 
-    ``url`` is the one that does not answer, where that is not the request's: after a redirect.
+    ``url`` is the failing URL if it is not the request's: after a redirect.
     """
 
     def __init__(self, why: str, *, url: str = "") -> None:
@@ -50,12 +52,12 @@ class WebhookUnreachable(Exception):
 
 
 class WebhookCaller(Protocol):
-    """Carries requests to webhooks. An `async def` function will do: it may route by the URL's path, or the service."""
+    """Carries requests to webhooks. It can be an `async def` function that routes by the URL's path or the service."""
 
     async def __call__(self, request: WebhookRequest, /) -> WebhookResponse:
-        """Give the answer, whatever its status.
+        """Return the response, of any status.
 
         Raises:
-            WebhookUnreachable: there is none. An OSError is taken for the same.
+            WebhookUnreachable: There is no response. An OSError means the same.
         """
         ...

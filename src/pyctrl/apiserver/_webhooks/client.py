@@ -1,4 +1,4 @@
-"""Posts reviews to webhooks, and tells failures in the words of kube-apiserver's own client."""
+"""Client that posts reviews to webhooks; its errors are in the words of kube-apiserver's REST client."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from pyctrl.apiserver._webhooks.caller import (
     WebhookUnreachable,
 )
 
+__all__ = ["InvalidClientConfig", "WebhookCallFailed", "WebhookClient"]
+
+
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _SUCCESS = range(200, 207)
 _WORDS = {
@@ -39,9 +42,9 @@ _WORDS = {
 
 
 class WebhookCallFailed(Exception):
-    """A webhook could not be asked, or gave no review back; the text is what kube-apiserver would say.
+    """Raised if the call of a webhook failed or did not return JSON. The text is kube-apiserver's.
 
-    ``status`` is that of its answer, 0 when there was none or it was fine.
+    ``status`` is the status code of an error response, else 0.
     """
 
     def __init__(self, message: str, status: int = 0) -> None:
@@ -50,36 +53,36 @@ class WebhookCallFailed(Exception):
 
 
 class InvalidClientConfig(WebhookCallFailed):
-    """A webhook that cannot even be tried, for what its configuration says."""
+    """Raised for a `clientConfig` that no request can be made from."""
 
 
 class WebhookClient:
-    """Asks webhooks through a `WebhookCaller`."""
+    """Posts reviews through a `WebhookCaller`."""
 
     def __init__(self, call: WebhookCaller) -> None:
         self._call = call
 
     async def post(self, config: Mapping[str, Any], review: Mapping[str, Any], timeout_seconds: int) -> Any:
-        """Send a review to the webhook of a `clientConfig` and give the JSON that it answers.
+        """Post a review to the webhook of a `clientConfig` and return the decoded body of the response.
 
         Raises:
-            InvalidClientConfig: the authorities of the configuration are none.
-            WebhookCallFailed: nothing came back in time, or nothing that could be a review.
+            InvalidClientConfig: The CA bundle has no certificate.
+            WebhookCallFailed: There was no response in time, an error response, or a body that is not JSON.
         """
         request = webhook_request_of(config, msgspec.json.encode(review), timeout_seconds)
         try:
             async with asyncio.timeout(timeout_seconds):
-                answer = await self._call(request)
+                response = await self._call(request)
         except TimeoutError:
             raise WebhookCallFailed(f"Post {quoted(request.url)}: context deadline exceeded") from None
         except (WebhookUnreachable, OSError) as error:
             url = getattr(error, "url", "") or request.url
             raise WebhookCallFailed(f"Post {quoted(url)}: {error}") from None
-        return _decoded(answer)
+        return _decoded(response)
 
 
 def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: int) -> WebhookRequest:
-    """Make the request for a `clientConfig`."""
+    """Return the request for a `clientConfig`."""
     service, url = None, config.get("url")
     ca = base64.b64decode(config.get("caBundle") or "")
     if ca and _CERTIFICATE not in ca:
@@ -101,14 +104,14 @@ def webhook_request_of(config: Mapping[str, Any], body: bytes, timeout_seconds: 
 
 
 def _cleaned(path: str) -> str:
-    """Clean a path as client-go's REST client does: one slash each, no dots, none at the end; escaped again."""
+    """Normalize a path as client-go's REST client: single slashes, no dot segments, no trailing slash, escaped."""
     return quote(posixpath.normpath(f"/{path.lstrip('/')}"), safe="/$&+,:;=@~")
 
 
 def _decoded(answer: WebhookResponse) -> Any:
-    """Give the JSON of an answer; YAML does as well, as for everything that kube-apiserver's client reads."""
+    """Decode the body of a response: JSON, or YAML as in kube-apiserver's client."""
     if answer.status not in _SUCCESS:
-        raise WebhookCallFailed(_refusal(answer), answer.status)
+        raise WebhookCallFailed(_error_message(answer), answer.status)
     if not answer.body:
         kind = answer.content_type
         raise WebhookCallFailed(f"0-length response with status code: {answer.status} and content type: {kind}")
@@ -125,8 +128,8 @@ def _read_yaml(body: bytes) -> Any:
         raise bad_request(f"error converting YAML to JSON: {error}") from None
 
 
-def _refusal(answer: WebhookResponse) -> str:
-    """Say what an error status means; a Status in the body says it itself."""
+def _error_message(answer: WebhookResponse) -> str:
+    """Return the message of an error response: that of a Status in its body, or client-go's for the code."""
     try:
         status = decode_json(answer.body)
     except ValueError:
@@ -134,12 +137,12 @@ def _refusal(answer: WebhookResponse) -> str:
     if isinstance(status, dict) and status.get("kind") == "Status" and status.get("message"):
         return str(status["message"])
     is_text = answer.content_type.startswith("text/")
-    said = answer.body.decode("utf-8", "replace").strip() if is_text else "unknown"
+    text = answer.body.decode("utf-8", "replace").strip() if is_text else "unknown"
     code = answer.status
     if code in _WORDS:
         return _WORDS[code]
     if code in (403, 406, 415):
-        return said or "unknown"
+        return text or "unknown"
     if code >= 500:
-        return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"
+        return f"an error on the server ({quoted(text)}) has prevented the request from succeeding"
     return f"the server responded with the status code {code} but did not return more information"

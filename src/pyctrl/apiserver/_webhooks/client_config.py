@@ -1,4 +1,4 @@
-"""How a webhook is reached: the rules of `clientConfig`, which admission and conversion share."""
+"""Validation of `clientConfig` and review versions, for admission and conversion webhooks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pyctrl._go.text import quoted
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
 from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["validate_client_config", "validate_review_versions"]
+
 
 REVIEW_VERSIONS = ("v1", "v1beta1")  # of admission and of conversion
 _FORM = "; desired format: https://host[/path]"
@@ -28,7 +31,7 @@ class _ParsedURL(NamedTuple):
 
 
 def validate_client_config(config: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Check that a webhook names a URL or a service, and that it is a usable one."""
+    """Validate that a `clientConfig` has either a valid URL or a valid service."""
     url, service = config.get("url"), config.get("service")
     if (url is None) == (service is None):
         yield required(path, "exactly one of url or service is required")
@@ -57,10 +60,10 @@ def _url(text: str, path: str) -> Iterator[FieldError]:
 
 
 def _parsed(text: str) -> _ParsedURL:
-    """Take a URL apart as Go's url.Parse does.
+    """Parse a URL as Go's url.Parse.
 
     Raises:
-        ValueError: it is none; the text is Go's.
+        ValueError: It is not a URL; the text is Go's.
     """
     if any(character < " " or character == "\x7f" for character in text):
         raise ValueError("net/url: invalid control character in URL")
@@ -71,12 +74,12 @@ def _parsed(text: str) -> _ParsedURL:
     if found := _SCHEME.match(rest):
         scheme, rest = found[1].lower(), rest[found.end() :]
     rest, _, query = rest.partition("?")
-    user, host, way = None, "", rest
+    user, host, url_path = None, "", rest
     if rest.startswith("//"):
-        authority, slash, way = rest[2:].partition("/")
+        authority, slash, url_path = rest[2:].partition("/")
         user, host = _authority(authority)
-        way = slash + way
-    if wrong := _BAD_ESCAPE.search(way):
+        url_path = slash + url_path
+    if wrong := _BAD_ESCAPE.search(url_path):
         raise ValueError(f"invalid URL escape {quoted(wrong[0])}")
     return _ParsedURL(scheme, user, host, query, fragment)
 
@@ -100,7 +103,7 @@ def _authority(text: str) -> tuple[str | None, str]:
 
 
 def _service(service: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    # kube-apiserver takes one for the other: a missing namespace is told of the name, and the other way round.
+    # As in kube-apiserver: a missing namespace is reported for the name, and a missing name for the namespace.
     if not service.get("namespace"):
         yield required(f"{path}.name")
     if not service.get("name"):
@@ -109,23 +112,23 @@ def _service(service: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     if not 1 <= port <= 65535:
         why = "port is not valid: must be between 1 and 65535, inclusive"
         yield invalid_value(f"{path}.port", port, why)
-    way = service.get("path")
-    if way and way != "/":
-        yield from _path(way, f"{path}.path")
+    url_path = service.get("path")
+    if url_path and url_path != "/":
+        yield from _path(url_path, f"{path}.path")
 
 
-def _path(way: str, path: str) -> Iterator[FieldError]:
-    if not way.startswith("/"):
-        yield invalid_value(path, way, "must start with a '/'")
-    for index, step in enumerate(way[1:].removesuffix("/").split("/")):
-        if not step:
-            yield invalid_value(path, way, f"segment[{index}] may not be empty")
-        for why in names.subdomain(step) if step else ():
-            yield invalid_value(path, way, f"segment[{index}]: {why}")
+def _path(url_path: str, path: str) -> Iterator[FieldError]:
+    if not url_path.startswith("/"):
+        yield invalid_value(path, url_path, "must start with a '/'")
+    for index, segment in enumerate(url_path[1:].removesuffix("/").split("/")):
+        if not segment:
+            yield invalid_value(path, url_path, f"segment[{index}] may not be empty")
+        for why in names.subdomain(segment) if segment else ():
+            yield invalid_value(path, url_path, f"segment[{index}]: {why}")
 
 
 def validate_review_versions(versions: Sequence[str], path: str, why_none: str = "") -> Iterator[FieldError]:
-    """Check the versions of reviews that a webhook understands."""
+    """Validate the review versions that a webhook accepts."""
     if not versions:
         yield required(path, why_none)
         return

@@ -1,4 +1,4 @@
-"""The caller that speaks HTTPS: certificates are verified against the webhook's own bundle."""
+"""Webhook caller over HTTPS, with certificates verified against the webhook's CA bundle."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
     from yarl import URL
 
+__all__ = ["HttpsCaller"]
+
+
 _HEADERS = {
     "Content-Type": "application/json",
     "Accept": "application/json, */*",
     "User-Agent": "kube-apiserver-admission",
 }
 _UNTRUSTED = {10: "certificate has expired or is not yet valid"}  # OpenSSL's verification results, in Go's words
-_MISMATCH = (62, 64)  # of a host's name, of an address
+_MISMATCH = (62, 64)  # of the host name, of the IP address
 
 
-MAX_REQUESTS = 10  # for one call, with the redirects that it follows; net/http's
-_REDIRECTS = {301: "GET", 302: "GET", 303: "GET", 307: "POST", 308: "POST"}  # net/http's; a GET has no body
+MAX_REQUESTS = 10  # of one call, including redirects, as in net/http
+_REDIRECTS = {301: "GET", 302: "GET", 303: "GET", 307: "POST", 308: "POST"}  # as in net/http; a GET has no body
 
 
 class HttpsCaller:
-    """Calls webhooks over the network, one connection for each call. Redirects are followed as Go's net/http does.
+    """Calls webhooks over the network, with one connection for each call. It follows redirects as Go's net/http.
 
     Args:
-        resolve: where services are.
+        resolve: Returns host and port of a service.
     """
 
     def __init__(self, resolve: ServiceResolver) -> None:
@@ -39,36 +42,36 @@ class HttpsCaller:
 
     async def __call__(self, request: WebhookRequest, /) -> WebhookResponse:
         """Post the request."""
-        import aiohttp  # here: a server without webhooks in the network needs no client
+        import aiohttp  # lazy: a server without webhooks over HTTPS does not need it
         from yarl import URL
 
         method, url = "POST", URL(request.url, encoded=True)
-        # Kept until the session ends, which cuts it: to close it at once would wait for the other side's goodbye.
+        # Kept until the session ends, which aborts it: closing it at once would wait for the peer's TLS shutdown.
         connector = aiohttp.TCPConnector(ssl=_trust(request.ca))
         async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
             for _ in range(MAX_REQUESTS):
-                answer, location = await self._sent(session, method, url, request)
+                answer, location = await self._send(session, method, url, request)
                 if answer.status not in _REDIRECTS or not location:
                     return answer
                 method = "GET" if method == "GET" else _REDIRECTS[answer.status]
                 url = url.join(URL(location))
         raise WebhookUnreachable(f"stopped after {MAX_REQUESTS} redirects", url=str(url))
 
-    async def _sent(
+    async def _send(
         self, session: ClientSession, method: str, url: URL, request: WebhookRequest
     ) -> tuple[WebhookResponse, str]:
-        """Send the request to a URL, and give the answer and the URL that it redirects to."""
+        """Send the request to a URL; return the response and the URL that it redirects to."""
         try:
-            return await self._exchanged(session, method, url, request)
+            return await self._round_trip(session, method, url, request)
         except WebhookUnreachable as error:
             raise WebhookUnreachable(str(error), url=str(url)) from None
 
-    async def _exchanged(
+    async def _round_trip(
         self, session: ClientSession, method: str, url: URL, request: WebhookRequest
     ) -> tuple[WebhookResponse, str]:
-        import aiohttp  # here: see above
+        import aiohttp  # lazy: see __call__
 
-        # The name in a service's certificate is the service's, wherever it redirects to: upstream pins it as well.
+        # The certificate must be valid for the service's name, also after a redirect, as in kube-apiserver.
         name = _service_host(request.service)
         dialled, headers = url, dict(_HEADERS)
         if request.service is not None and (url.host, url.port) == (name, request.service.port):
@@ -105,9 +108,9 @@ def _service_host(service: ServiceReference | None) -> str | None:
 
 @lru_cache(maxsize=64)
 def _trust(ca: bytes) -> ssl.SSLContext:
-    """Trust the certificates of a bundle, or the authorities of the system.
+    """Return a TLS context that trusts a CA bundle or, without one, the certificate authorities of the system.
 
-    As in Go, any certificate of the bundle is a root, also a server's own, which envtest and many charts install.
+    As in Go, any certificate of the bundle is a root: also a server's certificate, as in envtest and many charts.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if ca:

@@ -1,4 +1,4 @@
-"""Reads the reviews that webhooks answer, admission's and conversion's, as kube-apiserver's decoder does."""
+"""Decoder of the reviews that webhooks return, for admission and conversion, as in kube-apiserver."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ from typing import Any
 from pyctrl.apiserver._schema.schema import SchemaNode
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode
 
-_SCHEME = "pkg/runtime/scheme.go:111"  # as kube-apiserver's errors name it
+__all__ = ["InvalidReviewBody", "decode_review", "go_kind"]
+
+
+_SCHEME = "pkg/runtime/scheme.go:111"  # the name of the scheme in kube-apiserver's errors
 _TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
 class InvalidReviewBody(Exception):
-    """An answer that is no review of the kind that was asked for; the text is kube-apiserver's."""
+    """Raised for a response that is not a review of the expected kind. The text is kube-apiserver's."""
 
 
 def decode_review(
     answer: Any, node: SchemaNode, kind: str, group: str, version: str, versions: Sequence[str]
 ) -> dict[str, Any]:
-    """Read an answer as the Go type `node` does; what it says of its kind and version must fit.
+    """Decode a response as the Go type `node`. Its kind and apiVersion must match if they are set.
 
     Raises:
-        InvalidReviewBody: it is none.
+        InvalidReviewBody: It is not a review of this kind and version.
     """
     if not isinstance(answer, dict):
         why = f"json: cannot unmarshal {go_kind(answer)} into Go value of type {_TYPE_META}"
         raise InvalidReviewBody(f"couldn't get version/kind; json parse error: {why}")
-    said, group_version = answer.get("kind") or "", answer.get("apiVersion") or ""
-    of_group, _, named = str(group_version).rpartition("/")
-    is_known = said in ("", kind) and of_group in ("", group) and named in ("", *versions)
+    found, group_version = answer.get("kind") or "", answer.get("apiVersion") or ""
+    found_group, _, found_version = str(group_version).rpartition("/")
+    is_known = found in ("", kind) and found_group in ("", group) and found_version in ("", *versions)
     if not is_known:
-        raise InvalidReviewBody(f'no kind "{said}" is registered for version "{group_version}" in scheme "{_SCHEME}"')
-    if named and named != version:
-        raise InvalidReviewBody(f"converting ({named}.{kind}) to ({version}.{kind}): unknown conversion")
+        raise InvalidReviewBody(f'no kind "{found}" is registered for version "{group_version}" in scheme "{_SCHEME}"')
+    if found_version and found_version != version:
+        raise InvalidReviewBody(f"converting ({found_version}.{kind}) to ({version}.{kind}): unknown conversion")
     try:
         read: dict[str, Any] = decode(node, answer, [])
     except DecodeFailed as failed:
@@ -42,6 +45,6 @@ def decode_review(
 
 
 def go_kind(value: object) -> str:
-    """Name a JSON value as Go's errors do."""
+    """Return the name of a JSON value's type in Go's errors."""
     names = {str: "string", list: "array", bool: "bool", int: "number", float: "number", dict: "object"}
     return names.get(type(value), "null")

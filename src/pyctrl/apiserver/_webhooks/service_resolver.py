@@ -1,4 +1,4 @@
-"""Where the service behind a webhook is to be found: there is no cluster network here, so its endpoints are asked."""
+"""Resolver of webhooks' services to endpoints: the server has no cluster network for service addresses."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from typing import Any, Protocol
 from pyctrl.apiserver._storage.storage import Storage
 from pyctrl.apiserver._webhooks.caller import ServiceReference, WebhookUnreachable
 
+__all__ = ["EndpointServiceResolver", "ServiceResolver"]
+
+
 _SERVICE_LABEL = "kubernetes.io/service-name"
 
 
 class ServiceResolver(Protocol):
-    """Says which host and port to connect to for a service."""
+    """Returns the host and port to connect to for a service."""
 
     def __call__(self, service: ServiceReference, /) -> tuple[str, int]:
-        """Give the host and the port.
+        """Return host and port.
 
         Raises:
-            WebhookUnreachable: there is none, and the text says why.
+            WebhookUnreachable: The service has no endpoint; the text is the reason.
         """
         ...
 
 
 class EndpointServiceResolver:
-    """Resolves services by what is stored: ready addresses of EndpointSlices, and external names."""
+    """Resolves services to the ready endpoints of their EndpointSlices, or to their external names."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     def __call__(self, reference: ServiceReference, /) -> tuple[str, int]:
-        """Give the first ready endpoint, in the order of slices' names."""
+        """Return the first ready endpoint, in the order of the slices' names."""
         stored = self._storage.collection("", "services").find(reference.namespace, reference.name)
         if stored is None:
             raise WebhookUnreachable(f'service "{reference.name}" not found')
@@ -56,6 +59,6 @@ class EndpointServiceResolver:
 
 
 def _port_of(found: Mapping[str, Any], port: Mapping[str, Any]) -> int:
-    """Give the number that a service's port has in a slice: ports are matched by name."""
+    """Return the number of a service's port in a slice: ports are matched by name."""
     name = port.get("name") or ""
     return next((int(each["port"]) for each in found.get("ports") or () if (each.get("name") or "") == name), 0)

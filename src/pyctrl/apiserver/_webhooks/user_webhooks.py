@@ -1,8 +1,8 @@
-"""Questions about users: webhooks are asked who somebody is, or who may do what, and their answers are kept.
+"""Reviews by authentication and authorization webhooks, with a cache.
 
-Whoever needs an answer is not async: it looks whether there is one (`ReviewCache`), and if not raises
-`ReviewPending`. The server
-then has the webhook asked, and begins anew (`resolve_reviews`); nothing has been written by then.
+Authenticators and authorizers are not async. They look a review up in a `ReviewCache` and raise `ReviewPending` if it
+is missing. The server then calls the webhook and starts the request again (`resolve_reviews`); nothing has been
+written by then.
 """
 
 from __future__ import annotations
@@ -16,40 +16,43 @@ from typing import Any, Generic, TypeVar
 
 from pyctrl.apiserver._webhooks.client import WebhookCallFailed, WebhookClient
 
+__all__ = ["ReviewCache", "ReviewClient", "ReviewPending", "resolve_reviews"]
+
+
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
 
-TIMEOUT_SECONDS = 30  # these four are k8s.io/apiserver's
+TIMEOUT_SECONDS = 30  # this and the next three lines are k8s.io/apiserver's values
 ATTEMPTS = 5
 FIRST_PAUSE, PAUSE_FACTOR, PAUSE_JITTER = 0.5, 1.5, 0.2  # seconds between attempts
-RETRIED = (429, 500, 504)  # what may go well another time
-MAX_CACHED = 8192  # answers that are kept
+RETRIED = (429, 500, 504)  # status codes of transient errors
+MAX_CACHED = 8192  # reviews in a cache
 
 _seen: ContextVar[dict[object, Any] | None] = ContextVar("_seen", default=None)
 
 
 class ReviewPending(Exception):
-    """Raised where an answer is needed that no webhook has given yet."""
+    """Raised for a review that is not cached. `ask` calls the webhook and stores the result."""
 
     def __init__(self, ask: Callable[[], Awaitable[None]]) -> None:
-        super().__init__("a webhook has to be asked first")
+        super().__init__("a webhook must be called first")
         self.ask = ask
 
 
 class ReviewCache(Generic[K, V]):
-    """Answers of webhooks: each is good for a while, and until the end of the request that it was needed for."""
+    """Cache of reviews. A review is valid for a time, and until the end of the request that needed it."""
 
     def __init__(self) -> None:
-        self._kept: dict[K, tuple[V, float]] = {}
+        self._reviews: dict[K, tuple[V, float]] = {}
 
     def find(self, key: K) -> V | None:
-        """Return the answer to a question, if there is one."""
+        """Return the cached review of a key, if there is one."""
         seen = _seen.get()
         if seen is not None and (self, key) in seen:
             answer: V = seen[self, key]
             return answer
-        found = self._kept.get(key)
+        found = self._reviews.get(key)
         if found is None or found[1] <= _time():
             return None
         if seen is not None:
@@ -57,44 +60,44 @@ class ReviewCache(Generic[K, V]):
         return found[0]
 
     def keep(self, key: K, answer: V, seconds: float) -> None:
-        """Keep an answer for so long; with 0 for this request only."""
+        """Cache a review for a time; with 0 for the current request only."""
         seen = _seen.get()
         if seen is not None:
             seen[self, key] = answer
         if seconds <= 0:
             return
-        if len(self._kept) >= MAX_CACHED:
+        if len(self._reviews) >= MAX_CACHED:
             now = _time()
-            fresh = {kept: value for kept, value in self._kept.items() if value[1] > now}
-            self._kept = fresh if len(fresh) < MAX_CACHED else {}
-        self._kept[key] = answer, _time() + seconds
+            fresh = {kept: value for kept, value in self._reviews.items() if value[1] > now}
+            self._reviews = fresh if len(fresh) < MAX_CACHED else {}
+        self._reviews[key] = answer, _time() + seconds
 
 
 async def resolve_reviews(work: Callable[[], Awaitable[T]]) -> T:
-    """Do some work for a request; have webhooks asked what it lacks, and begin again."""
+    """Run the work of a request; call the webhooks of pending reviews and run it again until none is pending."""
     token = _seen.set({})
     try:
         while True:
             try:
                 return await work()
-            except ReviewPending as lacking:
-                await lacking.ask()
+            except ReviewPending as pending:
+                await pending.ask()
     finally:
         _seen.reset(token)
 
 
 class ReviewClient:
-    """Asks one webhook, again if it fails in a way that may pass."""
+    """Client of one webhook, with retries after transient errors."""
 
     def __init__(self, client: WebhookClient, random: Random, *, url: str, ca: bytes) -> None:
         self._client, self._random = client, random
         self._config = {"url": url, "caBundle": base64.b64encode(ca).decode()}
 
     async def ask(self, review: dict[str, Any]) -> dict[str, Any]:
-        """Send a review, and return the status of the one that comes back.
+        """Post a review and return the status of the returned one.
 
         Raises:
-            WebhookCallFailed: none came, or another kind of thing; in kube-apiserver's words.
+            WebhookCallFailed: The call failed or returned another kind; the text is kube-apiserver's.
         """
         pause = FIRST_PAUSE
         for attempt in range(1, ATTEMPTS + 1):
@@ -105,7 +108,7 @@ class ReviewClient:
                     raise
             await asyncio.sleep(pause * (1 + PAUSE_JITTER * self._random.random()))
             pause *= PAUSE_FACTOR
-        raise AssertionError("the last attempt has raised")
+        raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def _status(answer: Any, review: dict[str, Any]) -> dict[str, Any]:

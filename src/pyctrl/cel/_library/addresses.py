@@ -1,4 +1,4 @@
-"""Kubernetes' functions of IP addresses and networks, as strict as Go's netip."""
+"""Kubernetes' IP and CIDR library, as strict as Go's netip."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._library.netip import address_error
 from pyctrl.cel._signatures import Table
 
+__all__ = ["ADDRESSES"]
+
+
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Network | IPv6Network
 _LENGTH = re.compile(r"0|[1-9]\d*")
@@ -19,7 +22,7 @@ _LENGTH = re.compile(r"0|[1-9]\d*")
 
 @dataclass(frozen=True, slots=True)
 class IP:
-    """An address."""
+    """An IP address."""
 
     TYPE: ClassVar[str] = "net.IP"
     address: _Address
@@ -27,7 +30,7 @@ class IP:
 
 @dataclass(frozen=True, slots=True)
 class CIDR:
-    """An address and how many of its bits say which network it is in."""
+    """An IP address and the length of its network prefix in bits."""
 
     TYPE: ClassVar[str] = "net.CIDR"
     address: _Address
@@ -35,7 +38,7 @@ class CIDR:
 
     @property
     def network(self) -> _Network:
-        """The network."""
+        """The network of the address."""
         return ip_network((self.address, self.length), strict=False)
 
 

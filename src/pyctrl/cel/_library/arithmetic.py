@@ -1,4 +1,4 @@
-"""Arithmetic and order: 64-bit numbers that overflow loudly, Go's division, and what may be compared."""
+"""Arithmetic and ordering operators: 64-bit numbers with overflow errors, and Go's division."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp, Uint, concatenate_lists
 
+__all__ = [
+    "ARITHMETIC",
+    "INT_MAX",
+    "INT_MIN",
+    "ORDER",
+    "TIMESTAMP_MAX",
+    "TIMESTAMP_MIN",
+    "UINT_MAX",
+    "as_duration",
+    "as_int",
+    "as_timestamp",
+    "as_uint",
+    "less",
+]
+
+
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1
 UINT_MAX: Final = (1 << 64) - 1
@@ -21,10 +37,10 @@ TIMESTAMP_MAX: Final = 253402300799 * _SECOND + 999_999_999  # 9999-12-31T23:59:
 
 
 def as_int(number: int) -> int:
-    """Give a number that fits an int.
+    """Return the number as an int.
 
     Raises:
-        EvaluationFailed: it does not.
+        EvaluationFailed: It does not fit 64 bits.
     """
     if INT_MIN <= number <= INT_MAX:
         return number
@@ -32,10 +48,10 @@ def as_int(number: int) -> int:
 
 
 def as_uint(number: int) -> Uint:
-    """Give a number as a uint.
+    """Return the number as a uint.
 
     Raises:
-        EvaluationFailed: it does not fit.
+        EvaluationFailed: It is negative or does not fit 64 bits.
     """
     if 0 <= number <= UINT_MAX:
         return Uint(number)
@@ -43,10 +59,10 @@ def as_uint(number: int) -> Uint:
 
 
 def as_timestamp(nanoseconds: int, ahead: int = 0) -> Timestamp:
-    """Give a moment of the years 1 to 9999.
+    """Return a timestamp in the years 1 to 9999.
 
     Raises:
-        EvaluationFailed: it lies outside.
+        EvaluationFailed: It is outside this range.
     """
     if TIMESTAMP_MIN <= nanoseconds <= TIMESTAMP_MAX:
         return Timestamp(nanoseconds, ahead)
@@ -54,10 +70,10 @@ def as_timestamp(nanoseconds: int, ahead: int = 0) -> Timestamp:
 
 
 def as_duration(nanoseconds: int) -> Duration:
-    """Give a duration that fits 64 bits of nanoseconds.
+    """Return a duration.
 
     Raises:
-        EvaluationFailed: it does not.
+        EvaluationFailed: Its nanoseconds do not fit 64 bits.
     """
     return Duration(as_int(nanoseconds))
 
@@ -144,10 +160,10 @@ _COMPARABLE = frozenset((bool, str, bytes, Timestamp, Duration))
 
 
 def less(left: Any, right: Any) -> bool:
-    """Compare two values of any type.
+    """Return whether `left` is less than `right`, for values of any type.
 
     Raises:
-        EvaluationFailed: they have no order.
+        EvaluationFailed: The values have no order.
     """
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
@@ -158,7 +174,7 @@ def less(left: Any, right: Any) -> bool:
 
 
 def _as_doubles(compare: _Compare) -> _Compare:
-    """Compare numbers of which one is a double: both are made one, and lose digits by it, as in Go."""
+    """Compare a double with another number: both are converted to doubles and may lose digits, as in Go."""
 
     def run(left: float, right: float) -> bool:
         if math.isnan(left) or math.isnan(right):

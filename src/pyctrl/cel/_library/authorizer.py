@@ -1,4 +1,4 @@
-"""Kubernetes' `authorizer`: expressions that ask whether the user of a request may do something else."""
+"""Kubernetes' authorizer library: authorization checks for the user of a request."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import ClassVar, Protocol
 
 from pyctrl.cel._signatures import Table
 
+__all__ = ["AUTHORIZATION", "AuthorizerAttributes", "AuthorizerDecision", "AuthorizerValue", "ResourceCheck"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizerAttributes:
-    """What an expression asks for: a resource, or with `path` one that is none."""
+    """The attributes of an authorization check: of a resource or, with `path`, of a non-resource URL."""
 
     verb: str = ""
     group: str = ""
@@ -21,12 +23,12 @@ class AuthorizerAttributes:
     path: str = ""
     field_selector: str = ""
     label_selector: str = ""
-    service_account: tuple[str, str] | None = None  # namespace and name, when not the user of the request is meant
+    service_account: tuple[str, str] | None = None  # namespace and name; None for the user of the request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizerDecision:
-    """What the authorizer says."""
+    """The decision of an authorizer."""
 
     TYPE: ClassVar[str] = "kubernetes.authorization.Decision"
     allowed: bool
@@ -35,10 +37,10 @@ class AuthorizerDecision:
 
 
 class Decide(Protocol):
-    """Who decides: what the variable `authorizer` is made from."""
+    """The authorizer behind the variable `authorizer`."""
 
     def __call__(self, access: AuthorizerAttributes, /) -> AuthorizerDecision:
-        """Say whether the user of the request has the access."""
+        """Decide whether the user of the request has the access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class AuthorizerValue:
 
 @dataclass(frozen=True, slots=True)
 class PathCheck:
-    """`authorizer.path(...)`."""
+    """The value of `authorizer.path(...)`."""
 
     TYPE: ClassVar[str] = "kubernetes.authorization.PathCheck"
     decide: Decide
@@ -61,7 +63,7 @@ class PathCheck:
 
 @dataclass(frozen=True, slots=True)
 class GroupCheck:
-    """`authorizer.group(...)`."""
+    """The value of `authorizer.group(...)`."""
 
     TYPE: ClassVar[str] = "kubernetes.authorization.GroupCheck"
     decide: Decide
@@ -70,23 +72,23 @@ class GroupCheck:
 
 @dataclass(frozen=True, slots=True)
 class ResourceCheck:
-    """`authorizer.group(...).resource(...)`, and the variable `authorizer.requestResource`."""
+    """The value of `authorizer.group(...).resource(...)` and of the variable `authorizer.requestResource`."""
 
     TYPE: ClassVar[str] = "kubernetes.authorization.ResourceCheck"
     decide: Decide
     access: AuthorizerAttributes
 
 
-def _path(who: AuthorizerValue, path: str) -> PathCheck:
-    return PathCheck(who.decide, replace(who.access, path=path))
+def _path(authorizer: AuthorizerValue, path: str) -> PathCheck:
+    return PathCheck(authorizer.decide, replace(authorizer.access, path=path))
 
 
-def _group(who: AuthorizerValue, group: str) -> GroupCheck:
-    return GroupCheck(who.decide, replace(who.access, group=group))
+def _group(authorizer: AuthorizerValue, group: str) -> GroupCheck:
+    return GroupCheck(authorizer.decide, replace(authorizer.access, group=group))
 
 
-def _service_account(who: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
-    return AuthorizerValue(who.decide, replace(who.access, service_account=(namespace, name)))
+def _service_account(authorizer: AuthorizerValue, namespace: str, name: str) -> AuthorizerValue:
+    return AuthorizerValue(authorizer.decide, replace(authorizer.access, service_account=(namespace, name)))
 
 
 def _resource(check: GroupCheck, resource: str) -> ResourceCheck:

@@ -1,4 +1,4 @@
-"""The operators and functions of lists, maps and optional values."""
+"""Operators and functions of lists, maps and optional values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import NONE, Duration, Optional, contains, equal
 
+__all__ = ["COLLECTIONS", "INSERTIONS", "OPTIONALS", "index_map"]
+
 
 def index_list(items: list[Any], index: Any) -> Any:
-    """`list[index]`.
+    """Return `list[index]`.
 
     Raises:
-        EvaluationFailed: there is no such item.
+        EvaluationFailed: The index is out of bounds.
     """
     if type(index) is float:
         if not index.is_integer():
@@ -26,10 +28,10 @@ def index_list(items: list[Any], index: Any) -> Any:
 
 
 def index_map(items: dict[Any, Any], key: Any) -> Any:
-    """`map[key]`.
+    """Return `map[key]`.
 
     Raises:
-        EvaluationFailed: there is no such key.
+        EvaluationFailed: The key does not exist.
     """
     try:
         return items[key]

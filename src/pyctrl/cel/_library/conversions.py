@@ -1,4 +1,4 @@
-"""The functions named like types: from one type to another, in Go's words where it cannot be done."""
+"""Type conversion functions, named like types, with cel-go's error messages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from pyctrl.cel._library.times import SECOND, read_duration, read_timestamp, wri
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp, TypeValue, Uint
 
+__all__ = ["CONVERSIONS", "TYPE_NAMES", "type_name", "write_double", "write_duration"]
+
+
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
-# Texts come from clients: no pattern goes back over what it has read, and no number is converted that is too long.
+# Texts come from clients: the patterns do not backtrack, and numbers that are too long are not converted.
 _INT = re.compile(r"([+-]?)(?=[0-9])0*+([0-9]{0,20})")
 _FLOAT = re.compile(r"[+-]?([0-9]++(\.[0-9]*+)?|\.[0-9]++)(e[+-]?[0-9]++)?", re.IGNORECASE)
 _NO_NUMBER = re.compile(r"[+-]?(inf(inity)?|nan)", re.IGNORECASE)
@@ -37,7 +40,7 @@ TYPE_NAMES = {
 
 
 def type_name(value: Any) -> str:
-    """Name the type of a value, as `type()` does."""
+    """Return the name of the type of a value, as `type()` shows it."""
     found = TYPE_NAMES.get(type(value))
     if found is not None:
         return found
@@ -46,32 +49,32 @@ def type_name(value: Any) -> str:
     return "map" if isinstance(value, dict) else str(getattr(type(value), "TYPE", "optional_type"))
 
 
-def _refuse(found: str, wanted: str) -> NoReturn:
+def _conversion_error(found: str, wanted: str) -> NoReturn:
     raise EvaluationFailed(f"type conversion error from '{found}' to '{wanted}'")
 
 
 def _bool(text: str) -> bool:
     if text in _TRUE:
         return True
-    return False if text in _FALSE else _refuse("string", "bool")
+    return False if text in _FALSE else _conversion_error("string", "bool")
 
 
 def _int(text: str) -> int:
     number = _whole(text)
     if number is None or not INT_MIN <= number <= INT_MAX:
-        _refuse("string", "int")
+        _conversion_error("string", "int")
     return number
 
 
 def _uint(text: str) -> Uint:
     number = _whole(text) if text[:1].isdigit() else None
     if number is None or number >= 1 << 64:
-        _refuse("string", "uint")
+        _conversion_error("string", "uint")
     return Uint(number)
 
 
 def _whole(text: str) -> int | None:
-    """Read an integer; None when it is none, or longer than any of 64 bits."""
+    """Parse an integer; None for other texts and for numbers that cannot fit 64 bits."""
     found = _INT.fullmatch(text)
     return int(f"{found[1]}{found[2] or '0'}") if found else None
 
@@ -91,7 +94,7 @@ def _double(text: str) -> float:
     except OverflowError:
         number = None
     if number is None or math.isinf(number):
-        _refuse("string", "double")
+        _conversion_error("string", "double")
     return number
 
 
@@ -103,7 +106,7 @@ def _string(data: bytes) -> str:
 
 
 def write_double(number: float) -> str:
-    """Write a double as Go's `%g` does: the shortest digits, with an exponent from a million on."""
+    """Format a double as Go's `%g`: the shortest digits, with an exponent from a million on."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
     is_negative, digits, exponent = Decimal(repr(number)).as_tuple()
@@ -124,7 +127,7 @@ def _plain(mantissa: str, power: int) -> str:
 
 
 def write_duration(duration: Duration) -> str:
-    """Write a duration in seconds: `90s`, `1.5s`."""
+    """Format a duration in seconds: `90s`, `1.5s`."""
     whole, rest = divmod(abs(duration.nanoseconds), SECOND)
     fraction = f".{rest:09d}".rstrip("0") if rest else ""
     return f"{'-' if duration.nanoseconds < 0 else ''}{whole}{fraction}s"
@@ -132,12 +135,12 @@ def write_duration(duration: Duration) -> str:
 
 def _duration(text: str) -> Duration:
     found = read_duration(text)
-    return found if found is not None else _refuse("string", "google.protobuf.Duration")
+    return found if found is not None else _conversion_error("string", "google.protobuf.Duration")
 
 
 def _timestamp(text: str) -> Timestamp:
     found = read_timestamp(text)
-    return found if found is not None else _refuse("string", "google.protobuf.Timestamp")
+    return found if found is not None else _conversion_error("string", "google.protobuf.Timestamp")
 
 
 def _same(value: Any) -> Any:
@@ -160,7 +163,7 @@ CONVERSIONS: Table = {
         ("(double) -> int", lambda number: _truncated(number, as_int, "integer overflow")),
         ("(uint) -> int", lambda number: as_int(int(number))),
         ("(string) -> int", _int),
-        ("(timestamp) -> int", lambda moment: moment.nanoseconds // SECOND),
+        ("(timestamp) -> int", lambda timestamp: timestamp.nanoseconds // SECOND),
         ("(duration) -> int", lambda duration: duration.nanoseconds),
     ],
     "uint": [

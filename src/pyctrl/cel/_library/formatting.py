@@ -1,4 +1,4 @@
-"""`'%s is %d'.format([a, b])`: the clauses of cel-go's strings extension."""
+"""Format strings of cel-go's strings extension: `'%s is %d'.format([a, b])`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pyctrl.cel._library.conversions import TYPE_NAMES, write_double, write_dura
 from pyctrl.cel._library.times import write_timestamp
 from pyctrl.cel._values import Duration, Timestamp, TypeValue, Uint
 
+__all__ = ["clauses", "formatted", "known_verb"]
+
+
 _CLAUSE = re.compile(r"%(?:\.(\d+))?(.)?", re.DOTALL)
 _NO_PRECISION = (
     "could not parse formatting clause: error while parsing precision: error while converting precision to integer: "
@@ -26,10 +29,10 @@ _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def clauses(text: str) -> Iterator[tuple[str, str, int | None]]:
-    """Give the parts of a text: what stands before a clause, its verb (empty at the end), and its precision.
+    """Yield the clauses of a format string: the text before it, its verb ("" at the end), and its precision.
 
     Raises:
-        EvaluationFailed: a clause is none.
+        EvaluationFailed: A clause is malformed.
     """
     at = 0
     while (start := text.find("%", at)) >= 0:
@@ -47,7 +50,7 @@ def formatted(text: str, arguments: list[Any]) -> str:
     """Replace each clause of a text by the next argument.
 
     Raises:
-        EvaluationFailed: there is no argument for a clause, or it is of the wrong type.
+        EvaluationFailed: A clause is malformed or has no argument, or its argument has the wrong type.
     """
     found, used = [], 0
     for before, verb, precision in clauses(text):
@@ -63,10 +66,10 @@ def formatted(text: str, arguments: list[Any]) -> str:
 
 
 def known_verb(verb: str) -> str:
-    """Give a verb back.
+    """Return a verb.
 
     Raises:
-        EvaluationFailed: there is no such verb.
+        EvaluationFailed: The verb does not exist.
     """
     if verb not in "sdfebxXo":
         raise EvaluationFailed(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
@@ -79,26 +82,26 @@ def _clause(verb: str, precision: int | None, value: Any) -> str:
     return format_value(value) if verb == "s" else _integer(verb, value)
 
 
-def _wrong(what: str, wanted: str, value: Any) -> EvaluationFailed:
+def _wrong_type(clause: str, types: str, value: Any) -> EvaluationFailed:
     name = TYPE_NAMES.get(type(value), "list" if isinstance(value, list) else "map")
-    return EvaluationFailed(f"error during formatting: {what} clause can only be used on {wanted}, was given {name}")
+    return EvaluationFailed(f"error during formatting: {clause} clause can only be used on {types}, was given {name}")
 
 
 def _integer(verb: str, value: Any) -> str:
     is_number = type(value) in (int, Uint)
     if verb == "d":
         if not is_number:
-            raise _wrong("decimal", "integers", value)
+            raise _wrong_type("decimal", "integers", value)
         return format_value(value)
     if verb == "b":
         if type(value) is bool:
             return "1" if value else "0"
         if not is_number:
-            raise _wrong("binary", "integers and bools", value)
+            raise _wrong_type("binary", "integers and bools", value)
         return f"{value:b}"
     if verb == "o":
         if not is_number:
-            raise _wrong("octal", "integers", value)
+            raise _wrong_type("octal", "integers", value)
         return f"{value:o}"
     return _hex(verb, value, is_number=is_number)
 
@@ -107,31 +110,31 @@ def _hex(verb: str, value: Any, *, is_number: bool) -> str:
     if is_number:
         return f"{value:{verb}}"
     if not isinstance(value, (str, bytes)):
-        raise _wrong("hex", "integers, byte buffers, and strings", value)
+        raise _wrong_type("hex", "integers, byte buffers, and strings", value)
     text = (value.encode() if isinstance(value, str) else value).hex()
     return text.upper() if verb == "X" else text
 
 
 def _real(verb: str, precision: int, value: Any) -> str:
-    what = "fixed-point" if verb == "f" else "scientific"
+    clause = "fixed-point" if verb == "f" else "scientific"
     if value in ("NaN", "Infinity", "-Infinity"):
         value = float(value)
     if type(value) is not float:
-        raise _wrong(what, "doubles", value)
+        raise _wrong_type(clause, "doubles", value)
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "-∞"
     if verb == "f":
         return f"{value:,.{precision}f}"
-    mantissa, _, exponent = f"{value:.6e}".partition("e")  # cel-go, too, always takes six digits
+    mantissa, _, exponent = f"{value:.6e}".partition("e")  # like cel-go, which always uses six digits
     power = f"{'-' if exponent.startswith('-') else ''}{exponent[1:]}"
     return f"{mantissa}×10{power.translate(_SUPERSCRIPT)}"
 
 
 def format_value(value: Any) -> str:
-    """Write any value as `%s` does.
+    """Format any value as `%s` does.
 
     Raises:
-        EvaluationFailed: values of its type have no text.
+        EvaluationFailed: Values of its type cannot be formatted.
     """
     kind = type(value)
     if kind is str:
@@ -146,7 +149,7 @@ def format_value(value: Any) -> str:
 
 
 def _inside(value: Any) -> str:
-    """Write a value as it is written in a list or a map: texts in quotes."""
+    """Format a value inside a list or map: strings are quoted."""
     kind = type(value)
     if kind in _SIMPLE:
         return _SIMPLE[kind](value)

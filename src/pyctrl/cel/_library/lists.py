@@ -1,4 +1,4 @@
-"""The functions of lists: Kubernetes' own, cel-go's lists extension, and sets."""
+"""List functions of Kubernetes, cel-go's lists extension, and its sets extension."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._library.arithmetic import as_duration, as_int, as_uint, less
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp, Uint, contains, equal
+
+__all__ = ["LISTS", "SETS"]
+
 
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 

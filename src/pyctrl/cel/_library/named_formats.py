@@ -1,4 +1,4 @@
-"""Kubernetes' `format.dns1123Label().validate(text)`: formats of texts with the reasons why one does not fit."""
+"""Kubernetes' format library: `format.dns1123Label().validate(text)`."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from pyctrl.cel._library.urls import url_error
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import NONE, Optional
 
+__all__ = ["NAMED_FORMATS"]
+
 
 @dataclass(frozen=True, slots=True)
 class NamedFormat:
-    """A format and the function that finds what is wrong with a text."""
+    """A string format and the function that returns the errors of a text."""
 
     TYPE: ClassVar[str] = "kubernetes.NamedFormat"
     name: str
-    complain: Callable[[str], list[str]]
+    validate: Callable[[str], list[str]]
 
 
 def _prefix(rule: names.Rule) -> names.Rule:
-    """A name that something will be appended to: it may end with a dash."""
+    """Return the rule for a prefix of a name, which may end with a dash."""
     return lambda text: rule(names.masked_as_prefix(text))
 
 
-def _value(complaints: Callable[[str], bool], words: str) -> names.Rule:
-    return lambda text: [] if complaints(text) else [words]
+def _value(is_valid: Callable[[str], bool], message: str) -> names.Rule:
+    return lambda text: [] if is_valid(text) else [message]
 
 
 def _uri(text: str) -> list[str]:
@@ -65,8 +67,8 @@ def _named(name: str) -> Optional:
 
 
 def _validate(form: NamedFormat, text: str) -> Optional:
-    complaints = form.complain(text)
-    return Optional(complaints) if complaints else NONE
+    errors = form.validate(text)
+    return Optional(errors) if errors else NONE
 
 
 def _constant(form: NamedFormat) -> Callable[[], NamedFormat]:

@@ -1,4 +1,4 @@
-"""Why a text is no IP address, in the words of Go's `netip.ParseAddr`."""
+"""Parse errors of IP addresses, in the words of Go's `netip.ParseAddr`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import re
 
 from pyctrl._go.text import quoted
 
+__all__ = ["address_error"]
+
+
 _HEX = re.compile("[0-9a-fA-F]*")
 
 
 class _ParseAddrError(Exception):
-    """What is wrong, and from where on."""
+    """A parse error and the rest of the text at its position."""
 
     def __init__(self, why: str, rest: str = "") -> None:
         super().__init__(f"{why} (at {quoted(rest)})" if rest else why)
 
 
 def address_error(text: str) -> str:
-    """Say what is wrong with a text that is no address."""
+    """Return the error of a text that is not an IP address."""
     first = re.search("[.:%]", text)
     try:
         if first is None:

@@ -1,4 +1,4 @@
-"""Kubernetes' functions of quantities."""
+"""Kubernetes' quantity library."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from pyctrl.cel._library.arithmetic import INT_MAX, INT_MIN
 from pyctrl.cel._signatures import Table
 from pyctrl.errors import QuantityError
 
+__all__ = ["QUANTITIES"]
+
+
 _FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIX = "unable to parse quantity's suffix"
-# Possessive: a text comes from a client, and a failure must not cost the square of its length.
+# Possessive: texts come from clients, and a mismatch must not take quadratic time.
 _PARTS = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[-+]?[0-9]*+)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-_DIGITS = 18  # of a number that upstream keeps in 64 bits, 15 when it is written in Ki and the like
+_DIGITS = 18  # of a number that upstream keeps in 64 bits; 15 with a binary suffix
 
 
 @dataclass(frozen=True, slots=True)
 class QuantityValue:
-    """A quantity; equal when the numbers are.
+    """A quantity. Quantities are equal if their numbers are.
 
-    `scale` is the power of ten that upstream counts in, None when it has given up 64 bits for the number: only what
-    counts in whole units is an integer to it, whatever the number.
+    `scale` is the power of ten of upstream's 64-bit amount; None if upstream uses an arbitrary-precision decimal.
+    `isInteger` depends on it: a quantity with a negative scale or None is never an integer.
     """
 
     TYPE: ClassVar[str] = "kubernetes.Quantity"
@@ -51,8 +54,8 @@ def _quantity(text: str) -> QuantityValue:
 
 def _scale(whole: str, fraction: str, suffix: str) -> int | None:
     if suffix in _BINARY:
-        room = 15 - len(whole) - _BINARY[suffix] * 3 // 10 - 1
-        return 0 if not fraction and room >= 0 else None
+        spare_digits = 15 - len(whole) - _BINARY[suffix] * 3 // 10 - 1
+        return 0 if not fraction and spare_digits >= 0 else None
     if len(whole) + len(fraction) > _DIGITS:
         return None
     exponent = _DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])

@@ -1,4 +1,4 @@
-"""Kubernetes' functions of semantic versions."""
+"""Kubernetes' semver library."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._library.arithmetic import UINT_MAX
 from pyctrl.cel._signatures import Table
 
+__all__ = ["SEMVERS"]
+
+
 _LONGEST = 20  # digits of the largest number of 64 bits
 _NUMBER = re.compile(r"\d+")
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
@@ -18,7 +21,7 @@ _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
 
 @dataclass(frozen=True, slots=True)
 class Semver:
-    """A semantic version; `build` does not count in comparisons."""
+    """A semantic version; comparisons ignore `build`."""
 
     TYPE: ClassVar[str] = "kubernetes.Semver"
     numbers: tuple[int, int, int]
@@ -27,7 +30,7 @@ class Semver:
 
 
 def _semver(text: str, normalize: bool = False) -> Semver:
-    text = _tolerated(text) if normalize else text
+    text = _normalize(text) if normalize else text
     if not text:
         raise EvaluationFailed("Version string empty")
     parts = text.split(".", 2)
@@ -43,8 +46,8 @@ def _semver(text: str, normalize: bool = False) -> Semver:
     )
 
 
-def _tolerated(text: str) -> str:
-    """Take off a leading v and zeros before numbers, and add the numbers that are missing."""
+def _normalize(text: str) -> str:
+    """Remove a leading v and leading zeros, and add missing numbers."""
     parts = [_without_zeros(each) for each in text.removeprefix("v").split(".", 2)]
     if len(parts) < 3 and re.search("[-+]", parts[-1]):
         raise EvaluationFailed("short version cannot contain PreRelease/Build meta data")
@@ -97,7 +100,7 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
 
 
 def _order(version: Semver) -> tuple[object, ...]:
-    """Numbers come before words, and any prerelease before none."""
+    """Return the sort key: numeric identifiers before others, prereleases before the release."""
     pre = tuple((0, len(each), each) if each.isdigit() else (1, 0, each) for each in version.pre)
     return (*version.numbers, not version.pre, pre)
 

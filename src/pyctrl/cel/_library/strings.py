@@ -1,4 +1,4 @@
-"""The functions of texts: cel-go's strings extension, and Kubernetes' `find` and `findAll`."""
+"""String functions: cel-go's strings extension, and Kubernetes' `find` and `findAll`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pyctrl._go.regexp_syntax import pattern_error
 from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._library.formatting import formatted
 from pyctrl.cel._signatures import Table
+
+__all__ = ["STRINGS"]
+
 
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _ASCII_UPPER = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -1,4 +1,4 @@
-"""Moments and durations: reading and writing them as Go does, and asking for their parts."""
+"""Timestamps and durations: parsing and formatting as in Go, and the functions of their parts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._library.arithmetic import INT_MAX, INT_MIN
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._values import Duration, Timestamp
+
+__all__ = ["SECOND", "TIMES", "read_duration", "read_timestamp", "write_timestamp"]
+
 
 SECOND: Final = 1_000_000_000
 _UNITS = {
@@ -30,7 +33,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def read_duration(text: str) -> Duration | None:
-    """Read a duration as Go's `time.ParseDuration` does (`1h30m`, `-1.5s`); None when it is none."""
+    """Parse a duration as Go's `time.ParseDuration` (`1h30m`, `-1.5s`); None for an invalid one."""
     sign = -1 if text.startswith("-") else 1
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
@@ -49,35 +52,35 @@ def read_duration(text: str) -> Duration | None:
 
 
 def read_timestamp(text: str) -> Timestamp | None:
-    """Read a moment in RFC 3339; None when it is none."""
+    """Parse a timestamp in RFC 3339; None for an invalid one."""
     found = _RFC3339.fullmatch(text)
     if found is None:
         return None
     try:
-        moment = datetime.fromisoformat(found[1] + found[3])
+        timestamp = datetime.fromisoformat(found[1] + found[3])
     except ValueError:
         return None
     fraction = int((found[2] or "0")[:9].ljust(9, "0"))
-    ahead = moment.utcoffset() or timedelta()
-    return Timestamp(_nanoseconds(moment) + fraction, ahead // timedelta(minutes=1))
+    ahead = timestamp.utcoffset() or timedelta()
+    return Timestamp(_nanoseconds(timestamp) + fraction, ahead // timedelta(minutes=1))
 
 
-def _nanoseconds(moment: datetime) -> int:
-    passed = moment - _EPOCH
+def _nanoseconds(timestamp: datetime) -> int:
+    passed = timestamp - _EPOCH
     return (passed.days * 86400 + passed.seconds) * SECOND + passed.microseconds * 1000
 
 
-def write_timestamp(moment: Timestamp) -> str:
-    """Write a moment in RFC 3339, in its own zone, with as many digits of the second as it has."""
-    fraction = moment.nanoseconds % SECOND
+def write_timestamp(timestamp: Timestamp) -> str:
+    """Format a timestamp in RFC 3339, in its own time zone, without trailing zeros of the second."""
+    fraction = timestamp.nanoseconds % SECOND
     digits = f".{fraction:09d}".rstrip("0") if fraction else ""
-    local = _at(moment, timezone(timedelta(minutes=moment.ahead)))
-    zone = f"{'-' if moment.ahead < 0 else '+'}{abs(moment.ahead) // 60:02d}:{abs(moment.ahead) % 60:02d}"
-    return f"{local.replace(tzinfo=None, microsecond=0).isoformat()}{digits}{zone if moment.ahead else 'Z'}"
+    local = _at(timestamp, timezone(timedelta(minutes=timestamp.ahead)))
+    zone = f"{'-' if timestamp.ahead < 0 else '+'}{abs(timestamp.ahead) // 60:02d}:{abs(timestamp.ahead) % 60:02d}"
+    return f"{local.replace(tzinfo=None, microsecond=0).isoformat()}{digits}{zone if timestamp.ahead else 'Z'}"
 
 
-def _at(moment: Timestamp, zone: tzinfo) -> datetime:
-    seconds, rest = divmod(moment.nanoseconds, SECOND)
+def _at(timestamp: Timestamp, zone: tzinfo) -> datetime:
+    seconds, rest = divmod(timestamp.nanoseconds, SECOND)
     return (_EPOCH + timedelta(seconds=seconds, microseconds=rest // 1000)).astimezone(zone)
 
 
@@ -86,7 +89,7 @@ def _zone(name: str) -> tzinfo:
     if offset is not None:
         minutes = int(offset[2]) * 60 + int(offset[3])
         return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
-    if name in ("", "UTC", "Local"):  # a server's own zone is UTC
+    if name in ("", "UTC", "Local"):  # servers run in UTC
         return UTC
     try:
         return ZoneInfo(name)
@@ -98,8 +101,8 @@ def _zone(name: str) -> tzinfo:
 
 def _part(of: Callable[[datetime], int]) -> list[tuple[str, Callable[..., int]]]:
     return [
-        ("timestamp.() -> int", lambda moment: of(_at(moment, UTC))),
-        ("timestamp.(string) -> int", lambda moment, zone: of(_at(moment, _zone(zone)))),
+        ("timestamp.() -> int", lambda timestamp: of(_at(timestamp, UTC))),
+        ("timestamp.(string) -> int", lambda timestamp, zone: of(_at(timestamp, _zone(zone)))),
     ]
 
 
@@ -112,17 +115,17 @@ def _whole(unit: int) -> tuple[str, Callable[[Duration], int]]:
 
 
 TIMES: Table = {
-    "getFullYear": _part(lambda moment: moment.year),
-    "getMonth": _part(lambda moment: moment.month - 1),
-    "getDayOfYear": _part(lambda moment: moment.timetuple().tm_yday - 1),
-    "getDayOfMonth": _part(lambda moment: moment.day - 1),
-    "getDate": _part(lambda moment: moment.day),
-    "getDayOfWeek": _part(lambda moment: (moment.weekday() + 1) % 7),
-    "getHours": [*_part(lambda moment: moment.hour), _whole(3600 * SECOND)],
-    "getMinutes": [*_part(lambda moment: moment.minute), _whole(60 * SECOND)],
-    "getSeconds": [*_part(lambda moment: moment.second), _whole(SECOND)],
+    "getFullYear": _part(lambda timestamp: timestamp.year),
+    "getMonth": _part(lambda timestamp: timestamp.month - 1),
+    "getDayOfYear": _part(lambda timestamp: timestamp.timetuple().tm_yday - 1),
+    "getDayOfMonth": _part(lambda timestamp: timestamp.day - 1),
+    "getDate": _part(lambda timestamp: timestamp.day),
+    "getDayOfWeek": _part(lambda timestamp: (timestamp.weekday() + 1) % 7),
+    "getHours": [*_part(lambda timestamp: timestamp.hour), _whole(3600 * SECOND)],
+    "getMinutes": [*_part(lambda timestamp: timestamp.minute), _whole(60 * SECOND)],
+    "getSeconds": [*_part(lambda timestamp: timestamp.second), _whole(SECOND)],
     "getMilliseconds": [
-        *_part(lambda moment: moment.microsecond // 1000),
+        *_part(lambda timestamp: timestamp.microsecond // 1000),
         ("duration.() -> int", lambda duration: _toward_zero(duration.nanoseconds, 1_000_000)),
     ],
 }

@@ -1,4 +1,4 @@
-"""Kubernetes' functions of URLs, which are what Go's `url.ParseRequestURI` takes."""
+"""Kubernetes' URL library. Valid URLs are those of Go's `url.ParseRequestURI`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from urllib.parse import quote, unquote, unquote_plus
 from pyctrl._go.text import quoted
 from pyctrl.cel._errors import EvaluationFailed
 from pyctrl.cel._signatures import Table
+
+__all__ = ["URLS", "url_error"]
+
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
@@ -46,7 +49,7 @@ class URL:
 
     @property
     def escaped_path(self) -> str:
-        """The path with what may not stand in it escaped."""
+        """The path, with characters escaped that are not valid in one."""
         return quote(self.path, safe="/!$&'()*+,;=:@-._~[]%")
 
 
@@ -73,12 +76,12 @@ def _scheme(text: str) -> tuple[str, str]:
 
 
 def url_error(text: str) -> str:
-    """Say, in Go's words, why a text is no URL; "" when it is one."""
-    why = _why_none(text)
+    """Return Go's error for an invalid URL; "" for a valid one."""
+    why = _parse_error(text)
     return f"parse {quoted(text)}: {why}" if why else ""
 
 
-def _why_none(text: str) -> str:
+def _parse_error(text: str) -> str:
     if any(ord(each) < 0x20 or ord(each) == 0x7F for each in text):
         return "net/url: invalid control character in URL"
     if not text:
@@ -92,10 +95,10 @@ def _why_none(text: str) -> str:
     if scheme and not path.startswith("/"):
         return ""
     host = path[2:].partition("/")[0] if path.startswith("//") else ""
-    return _why_bad_host(host.rpartition("@")[2]) or _why_bad_escape(path)
+    return _host_error(host.rpartition("@")[2]) or _escape_error(path)
 
 
-def _why_bad_host(host: str) -> str:
+def _host_error(host: str) -> str:
     if host.startswith("["):
         inner, bracket, port = host.rpartition("]")
         if not bracket:
@@ -112,7 +115,7 @@ def _why_bad_host(host: str) -> str:
     return f"invalid URL escape {quoted(found[0])}" if found else ""
 
 
-def _why_bad_escape(path: str) -> str:
+def _escape_error(path: str) -> str:
     found = _BAD_ESCAPE.search(path)
     return f'invalid URL escape "{found[0]}"' if found else ""
 
@@ -123,7 +126,7 @@ def _query(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _is_url(text: str) -> bool:
-    return not _why_none(text)
+    return not _parse_error(text)
 
 
 def _grouped(url: URL) -> dict[str, list[str]]:

@@ -29,7 +29,7 @@ from pyctrl.apiserver import (
 )
 from pyctrl.cli._apiserver.flags import WebhookFlags
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
-from pyctrl.cli._output import Progress, progress_line
+from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.errors import CommandFailed
 
@@ -155,7 +155,9 @@ class ApiServerRunner:
     def _authority(self) -> CertificateAuthority | None:
         if self.insecure_http:
             return None
-        return CertificateAuthority.new() if self.cert_dir is None else CertificateAuthority.kept_in(self.cert_dir)
+        return (
+            CertificateAuthority.new() if self.cert_dir is None else CertificateAuthority.load_or_create(self.cert_dir)
+        )
 
     def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
         assert self.audit is not None

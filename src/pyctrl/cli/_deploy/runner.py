@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Self
 
 from pyctrl.cli._client_flags import ConfigFlags
-from pyctrl.cli._output import Progress, print_json
+from pyctrl.cli._output import print_json
 from pyctrl.cli._packaging_flags import PackagingFlags
+from pyctrl.cli._progress import Progress
 from pyctrl.client import Client
 from pyctrl.errors import TransportError, Unauthorized
 from pyctrl.packaging import Deployer, Project, Step, read_project

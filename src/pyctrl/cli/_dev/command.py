@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
-from pyctrl.cli._shared_flags import ShippedProgram
+from pyctrl.cli._shared_flags import ShippedProgram, find_program
 
 CLUSTER = Group("Cluster", sort_key=1)
 SCREEN = Group("Display", sort_key=2)
@@ -88,11 +88,11 @@ def dev(
         Show the live view. By default on terminals only.
     """
     from pyctrl.cli._dev.runner import DevRunner  # here: help and completion need none of it
-    from pyctrl.cli._shared_flags import find_target
+    from pyctrl.program import Target
 
-    found, named, own = find_target(target, program_flags)
+    program, named, own = find_program(target, program_flags)
     return DevRunner(
-        target=found,
+        target=Target.parse(program),
         named=named,
         program_flags=own,
         apply=apply or (None if samples else ()),

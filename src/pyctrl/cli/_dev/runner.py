@@ -20,8 +20,9 @@ from pyctrl._log import configure_logging
 from pyctrl.apiserver import User, serve
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
 from pyctrl.cli._log_flags import LogFlags
-from pyctrl.cli._output import Progress, is_terminal, progress_line
+from pyctrl.cli._output import is_terminal
 from pyctrl.cli._program_flags import bind_program_flags
+from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.dev import DevOptions, DevSession, ProgramLogFilter
 from pyctrl.errors import CommandFailed
@@ -112,7 +113,7 @@ class DevRunner:
             config=self._config,
             controllers=self.controllers,
             kubelet=self.kubelet,
-            bind=lambda wire: next(binds)(wire),  # noqa: PLW0108 (the next one, at each call)
+            bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one, at each call)
         )
 
     @property
@@ -133,14 +134,16 @@ class DevRunner:
         caches = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache")
         return caches / "pyctrl" / f"{self.target.name}.kubeconfig"
 
-    def _bind(self, wire: SetupFunction) -> SetupFunction:
+    def _bind(self, setup: SetupFunction) -> SetupFunction:
+        if not self.program_flags:
+            return setup
         command = ("dev", *self.named, "--")
-        return bind_program_flags(wire, self.program_flags, name=self.target.name, command=command) or wire
+        return bind_program_flags(setup, self.target.name, tokens=self.program_flags, command=command) or setup
 
-    def _bind_again(self, wire: SetupFunction) -> SetupFunction:
-        """Give it the same flags, which it may no longer know."""
+    def _bind_again(self, setup: SetupFunction) -> SetupFunction:
+        """Bind the same flags again. The saved program may no longer have them."""
         try:
-            return self._bind(wire)
+            return self._bind(setup)
         except CycloptsError as error:
             raise CommandFailed(f"flags of {self.target.name}: {' '.join(str(error).split())}") from error
 

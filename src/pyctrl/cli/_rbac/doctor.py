@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pyctrl.api import Key
 from pyctrl.cli._client_flags import ClientFlags
-from pyctrl.cli._output import Progress, has_colour
+from pyctrl.cli._output import has_colour
+from pyctrl.cli._progress import Progress
 from pyctrl.cli._rbac.objects import CollectedObjects, read_cluster, read_files
 from pyctrl.cli._rbac.report import as_json, as_text
 from pyctrl.errors import CommandFailed, TransportError, Unauthorized

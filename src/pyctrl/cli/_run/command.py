@@ -6,11 +6,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
+from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags, login_error
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
+from pyctrl.cli._program_flags import program_flags_binder
 from pyctrl.cli._run.flags import NO_RUN_FLAGS, RunFlags
-from pyctrl.cli._shared_flags import ShippedProgram
+from pyctrl.cli._shared_flags import ShippedProgram, find_program
+
+__all__ = ["app"]
 
 EPILOGUE = epilogue(
     """\
@@ -58,12 +61,10 @@ def run(
     program_flags
         Flags of the program itself.
     """
-    from pyctrl.cli._program_flags import bind_program_flags  # here: help and completion need none of it
-    from pyctrl.cli._run.runner import ProgramRunner
-    from pyctrl.cli._shared_flags import find_target
+    program, named, own = find_program(target, program_flags)
+    bind = program_flags_binder(own, command=("run", *named, "--"))
+    log_options = logs.options()
+    from pyctrl.program import ProgramRunner  # here: help and completion need none of it
 
-    found, named, own = find_target(target, program_flags)
-    wire = bind_program_flags(found.find(), own, name=found.name, command=("run", *named, "--"))
-    if wire is None:
-        return 0
-    return ProgramRunner(name=found.name, wire=wire, account=account, flags=flags, logs=logs).main()
+    runner = ProgramRunner(options=flags, login=account, logs=log_options, explain=login_error)
+    return runner.run(program, bind=bind)

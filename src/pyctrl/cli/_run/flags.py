@@ -1,12 +1,11 @@
-"""The flags of a program that runs, named as Go's operators name them, and the manager that they come to."""
+"""Flags of a program that runs, named as in operators written in Go."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
@@ -14,23 +13,20 @@ from cyclopts.validators import Number
 from pyctrl.cli._command_line import NEGATABLE
 from pyctrl.cli._durations import duration, duration_or_none
 
-if TYPE_CHECKING:
-    from pyctrl.client import Config
-    from pyctrl.manager import LeaderElection
-    from pyctrl.program import ProgramManager, WebhookOptions
-    from pyctrl.webhook import Service
+__all__ = ["NO_RUN_FLAGS", "RunFlags"]
 
 ELECTION = Group("Leader election", sort_key=2)
 SERVERS = Group("Metrics and probes", sort_key=3)
 WEBHOOKS = Group("Webhooks", sort_key=4)
 
-METRICS = ":8080"  # as in controller-runtime
-
 
 @Parameter(name="*")  # each field is a flag of the command
 @dataclass(frozen=True, kw_only=True)
 class RunFlags:
-    """How a program runs. A command has one parameter of this type: ``flags: RunFlags = NO_RUN_FLAGS``."""
+    """Flags for how a program runs: `pyctrl.program.RunOptions`.
+
+    A command has one parameter of this type: ``flags: RunFlags = NO_RUN_FLAGS``.
+    """
 
     namespace: Annotated[
         tuple[str, ...],
@@ -187,73 +183,6 @@ class RunFlags:
             help="The webhook configurations to put that certificate's CA into. Defaults to the Service's name.",
         ),
     ] = None
-
-    @property
-    def namespaces(self) -> tuple[str, ...] | None:
-        """The namespaces to look at; None: all."""
-        said = self.namespace or (os.environ.get("WATCH_NAMESPACE", ""),)
-        return tuple(name.strip() for text in said for name in text.split(",") if name.strip()) or None
-
-    def serving(self, namespace: str) -> WebhookOptions:
-        """Return how webhooks are served, by a program that runs in a namespace."""
-        from pyctrl.program import WebhookOptions  # here and below: help and completion need none of it
-
-        enabled = self.webhooks
-        if enabled is None:
-            enabled = os.environ.get("ENABLE_WEBHOOKS", "").strip().lower() not in ("false", "0", "f", "no", "off")
-        return WebhookOptions(
-            enabled=enabled,
-            port=self.webhook_port,
-            certificates=self.webhook_cert_dir,
-            service=_service(namespace, self.webhook_service) if self.webhook_service else None,
-            configuration=self.webhook_configuration or "",
-        )
-
-    def election(self, name: str) -> LeaderElection | None:
-        """Return how a leader is elected; None without an election."""
-        if not self.leader_elect:
-            return None
-        from pyctrl.manager import LeaderElection
-
-        return LeaderElection(
-            name=self.leader_election_id or name,
-            namespace=self.leader_election_namespace,
-            lease_duration=self.leader_elect_lease_duration,
-            renew_deadline=self.leader_elect_renew_deadline,
-            retry_period=self.leader_elect_retry_period,
-        )
-
-    def manager(self, config: Config, *, name: str, metrics: str | None, certificates: Path | None) -> ProgramManager:
-        """Make the manager.
-
-        Args:
-            config: the login.
-            name: of the program.
-            metrics: where to serve them.
-            certificates: the directory of the certificate for that.
-        """
-        from pyctrl.manager import Preflight
-        from pyctrl.program import ProgramManager
-
-        manager = ProgramManager(
-            config,
-            namespaces=self.namespaces,
-            preflight=Preflight.STRICT if self.strict_rbac else Preflight.WARN,
-            leader_election=self.election(name),
-            grace_period=self.graceful_shutdown_timeout,
-            blocked_loop_warning=self.blocked_loop_warning or None,
-            metrics_bind_address=metrics,
-            metrics_certificates=certificates,
-            health_bind_address=self.health_probe_bind_address,
-        )
-        manager.serving = self.serving(config.namespace)
-        return manager
-
-
-def _service(namespace: str, name: str) -> Service:
-    from pyctrl.webhook import Service  # here: a program without webhooks does without
-
-    return Service(namespace, name)
 
 
 NO_RUN_FLAGS = RunFlags()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pyctrl.cli._command_line import MISUSED
 from pyctrl.cli._definition_sources import (
     definitions_beside,
     definitions_of,
@@ -18,8 +19,8 @@ from pyctrl.cli._definition_sources import (
     project_definitions,
     read_file,
 )
-from pyctrl.cli._main import MISUSED
-from pyctrl.cli._output import Progress, has_colour
+from pyctrl.cli._output import has_colour
+from pyctrl.cli._progress import Progress
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import Document, ManifestValidator, ValidationResult, read_manifest_objects
 

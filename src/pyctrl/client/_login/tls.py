@@ -22,7 +22,7 @@ from typing import Protocol, Self, runtime_checkable
 from pyctrl.client._login.single_flight import SingleFlight
 from pyctrl.errors import ConfigError
 
-__all__ = ["CertificateSource", "ClientCertificate", "Pem", "Tls", "TlsContexts"]
+__all__ = ["RECHECK_SECONDS", "CertificateSource", "ClientCertificate", "Pem", "Tls", "TlsContexts"]
 
 log = logging.getLogger("pyctrl.client")
 
@@ -181,46 +181,48 @@ class TlsContexts:
 
     def __init__(self, tls: Tls, source: CertificateSource | None = None) -> None:
         self.generation = 0
+        self.source = source
+        #: The context that was built last, and the loop time until which its files need no check.
+        self.context: ssl.SSLContext | None = None
+        self.fresh_until = 0.0
         self._tls = tls
-        self._source = source
-        self._context: ssl.SSLContext | None = None
         self._built_from: Hashable = None
         self._certificate: ClientCertificate | None = None
-        self._checked_at = 0.0
         self._flight = SingleFlight()
 
     async def current(self) -> ssl.SSLContext:
         """Return the context to connect with. Raises ConfigError if there is none that works."""
-        certificate = await self._source.certificate() if self._source else None
-        if self._context is None or certificate != self._certificate or self._is_check_due():
+        certificate = await self.source.certificate() if self.source else None
+        if self.context is None or certificate != self._certificate or self._is_check_due():
             await self._flight.run(partial(self._check, certificate))
-        assert self._context is not None
-        return self._context
+        assert self.context is not None
+        return self.context
 
     async def refresh(self) -> bool:
         """Look at the files now, as after a 401; True if the context is a new one."""
         before = self.generation
-        certificate = await self._source.certificate() if self._source else None
+        certificate = await self.source.certificate() if self.source else None
         await self._flight.run(partial(self._check, certificate))
         return self.generation != before
 
     def _is_check_due(self) -> bool:
-        elapsed = asyncio.get_running_loop().time() - self._checked_at
-        return not 0 <= elapsed < RECHECK_SECONDS  # negative: another loop, whose clock starts elsewhere
+        remaining = self.fresh_until - asyncio.get_running_loop().time()
+        return not 0 < remaining <= RECHECK_SECONDS  # more: another loop, whose clock starts elsewhere
 
     async def _check(self, certificate: ClientCertificate | None) -> None:
-        self._checked_at, self._certificate = asyncio.get_running_loop().time(), certificate
+        self.fresh_until = asyncio.get_running_loop().time() + RECHECK_SECONDS
+        self._certificate = certificate
         version = (self._tls.version(), certificate and certificate.version())
-        if self._context is not None and version == self._built_from:
+        if self.context is not None and version == self._built_from:
             return
         try:
             context = await asyncio.to_thread(self._tls.build, certificate)  # 20 ms with the system's authorities
         except ConfigError as error:
-            if self._context is None:
+            if self.context is None:
                 raise
             log.warning("new certificates cannot be used, the old ones stay", extra={"error": str(error)})
             return
-        self._context, self._built_from = context, version
+        self.context, self._built_from = context, version
         self.generation += 1
 
 

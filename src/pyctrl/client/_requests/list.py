@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
 import msgspec
 
 from pyctrl._json import UNREADABLE, why_unreadable
-from pyctrl.api import KindLike, ListMeta, decode
+from pyctrl.api import Kind, KubernetesObject, ListMeta, Unstructured, decode
 from pyctrl.errors import DecodeError
 
 __all__ = ["EncodedList", "ObjectList"]
 
 T_co = TypeVar("T_co", covariant=True)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
 class ObjectList(Sequence[T_co], Generic[T_co]):  # noqa: PLW1641 - it compares by its objects, which can be changed
@@ -87,10 +88,10 @@ class EncodedList:
         self._items = envelope.items or []
         self.metadata = ListMeta.from_wire(bytes(envelope.metadata))
 
-    def objects(self, kind: KindLike) -> Iterator[Any]:
+    def objects(self, kind: Kind[O]) -> Iterator[O]:
         """Decode the objects one by one, as they are taken."""
         return (decode(kind, bytes(item)) for item in self._items)
 
-    def decoded(self, kind: KindLike) -> ObjectList[Any]:
+    def decoded(self, kind: Kind[O]) -> ObjectList[O]:
         """Decode every object."""
         return ObjectList(list(self.objects(kind)), self.metadata)

@@ -55,17 +55,6 @@ class ClientOptions:
     field_validation: FieldValidation | None = None
     impersonate: Impersonation | None = None
 
-    def write_query(
-        self, dry_run: bool, field_owner: str | None = None, field_validation: FieldValidation | None = None
-    ) -> Query:
-        """Return the query of a create, update or patch; what the request says wins."""
-        pairs = (
-            ("dryRun", "All" if dry_run or self.dry_run else None),
-            ("fieldManager", field_owner or self.field_owner),
-            ("fieldValidation", field_validation or self.field_validation),
-        )
-        return tuple((name, value) for name, value in pairs if value)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preconditions:

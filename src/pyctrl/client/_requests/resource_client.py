@@ -5,72 +5,78 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache
+from typing import Any, TypeVar
 
 import msgspec
 
 from pyctrl._json import UNREADABLE
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, is_metadata_only, kind_of
-from pyctrl.client._comparison.apply_memo import ApplyMemo
+from pyctrl.api import (
+    GroupVersionKind,
+    GroupVersionResource,
+    Key,
+    Kind,
+    KubernetesObject,
+    Metadata,
+    Unstructured,
+    is_metadata_only,
+    kind_of,
+)
 from pyctrl.client._discovery.discovery import Discovery
-from pyctrl.client._discovery.resource_mapping import ResourceMapping, path_for
-from pyctrl.client._keys import checked_key
+from pyctrl.client._discovery.resource_mapping import ResourceMapping
 from pyctrl.client._requests.dropped_status import report_dropped_status
 from pyctrl.client._requests.options import ClientOptions, Query
-from pyctrl.client._requests.write_observers import WriteObservers, WriteVerb
+from pyctrl.client._requests.write_observers import WriteObserver
+from pyctrl.client._requests.write_requests import JSON, WriteRequest
 from pyctrl.client._transport.rest_client import RESTClient
 from pyctrl.client._transport.transport import REQUEST_TIMEOUT, Headers, HttpRequest, HttpStream
 from pyctrl.errors import NotFound, NotRegistered, UnknownKind
 
-__all__ = ["ResourceClient", "WriteRequest", "declared_mapping"]
+__all__ = ["ResourceClient", "Verbs", "checked_key", "declared_mapping", "path_for"]
 
-JSON = "application/json"
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+
 NO_SUCH_PATH = "the server could not find the requested resource"  # of a group that is served; others have no Status
 
 
-class WriteRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One write, before it is known where its kind is served."""
-
-    verb: WriteVerb
-    method: str
-    key: Key
-    in_collection: bool = False  # POST and DELETE without a name in the path
-    subresource: str = ""
-    query: Query = ()
-    body: bytes | None = None
-    content_type: str = JSON
-    dry_run: bool = False  # the observers are not told of it
-
-
 class ResourceClient:
-    """Makes the requests of one client. Typed kinds know where they are served; only untyped ones need discovery."""
+    """Makes the requests of one client. Typed kinds know where they are served; only untyped ones need discovery.
+
+    Args:
+        rest: sends them.
+        discovery: knows where untyped kinds are served.
+        observers: are notified of writes; the list is shared by derived clients and may change.
+        options: defaults of every request.
+    """
 
     def __init__(
-        self,
-        exchange: RESTClient,
-        discovery: Discovery,
-        options: ClientOptions,
-        observers: WriteObservers,
-        settled: ApplyMemo | None = None,
+        self, rest: RESTClient, discovery: Discovery, observers: list[WriteObserver], options: ClientOptions
     ) -> None:
-        self.exchange = exchange
-        self.discovery = discovery
         self.options = options
-        self.observers = observers
-        self.settled: ApplyMemo = settled or ApplyMemo()
+        self._rest = rest
+        self._discovery = discovery
+        self._observers = observers
         self._known_headers: dict[tuple[str, str | None], Headers] = {}
 
     def with_options(self, options: ClientOptions) -> ResourceClient:
         """Return the same with other options; connections, discovery and observers are shared."""
-        return ResourceClient(self.exchange, self.discovery, options, self.observers, self.settled)
+        return ResourceClient(self._rest, self._discovery, self._observers, options)
 
-    async def mapping(self, kind: KindLike) -> ResourceMapping:
+    async def mapping(self, kind: Kind[Any]) -> ResourceMapping:
         """Return where a kind is served, by its class or by discovery."""
-        declared = declared_mapping(kind)
-        if declared is not None:
-            return declared
-        return await self.discovery.mapping(kind if isinstance(kind, GroupVersionKind) else kind.gvk)
+        return declared_mapping(kind) or await self._discovery.mapping(kind_of(kind))
 
-    async def read(self, kind: KindLike, key: Key, *, subresource: str = "", query: Query = ()) -> bytes:
+    async def namespace_for(self, kind: Kind[Any], namespace: str | None) -> str | None:
+        """Return the namespace of a read: the client's own, if it has one and the kind is namespaced.
+
+        Raises:
+            ValueError: the client is for another namespace.
+        """
+        if not self.options.namespace:
+            return namespace
+        mapping = await self.mapping(kind)
+        return self._namespace(mapping, namespace or "") if mapping.namespaced else namespace
+
+    async def read(self, kind: Kind[Any], key: Key, *, subresource: str = "", query: Query = ()) -> bytes:
         """Return the bytes of one object. Raises TypeError and ValueError for what is no key."""
         key = checked_key(kind, key)
         mapping = await self.mapping(kind)
@@ -80,7 +86,7 @@ class ResourceClient:
         return await self._answer(mapping, request, subresource)
 
     async def read_collection(
-        self, kind: KindLike, namespace: str | None, *, query: Query, timeout: float = REQUEST_TIMEOUT
+        self, kind: Kind[Any], namespace: str | None, *, query: Query, timeout: float = REQUEST_TIMEOUT
     ) -> bytes:
         """Return the bytes of a list."""
         mapping = await self.mapping(kind)
@@ -91,7 +97,7 @@ class ResourceClient:
 
     @asynccontextmanager
     async def watch(
-        self, kind: KindLike, namespace: str | None, *, query: Query, timeout: float, idle_timeout: float
+        self, kind: Kind[Any], namespace: str | None, *, query: Query, timeout: float, idle_timeout: float
     ) -> AsyncIterator[HttpStream]:
         """Open the stream of a watch."""
         mapping = await self.mapping(kind)
@@ -100,13 +106,13 @@ class ResourceClient:
         request = HttpRequest(method="GET", path=path, query=query, headers=headers, timeout=timeout)
         async with AsyncExitStack() as stack:
             try:
-                stream = await stack.enter_async_context(self.exchange.stream(request, idle_timeout=idle_timeout))
+                stream = await stack.enter_async_context(self._rest.stream(request, idle_timeout=idle_timeout))
             except NotFound as error:
                 await self._check_served(error, mapping)
                 raise
             yield stream
 
-    async def write(self, kind: KindLike, write: WriteRequest) -> bytes:
+    async def write(self, kind: Kind[Any], write: WriteRequest) -> bytes:
         """Send a write, tell the observers, and return the answer's bytes. Raises as `read` does."""
         if not write.in_collection:
             checked_key(kind, write.key)
@@ -115,23 +121,25 @@ class ResourceClient:
         request = self._write_request(mapping, key, write)
         if write.dry_run:
             return await self._answer(mapping, request, write.subresource)
-        self.observers.before(mapping.gvk, key)
+        for observer in self._observers:
+            observer.before(mapping.gvk, key)
         try:
             body = await self._answer(mapping, request, write.subresource)
         except BaseException as error:
-            self.observers.after(mapping.gvk, key, write.verb, None, error)
+            for observer in self._observers:
+                observer.after(mapping.gvk, key, write.verb, None, error)
             raise
         name, is_object = _parse_written(write, mapping.gvk, body)
-        self.observers.after(
-            mapping.gvk, Key(key.namespace, key.name or name), write.verb, body if is_object else None, None
-        )
+        written = Key(key.namespace, key.name or name)
+        for observer in self._observers:
+            observer.after(mapping.gvk, written, write.verb, body if is_object else None, None)
         if write.verb in ("update", "patch") and not write.subresource and "status" in mapping.subresources:
             report_dropped_status(mapping.gvk, key, write.verb, write.body, body)
         return body
 
     async def _answer(self, mapping: ResourceMapping, request: HttpRequest, subresource: str = "") -> bytes:
         try:
-            return (await self.exchange.send(request)).body
+            return (await self._rest.send(request)).body
         except NotFound as error:
             await self._check_served(error, mapping, subresource)
             raise
@@ -173,8 +181,8 @@ class ResourceClient:
             return
         if subresource:
             raise UnknownKind(f"{mapping.gvk}, sub-resource {subresource}") from error
-        self.discovery.forget(mapping.gvk)
-        raise await self.discovery.explain(mapping.gvk) from error
+        self._discovery.forget(mapping.gvk)
+        raise await self._discovery.explain(mapping.gvk) from error
 
 
 class _WrittenMetadata(msgspec.Struct):
@@ -200,7 +208,7 @@ def _parse_written(write: WriteRequest, gvk: GroupVersionKind, body: bytes) -> t
     return answer.metadata.name, (answer.api_version, answer.kind) == (gvk.api_version, gvk.kind)
 
 
-def declared_mapping(kind: KindLike) -> ResourceMapping | None:
+def declared_mapping(kind: Kind[Any]) -> ResourceMapping | None:
     """Return where a class says that it is served; None for what has no class, or only a view of its metadata.
 
     Raises:
@@ -210,17 +218,18 @@ def declared_mapping(kind: KindLike) -> ResourceMapping | None:
         return None
     if not isinstance(kind, type):
         raise NotRegistered(repr(kind))
-    kind_of(kind)
-    if not issubclass(kind, Metadata):
-        return _mapping_of(kind)
-    return _mapping_of.__wrapped__(kind) if "resource" in vars(kind) else None  # which may change: of a view
+    cls: type[KubernetesObject] = kind
+    if not issubclass(cls, Metadata):
+        return _mapping_of(cls)
+    kind_of(cls)
+    return _mapping_of.__wrapped__(cls) if "resource" in vars(cls) else None  # which may change: of a view
 
 
 @cache  # asked for with every request
 def _mapping_of(kind: type[KubernetesObject]) -> ResourceMapping:
-    resource = kind.resource
+    gvk, resource = kind_of(kind), kind.resource
     return ResourceMapping(
-        gvk=kind.gvk,
+        gvk=gvk,
         plural=resource.plural,
         namespaced=resource.namespaced,
         subresources=resource.subresources,
@@ -230,5 +239,85 @@ def _mapping_of(kind: type[KubernetesObject]) -> ResourceMapping:
     )
 
 
-def _accept(kind: KindLike, form: str) -> str:
+def _accept(kind: Kind[Any], form: str) -> str:
     return f"{JSON};as={form};g=meta.k8s.io;v=v1,{JSON}" if is_metadata_only(kind) else JSON
+
+
+class Verbs:
+    """Base of the classes whose methods make requests."""
+
+    def __init__(self, requests: ResourceClient) -> None:
+        self._requests = requests
+
+
+def path_for(mapping: ResourceMapping, namespace: str = "", name: str = "", subresource: str = "") -> str:
+    """Return the path of an object, or of the collection when there is no name; not yet escaped for a URL.
+
+    A collection without a namespace is that of all namespaces. The namespace of a cluster-scoped kind is left out,
+    so that a request's key fits both scopes.
+
+    Raises:
+        ValueError: when an object of a namespaced kind is named without its namespace, or a part has a slash.
+    """
+    parts = [_root(mapping.gvk.group, mapping.gvk.version)]
+    if mapping.namespaced and namespace:
+        parts += ["namespaces", _checked_segment(namespace)]
+    elif mapping.namespaced and name:
+        raise ValueError(f"{mapping.gvk.kind} {name!r} needs a namespace: it is a namespaced kind")
+    parts.append(mapping.plural)
+    if name:
+        parts.append(_checked_segment(name))
+    if subresource:
+        parts += [_checked_segment(part) for part in subresource.split("/")]
+    return "/".join(parts)
+
+
+@cache  # for every request, and there are as many as group versions
+def _root(group: str, version: str) -> str:
+    return GroupVersionResource(group, version, "").path
+
+
+def checked_key(kind: Kind[O], key: Any) -> Key:
+    """Return a key that names one object.
+
+    Raises:
+        TypeError: it is no `Key`, such as a name alone; the message says what to pass.
+        ValueError: it has no name, which would be the path of a list, or one that cannot stand in a path.
+    """
+    if not isinstance(key, Key):
+        raise TypeError(f"expected a Key to name the {_kind_name(kind)}, got {_description(key)}: {_hint(key)}")
+    if not key.name:
+        raise ValueError(
+            f"the key of a {_kind_name(kind)} must have a name, got {tuple(key)}: an empty one names a list"
+        )
+    _checked_segment(key.name)
+    return key
+
+
+def _checked_segment(text: str) -> str:
+    """Return a part of a path. Raises ValueError for one that client-go refuses: it would lead to another path."""
+    if "/" in text or "%" in text or text in (".", ".."):
+        raise ValueError(f"{text!r} cannot be a name: names are no '.' or '..', and have no '/' or '%'")
+    return text
+
+
+def _kind_name(kind: Kind[O]) -> str:
+    if isinstance(kind, GroupVersionKind):
+        return kind.kind
+    return getattr(kind, "__name__", repr(kind))
+
+
+def _description(key: Any) -> str:
+    text = repr(key) if isinstance(key, str | tuple) else "one"
+    return f"{text} ({type(key).__name__})" if text != "one" else f"a {type(key).__name__}"
+
+
+def _hint(key: Any) -> str:
+    if isinstance(key, str):
+        namespace, slash, name = key.rpartition("/")
+        if slash:
+            return f"pass Key({namespace!r}, {name!r})"
+        return f"pass Key(namespace, {key!r}), or Key('', {key!r}) where the kind has no namespaces"
+    if isinstance(key, KubernetesObject | Unstructured) or isinstance(getattr(key, "key", None), Key):
+        return "pass its .key"
+    return "pass Key(namespace, name)"

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 import msgspec
 
 from pyctrl._json import UNREADABLE, decode_json, why_unreadable
-from pyctrl.api import KindLike, decode, shown_wire
+from pyctrl.api import Kind, KubernetesObject, Unstructured, decode, shown_wire
 from pyctrl.client._transport.line_splitter import LineSplitter
 from pyctrl.client._transport.transport import HttpStream
 from pyctrl.errors import DecodeError, error_from_status
@@ -16,6 +16,7 @@ from pyctrl.errors import DecodeError, error_from_status
 __all__ = ["EventType", "WatchEvent", "watch_events"]
 
 T_co = TypeVar("T_co", covariant=True)
+O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
@@ -32,7 +33,7 @@ class WatchEvent(Generic[T_co]):
 
     __match_args__ = ("type", "object")
 
-    def __init__(self, type: EventType, body: bytes, kind: KindLike) -> None:
+    def __init__(self, type: EventType, body: bytes, kind: Kind[Any]) -> None:
         self.type = type
         self.body: bytes = body
         self._kind = kind
@@ -81,7 +82,7 @@ class _Line(msgspec.Struct):
     object: msgspec.Raw
 
 
-async def watch_events(kind: KindLike, stream: HttpStream) -> AsyncIterator[WatchEvent[Any]]:
+async def watch_events(kind: Kind[O], stream: HttpStream) -> AsyncIterator[WatchEvent[O]]:
     """Iterate over the events of a watch until the server ends it.
 
     Raises:
@@ -97,7 +98,7 @@ async def watch_events(kind: KindLike, stream: HttpStream) -> AsyncIterator[Watc
         yield _event(kind, rest)
 
 
-def _event(kind: KindLike, line: bytes) -> WatchEvent[Any]:
+def _event(kind: Kind[O], line: bytes) -> WatchEvent[O]:
     try:
         event = msgspec.json.decode(line, type=_Line)
         if event.type == "ERROR":

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, Protocol, TypeAlias
 
 from pyctrl.api import GroupVersionKind, Key
 
-__all__ = ["WriteObserver", "WriteObservers", "WriteVerb"]
+__all__ = ["WriteObserver", "WriteVerb"]
 
 WriteVerb: TypeAlias = Literal["create", "update", "patch", "apply", "delete", "delete_all_of"]
 
@@ -37,27 +36,3 @@ class WriteObserver(Protocol):
             error: why there is no answer; after anything but an `ApiError` the server may have acted.
         """
         ...
-
-
-class WriteObservers:
-    """The observers of a client and of all that are derived from it."""
-
-    def __init__(self) -> None:
-        self._observers: list[WriteObserver] = []
-
-    def add(self, observer: WriteObserver) -> Callable[[], None]:
-        """Add an observer; call what is returned to remove it."""
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer)
-
-    def before(self, gvk: GroupVersionKind, key: Key) -> None:
-        """Tell all."""
-        for observer in self._observers:
-            observer.before(gvk, key)
-
-    def after(
-        self, gvk: GroupVersionKind, key: Key, verb: WriteVerb, body: bytes | None, error: BaseException | None
-    ) -> None:
-        """Tell all."""
-        for observer in self._observers:
-            observer.after(gvk, key, verb, body, error)

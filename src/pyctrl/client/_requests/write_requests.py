@@ -1,31 +1,227 @@
-"""What `patch` and `apply` have in common wherever they are: on the object, its status, or any other sub-resource."""
+"""Writes as requests: what create, update, patch, apply and delete send, for an object and for any sub-resource."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
-from pyctrl.client._keys import checked_key
-from pyctrl.client._requests.options import Query
-from pyctrl.client._requests.resource_client import ResourceClient, WriteRequest
+from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
+from pyctrl.client._requests.options import (
+    ClientOptions,
+    FieldValidation,
+    Preconditions,
+    Propagation,
+    Query,
+    delete_options,
+)
+from pyctrl.client._requests.patch import Patch
+from pyctrl.client._requests.write_observers import WriteVerb
 
 __all__ = [
+    "JSON",
+    "Target",
+    "WriteRequest",
+    "apply_request",
     "as_object",
+    "create_request",
     "decode_like",
     "decode_written",
+    "delete_request",
     "encode_whole",
     "kind_and_key",
-    "send_apply",
-    "send_patch",
+    "patch_request",
     "split_target",
+    "update_request",
 ]
 
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
+JSON = "application/json"
 APPLY_PATCH_TYPE = "application/apply-patch+yaml"  # every JSON document is one
+
+
+class WriteRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One write, before it is known where its kind is served."""
+
+    verb: WriteVerb
+    method: str
+    key: Key
+    in_collection: bool = False  # POST and DELETE without a name in the path
+    subresource: str = ""
+    query: Query = ()
+    body: bytes | None = None
+    content_type: str = JSON
+    dry_run: bool = False  # observers are not notified of it
+
+
+def create_request(
+    options: ClientOptions,
+    key: Key,
+    body: bytes,
+    *,
+    subresource: str = "",
+    dry_run: bool,
+    field_owner: str | None,
+    field_validation: FieldValidation | None,
+) -> WriteRequest:
+    """Return the request that creates an object, or posts to a sub-resource of one."""
+    return WriteRequest(
+        verb="create",
+        method="POST",
+        key=key,
+        in_collection=not subresource,
+        subresource=subresource,
+        query=_write_query(options, dry_run, field_owner, field_validation),
+        body=body,
+        dry_run=dry_run or options.dry_run,
+    )
+
+
+def update_request(
+    options: ClientOptions,
+    key: Key,
+    body: bytes,
+    *,
+    subresource: str = "",
+    dry_run: bool,
+    field_owner: str | None,
+    field_validation: FieldValidation | None,
+) -> WriteRequest:
+    """Return the request that replaces an object or a sub-resource."""
+    return WriteRequest(
+        verb="update",
+        method="PUT",
+        key=key,
+        subresource=subresource,
+        query=_write_query(options, dry_run, field_owner, field_validation),
+        body=body,
+        dry_run=dry_run or options.dry_run,
+    )
+
+
+def patch_request(
+    options: ClientOptions,
+    key: Key,
+    patch: Patch,
+    after: Object | None,
+    *,
+    subresource: str = "",
+    dry_run: bool,
+    field_owner: str | None,
+    field_validation: FieldValidation | None,
+) -> WriteRequest:
+    """Return the request that patches; ``after`` is the changed object, None when the verb was called with a key."""
+    if not hasattr(patch, "body"):
+        raise TypeError(
+            f"expected a patch, such as MergePatch({{...}}) or merge_from(obj), got a {type(patch).__name__}"
+        )
+    return WriteRequest(
+        verb="patch",
+        method="PATCH",
+        key=key,
+        subresource=subresource,
+        query=_write_query(options, dry_run, field_owner, field_validation),
+        body=patch.body(after),
+        content_type=patch.content_type,
+        dry_run=dry_run or options.dry_run,
+    )
+
+
+def apply_request(
+    options: ClientOptions,
+    key: Key,
+    wanted: Object,
+    *,
+    subresource: str = "",
+    dry_run: bool,
+    field_owner: str | None,
+    force: bool,
+) -> WriteRequest:
+    """Return the request of a server-side apply. It has no field validation: an apply is always strict."""
+    return WriteRequest(
+        verb="apply",
+        method="PATCH",
+        key=key,
+        subresource=subresource,
+        query=_query(
+            ("dryRun", "All" if dry_run or options.dry_run else None),
+            ("fieldManager", field_owner or options.field_owner),
+            ("force", "true" if force else None),
+        ),
+        body=_apply_body(wanted),
+        content_type=APPLY_PATCH_TYPE,
+        dry_run=dry_run or options.dry_run,
+    )
+
+
+def delete_request(
+    options: ClientOptions,
+    key: Key,
+    *,
+    selected: Query | None = None,
+    propagation: Propagation | None,
+    grace_period_seconds: int | None,
+    preconditions: Preconditions | None = None,
+    dry_run: bool,
+) -> WriteRequest:
+    """Return the request that deletes an object, or with ``selected`` all that match in the namespace of ``key``."""
+    is_dry_run = dry_run or options.dry_run
+    body = delete_options(
+        propagation=propagation,
+        grace_period_seconds=grace_period_seconds,
+        preconditions=preconditions,
+        dry_run=is_dry_run,
+    )
+    return WriteRequest(
+        verb="delete" if selected is None else "delete_all_of",
+        method="DELETE",
+        key=key,
+        in_collection=selected is not None,
+        query=selected or (),
+        body=msgspec.json.encode(body) if body else None,
+        dry_run=is_dry_run,
+    )
+
+
+def _write_query(
+    options: ClientOptions, dry_run: bool, field_owner: str | None, field_validation: FieldValidation | None
+) -> Query:
+    """Return the query of a write; the arguments of the call win over the client's options."""
+    return _query(
+        ("dryRun", "All" if dry_run or options.dry_run else None),
+        ("fieldManager", field_owner or options.field_owner),
+        ("fieldValidation", field_validation or options.field_validation),
+    )
+
+
+def _query(*pairs: tuple[str, str | None]) -> Query:
+    return tuple((name, value) for name, value in pairs if value)
+
+
+class Target(NamedTuple):
+    """What a verb was called with: an object, or a kind and a key."""
+
+    kind: KindLike
+    key: Key
+    obj: Object | None
+
+
+def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Target, list[Any]]:
+    """Return the target and the other arguments of a verb that is called with an object, or with a kind and a key.
+
+    Raises:
+        TypeError: there are too few or too many; names those that are expected.
+    """
+    if isinstance(target, (type, GroupVersionKind)):
+        kind, obj, named = cast(KindLike, target), None, ("kind", "key", *names)
+        key, rest = (arguments[0], list(arguments[1:])) if arguments else (None, [])
+    else:
+        (kind, key), obj, named, rest = kind_and_key(target), target, ("object", *names), list(arguments)
+    if key is None or len(rest) != len(names):
+        raise TypeError(f"expected {len(named)} arguments ({', '.join(named)}), got {1 + len(arguments)}")
+    return Target(kind, key, obj), rest
 
 
 def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
@@ -44,14 +240,9 @@ def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
     return obj.gvk, obj.key
 
 
-def decode_like(obj: O, body: bytes) -> O:
-    """Decode an answer as what the object is."""
-    return cast(O, decode_written(kind_and_key(obj)[0], body))
-
-
-def decode_written(kind: KindLike, body: bytes) -> Any:
-    """Decode the answer to a write. Most are not looked at, so each field is decoded when it is."""
-    return decode(kind, body, lazily=True)
+def as_object(obj: Object | Mapping[str, Any]) -> Object:
+    """Return an object; a dict becomes Unstructured."""
+    return obj if isinstance(obj, (KubernetesObject, Unstructured)) else Unstructured.from_wire(obj)
 
 
 def encode_whole(obj: Object, verb: str) -> bytes:
@@ -61,84 +252,18 @@ def encode_whole(obj: Object, verb: str) -> bytes:
     return obj.to_json()
 
 
-def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]) -> tuple[KindLike, Key, list[Any]]:
-    """Return kind, key and the other arguments of a verb that is called with an object, or with a kind and a key.
-
-    Raises:
-        TypeError: there are too few or too many; names those that are expected.
-    """
-    if isinstance(target, (type, GroupVersionKind)):
-        kind, named = cast(KindLike, target), ("kind", "key", *names)
-        key, rest = (arguments[0], list(arguments[1:])) if arguments else (None, [])
-    else:
-        (kind, key), named, rest = kind_and_key(target), ("object", *names), list(arguments)
-    if key is None or len(rest) != len(names):
-        raise TypeError(f"expected {len(named)} arguments ({', '.join(named)}), got {1 + len(arguments)}")
-    return kind, checked_key(kind, key), rest
-
-
-async def send_patch(
-    calls: ResourceClient,
-    target: Any,
-    arguments: tuple[Any, ...],
-    query: Query,
-    *,
-    dry_run: bool,
-    subresource: str = "",
-) -> tuple[KindLike, bytes]:
-    """Send a patch, called as ``(obj, patch)`` or ``(kind, key, patch)``; return the kind and the answer's bytes."""
-    kind, key, (patch,) = split_target(target, arguments, ("patch",))
-    if not hasattr(patch, "body"):
-        raise TypeError(
-            f"expected a patch, such as MergePatch({{...}}) or merge_from(obj), got a {type(patch).__name__}"
-        )
-    after = None if isinstance(target, (type, GroupVersionKind)) else target
-    write = WriteRequest(
-        verb="patch",
-        method="PATCH",
-        key=key,
-        subresource=subresource,
-        query=query,
-        body=patch.body(after),
-        content_type=patch.content_type,
-        dry_run=dry_run or calls.options.dry_run,
-    )
-    return kind, await calls.write(kind, write)
-
-
-async def send_apply(
-    calls: ResourceClient,
-    obj: Object,
-    *,
-    field_owner: str | None,
-    force: bool,
-    dry_run: bool,
-    subresource: str = "",
-    target: tuple[KindLike, Key] | None = None,
-) -> bytes:
-    """Send a server-side apply and return the answer's bytes; ``target`` is whose sub-resource, if not the object's."""
-    kind, key = target or kind_and_key(obj)
-    query = calls.options.write_query(dry_run, field_owner)
-    write = WriteRequest(
-        verb="apply",
-        method="PATCH",
-        key=key,
-        subresource=subresource,
-        query=tuple(pair for pair in query if pair[0] != "fieldValidation") + ((("force", "true"),) if force else ()),
-        body=_apply_body(obj),
-        content_type=APPLY_PATCH_TYPE,
-        dry_run=dry_run or calls.options.dry_run,
-    )
-    return await calls.write(kind, write)
-
-
-def as_object(obj: Object | Mapping[str, Any]) -> Object:
-    """Return an object; a dict becomes Unstructured."""
-    return obj if isinstance(obj, (KubernetesObject, Unstructured)) else Unstructured.from_wire(obj)
-
-
 def _apply_body(obj: Object) -> bytes:
     """Encode what is applied: without managedFields, which the server refuses, and without what only it sets."""
     document = obj.to_wire()
     metadata = {name: value for name, value in (document.get("metadata") or {}).items() if name != "managedFields"}
     return msgspec.json.encode({**document, "metadata": metadata})
+
+
+def decode_like(obj: O, body: bytes) -> O:
+    """Decode an answer as what the object is."""
+    return cast(O, decode(kind_and_key(obj)[0], body, lazily=True))
+
+
+def decode_written(kind: Kind[O], body: bytes) -> O:
+    """Decode the answer to a write. Most are not looked at, so each field is decoded when it is."""
+    return decode(kind, body, lazily=True)

@@ -18,7 +18,7 @@ from yarl import URL
 
 from pyctrl.client._login.config import Config
 from pyctrl.client._login.plain_http import is_readable, warn_of_sent_credentials
-from pyctrl.client._login.tls import CertificateSource, TlsContexts
+from pyctrl.client._login.tls import RECHECK_SECONDS, CertificateSource, TlsContexts
 from pyctrl.client._transport.aiohttp_delivery import deliver_body
 from pyctrl.client._transport.transport import HEAD_TIMEOUT, Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
@@ -147,6 +147,10 @@ class AiohttpTransport:
             return await sent
 
     async def _context(self, contexts: TlsContexts) -> ssl.SSLContext:
+        if contexts.context is not None and contexts.source is None:  # most requests: nothing to check yet
+            remaining = contexts.fresh_until - asyncio.get_running_loop().time()
+            if 0 < remaining <= RECHECK_SECONDS:
+                return contexts.context
         async with self._building:  # many requests at the start share the first context
             return await contexts.current()
 
@@ -160,7 +164,7 @@ class AiohttpTransport:
         return URL(f"{url}?{_encode_query(request.query)}" if request.query else url, encoded=True)
 
     async def _headers_of(self, request: HttpRequest) -> CIMultiDict[str]:
-        stated = Headers.of(request.headers)
+        stated = request.headers if isinstance(request.headers, Headers) else Headers.of(request.headers)
         if self._config.impersonate:
             stated = stated.over(Headers(self._config.impersonate.headers()))
         headers = CIMultiDict(stated.pairs)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pyctrl.client._transport.transport import HttpRequest
 
-__all__ = ["WriteGate", "check_gate", "gated_context"]
+__all__ = ["WriteGate", "check_gates", "gated_context", "write_gates"]
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -28,22 +28,23 @@ class WriteGate(Protocol):
         ...
 
 
-_gates: ContextVar[tuple[WriteGate, ...]] = ContextVar("pyctrl write gates", default=())
+#: The gates that the writes of this task must pass; empty outside marked work.
+write_gates: ContextVar[tuple[WriteGate, ...]] = ContextVar("pyctrl write gates", default=())
 
 
 def gated_context(gate: WriteGate, context: Context) -> Context:
     """Return a copy of a context for tasks whose writes pass ``gate`` too."""
     marked = context.copy()
-    marked.run(lambda: _gates.set((*_gates.get(), gate)))
+    marked.run(lambda: write_gates.set((*write_gates.get(), gate)))
     return marked
 
 
-def check_gate(request: HttpRequest) -> None:
+def check_gates(request: HttpRequest) -> None:
     """Refuse a write of marked work whose time is over. Reads pass always.
 
     Raises:
         NotLeading: the gate is closed.
     """
     if request.method not in _READS:
-        for gate in _gates.get():
+        for gate in write_gates.get():
             gate.check(request)

@@ -1,21 +1,25 @@
-"""One request and its answer, as Kubernetes means them: failures become errors, warnings are passed on."""
+"""REST client: sends requests, repeats those that `RetryPolicy` allows, and raises the API's errors."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from random import Random
 from typing import Any, TypeAlias
 
 import msgspec
 
 from pyctrl._json import UNREADABLE
-from pyctrl.client._transport.retry import retry_after
-from pyctrl.client._transport.transport import HttpRequest, HttpResponse, HttpStream, Transport
-from pyctrl.errors import ApiError, Forbidden, error_from_status
+from pyctrl.client._transport.instrumented import NO_ANSWER, InstrumentedTransport
+from pyctrl.client._transport.leader_gate import check_gates, write_gates
+from pyctrl.client._transport.retry import Retries, RetryPolicy, retry_after
+from pyctrl.client._transport.transport import HttpRequest, HttpResponse, HttpStream
+from pyctrl.errors import ApiError, Forbidden, TransportError, error_from_status
 
 __all__ = [
     "NOT_MODIFIED",
@@ -82,9 +86,19 @@ class WarningLog:
 class RESTClient:
     """Sends requests; every answer that it returns is a success. Errors name ``cluster``, where there are several."""
 
-    def __init__(self, transport: Transport, *, on_warning: WarningHandler | None = None, cluster: str = "") -> None:
-        self.transport = transport
+    def __init__(
+        self,
+        transport: InstrumentedTransport,
+        *,
+        retries: RetryPolicy | None = None,
+        random: Random | None = None,
+        on_warning: WarningHandler | None = None,
+        cluster: str = "",
+    ) -> None:
         self.cluster = cluster
+        self._transport = transport
+        self._policy = retries or RetryPolicy()
+        self._random = random or Random()
         self._on_warning = on_warning or WarningLog()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
@@ -93,17 +107,47 @@ class RESTClient:
         Raises:
             ApiError: the server refused; the class says why.
             TransportError: no whole answer came.
+            NotLeading: it is a write of elected work, and the lease no longer covers it.
         """
-        response = await self.transport.request(request)
+        response = await self._send_with_retries(request)
         self._pass_on_warnings(request, response)
         if response.status >= 300 and response.status != NOT_MODIFIED:
             raise error_from_response(request, response, response.body, cluster=self.cluster)
         return response
 
+    async def _send_with_retries(self, request: HttpRequest) -> HttpResponse:
+        retries: Retries | None = None
+        while True:
+            if write_gates.get():  # before each try: waiting may have taken longer than a lease lasts
+                check_gates(request)
+            code = NO_ANSWER
+            try:
+                response = await self._transport.request(request)
+            except TransportError as error:
+                retries = retries or Retries(self._policy, self._random)
+                seconds = retries.after_error(request, error)
+                if seconds is None:
+                    raise
+                log.debug("connection failed, trying again", extra={"request": str(request), "seconds": seconds})
+            else:
+                if response.status != 429 and response.status < 500:
+                    return response
+                retries = retries or Retries(self._policy, self._random)
+                seconds = retries.after_answer(response)
+                if seconds is None:
+                    return response
+                code = str(response.status)
+                log.debug("server asks to wait", extra={"request": str(request), "seconds": seconds})
+            await asyncio.sleep(seconds)
+            self._transport.retried(request, code)
+
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Send a request; inside the block the body of a successful answer can be read. Raises as `send` does."""
-        async with self.transport.stream(request, idle_timeout=idle_timeout) as stream:
+        """Send a request; inside the block the body of a successful answer can be read.
+
+        Raises as `send` does. Streams are not repeated: their readers know how to resume them.
+        """
+        async with self._transport.stream(request, idle_timeout=idle_timeout) as stream:
             self._pass_on_warnings(request, stream)
             if stream.status >= 300:
                 raise error_from_response(request, stream, await stream.read(), cluster=self.cluster)

@@ -1,7 +1,7 @@
-"""Aggregated ClusterRoles: their rules are those of the roles that their selectors find.
+"""Aggregated ClusterRoles: their rules are the union of the rules of the selected ClusterRoles.
 
-The rules are those of kube-controller-manager's clusterrole-aggregation-controller. They are applied here and not by
-the API server, so that a server without controllers leaves `admin`, `edit` and `view` empty, as a real one does.
+The rules are those of kube-controller-manager's clusterrole-aggregation-controller. A controller applies them, not the
+API server, so a server without controllers leaves `admin`, `edit` and `view` empty, as a real one does.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ __all__ = ["add_clusterrole_aggregation"]
 
 NAME = "clusterrole-aggregation-controller"
 AGGREGATED = "aggregated"
-EVERY_ROLE = Request("", "every-role")  # each may be a part of each: they are few, and looked at together
+EVERY_ROLE = Request("", "every-role")  # all roles are reconciled together: each may aggregate each
 
 
 Rules: TypeAlias = list[dict[str, Any]]
 
 
 def add_clusterrole_aggregation(host: ManagedCluster) -> Controller:
-    """Run the aggregation in a manager."""
+    """Run the aggregation of ClusterRoles in a manager."""
     host.cache.add_index(ClusterRole, AGGREGATED, lambda role: [AGGREGATED] if role.aggregation_rule else [])
     return (
         Builder(host)
@@ -39,20 +39,20 @@ def _every_role(_: ClusterRole) -> list[Request]:
 
 
 class ClusterRoleAggregationReconciler(Reconciler[ClusterRole]):
-    """Applies to aggregated roles the rules that they should have; of seventy roles it decodes the ten it needs."""
+    """Applies their rules to the aggregated roles; an index avoids decoding all roles."""
 
     async def reconcile(self, request: Request) -> Result | None:
         roles = await self.client.list(ClusterRole, index=(AGGREGATED, AGGREGATED))
         parts = {role.metadata.name: await self._parts(role) for role in sorted(roles, key=_name)}
-        settled = _aggregated_rules(parts)
+        aggregated = _aggregated_rules(parts)
         for role in roles:
-            rules = settled[role.metadata.name]
+            rules = aggregated[role.metadata.name]
             if rules != _wire(role):
                 await self._apply(role.metadata.name, rules)
         return None
 
     async def _parts(self, role: ClusterRole) -> list[ClusterRole]:
-        """Find the parts of a role, selector by selector."""
+        """Return the roles that a role's selectors match, selector by selector."""
         found: list[ClusterRole] = []
         for selector in role.aggregation_rule.cluster_role_selectors if role.aggregation_rule else ():
             chosen = await self.client.list(ClusterRole, labels=LabelSelector.from_wire(selector))
@@ -60,7 +60,7 @@ class ClusterRoleAggregationReconciler(Reconciler[ClusterRole]):
         return found
 
     async def _apply(self, name: str, rules: Rules) -> None:
-        """Apply the rules; to have none, they are not applied any more."""
+        """Apply the rules. For no rules, the field is left out so that server-side apply removes it."""
         role: dict[str, Any] = {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "ClusterRole",
@@ -72,9 +72,9 @@ class ClusterRoleAggregationReconciler(Reconciler[ClusterRole]):
 
 
 def _aggregated_rules(parts: Mapping[str, Sequence[ClusterRole]]) -> dict[str, Rules]:
-    """Give every aggregated role the rules that it has in the end: parts of `admin` are parts of `edit` first."""
+    """Return the rules of every aggregated role, through several levels: `admin` aggregates `edit`."""
     rules = {_name(part): _wire(part) for each in parts.values() for part in each}
-    for _ in parts:  # no part is further away than through all of them
+    for _ in parts:  # no chain of aggregation is longer than the number of roles
         for name, each in parts.items():
             collected: Rules = []
             for part in each:

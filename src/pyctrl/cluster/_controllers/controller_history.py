@@ -1,4 +1,4 @@
-"""ControllerRevisions: the templates that a StatefulSet or DaemonSet has had, by number.
+"""ControllerRevisions: the numbered pod templates of a StatefulSet or DaemonSet.
 
 The rules are those of kube-controller-manager's history package (pkg/controller/history).
 """
@@ -21,26 +21,26 @@ from pyctrl.kinds.core.v1 import PodTemplateSpec
 
 __all__ = ["ControllerHistory", "hash_controller_revision", "template_of"]
 
-DEFAULT_LIMIT = 10  # spec.revisionHistoryLimit when it is absent
+DEFAULT_LIMIT = 10  # the default of spec.revisionHistoryLimit
 
-#: Go's encoder writes these for the sake of browsers; the hash is over what it writes.
+#: Characters that Go's JSON encoder escapes; the hash is computed over its output.
 _ESCAPED = {b"<": b"\\u003c", b">": b"\\u003e", b"&": b"\\u0026"}
 
 
 def template_of(revision: ControllerRevision) -> PodTemplateSpec:
-    """Return the template that a revision keeps."""
+    """Return the pod template that a revision stores."""
     template: dict[str, Any] = dict(revision.data["spec"]["template"])
     template.pop("$patch", None)
     return PodTemplateSpec.from_wire(template)
 
 
 def _template_patch(template: PodTemplateSpec) -> dict[str, Any]:
-    """Return a template as revisions keep it: as the patch that goes back to it."""
+    """Return a template as revisions store it: as the patch that restores it."""
     return {"spec": {"template": {**template.to_wire(), "$patch": "replace"}}}
 
 
 def hash_controller_revision(template: PodTemplateSpec, collisions: int) -> str:
-    """Return the hash that StatefulSets name their revisions by: the real one, since it is over the same bytes."""
+    """Return the hash in the names of StatefulSet revisions, computed over the same bytes as upstream's."""
     raw = msgspec.json.encode(_template_patch(template), order="sorted")
     for plain, escaped in _ESCAPED.items():
         raw = raw.replace(plain, escaped)
@@ -51,11 +51,11 @@ class ControllerHistory:
     """The revisions of one owner, oldest first.
 
     Args:
-        client: reads from the cache, which needs the index of orphans.
+        client: reads from the cache; ControllerRevision needs `index_orphans`.
         owner: the StatefulSet or DaemonSet.
-        selector: what its revisions' labels match.
-        naming: makes a hash of a template and the number of collisions.
-        label: the label that has the hash.
+        selector: the selector of its revisions.
+        naming: returns the hash of a template and a collision count.
+        label: the label with the hash.
     """
 
     def __init__(
@@ -69,35 +69,35 @@ class ControllerHistory:
     ) -> None:
         self._client, self._owner, self._selector = client, owner, selector
         self._naming, self._label = naming, label
-        self.known: list[ControllerRevision] = []
-        #: How often another template had the name already.
+        self.revisions: list[ControllerRevision] = []
+        #: The number of name collisions with other templates.
         self.collisions = 0
 
     async def load(self, collisions: int) -> None:
-        """Find the revisions, and adopt those that belong to nobody."""
+        """Load the revisions, and adopt those without a controller."""
         self.collisions = collisions
-        self.known = await ControllerRefManager(self._client, ControllerRevision).settle(self._owner, self._selector)
+        self.revisions = await ControllerRefManager(self._client, ControllerRevision).claim(self._owner, self._selector)
         self._sort()
 
     def _sort(self) -> None:
-        self.known.sort(key=lambda found: (found.revision, found.metadata.name))
+        self.revisions.sort(key=lambda found: (found.revision, found.metadata.name))
 
-    def named(self, name: str | None) -> ControllerRevision | None:
-        """Return the revision of a name, or None."""
-        return next((found for found in self.known if found.metadata.name == name), None)
+    def get(self, name: str | None) -> ControllerRevision | None:
+        """Return the revision with a name, or None."""
+        return next((found for found in self.revisions if found.metadata.name == name), None)
 
-    async def obtain(self, template: PodTemplateSpec) -> ControllerRevision:
-        """Return the revision of a template as the newest there is: made now, or an old one with a new number."""
+    async def create_or_update(self, template: PodTemplateSpec) -> ControllerRevision:
+        """Return the newest revision, with this template: the existing one, a new one, or an old one renumbered."""
         data = _template_patch(template)
-        number = self.known[-1].revision + 1 if self.known else 1
-        equal = [found for found in self.known if found.data == data]
+        number = self.revisions[-1].revision + 1 if self.revisions else 1
+        equal = [found for found in self.revisions if found.data == data]
         if not equal:
             revision = await self._create(template, data, number)
-        elif equal[-1] is self.known[-1]:
+        elif equal[-1] is self.revisions[-1]:
             return equal[-1]
         else:
             revision = await self._client.patch(equal[-1], MergePatch({"revision": number}))
-        self.known = [*(found for found in self.known if found.key != revision.key), revision]
+        self.revisions = [*(found for found in self.revisions if found.key != revision.key), revision]
         return revision
 
     async def _create(self, template: PodTemplateSpec, data: dict[str, Any], number: int) -> ControllerRevision:
@@ -124,8 +124,8 @@ class ControllerHistory:
                 self.collisions += 1
 
     async def truncate(self, live: Collection[str | None], limit: int | None) -> None:
-        """Delete the oldest revisions beyond the limit, of those whose names are not in use."""
-        unused = [found for found in self.known if found.metadata.name not in live and not is_deleting(found)]
+        """Delete the oldest revisions beyond the limit whose names are not live."""
+        unused = [found for found in self.revisions if found.metadata.name not in live and not is_deleting(found)]
         for found in _beyond_limit(unused, DEFAULT_LIMIT if limit is None else limit):
             await self._client.delete(found)
 

@@ -1,6 +1,8 @@
-"""Whose is it: objects that fit a selector and belong to nobody are adopted, those that fit no more are released.
+"""Adoption and release of dependents by a controller.
 
-The rules are those of kube-controller-manager's ControllerRefManager (pkg/controller/controller_ref_manager.go).
+Objects without a controller that match an owner's selector are adopted; controlled objects that no longer match are
+released. The rules are those of kube-controller-manager's ControllerRefManager
+(pkg/controller/controller_ref_manager.go).
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ from pyctrl.errors import Conflict, Invalid, NotFound
 __all__ = ["ControllerRefManager", "enqueue_adopters", "index_orphans"]
 
 ORPHANS = "orphans"  # the index of objects without a controller, by namespace
-OWNED = "owner"  # the cache's own index, by the uid of owners
+OWNED = "owner"  # the cache's built-in index, by the uid of owners
 
-O = TypeVar("O", bound=KubernetesObject)  # noqa: E741 - what is owned
-W = TypeVar("W", bound=KubernetesObject)  # who owns
+O = TypeVar("O", bound=KubernetesObject)  # noqa: E741 - the kind of the dependents
+W = TypeVar("W", bound=KubernetesObject)  # the kind of the owners
 
 
 def index_orphans(host: ManagedCluster, kind: type[KubernetesObject]) -> None:
-    """Let the cache find the objects of a kind that have no controller."""
+    """Add the cache index of the objects of a kind that have no controller."""
     host.cache.informer(kind).lister.add_index(
         ORPHANS, lambda record: () if _has_controller(record) else (record.namespace,)
     )
@@ -41,21 +43,21 @@ def _has_controller(record: Record) -> bool:
 
 
 class ControllerRefManager(Generic[O]):
-    """Finds what an owner controls, after putting right what it should control and what it should not.
+    """Claims the dependents of an owner: adopts, releases and returns them.
 
     Args:
         client: reads from the cache; the kind needs `index_orphans`.
-        kind: the kind that is owned.
-        finalizer: what is put on adopted objects and taken off released ones.
+        kind: the kind of the dependents.
+        finalizer: added to adopted objects and removed from released ones.
     """
 
     def __init__(self, client: CachedClient, kind: type[O], *, finalizer: str = "") -> None:
         self._client, self._kind, self._finalizer = client, kind, finalizer
 
-    async def settle(
+    async def claim(
         self, owner: KubernetesObject, selector: LabelSelector, *, is_adoptable: Callable[[O], bool] = lambda _: True
     ) -> list[O]:
-        """Return what the owner controls and its selector matches, with what it could adopt."""
+        """Return the objects that the owner controls and its selector matches, after adoption and release."""
         claimed = []
         for obj in await self._client.list(self._kind, index=(OWNED, owner.metadata.uid)):
             if not is_controlled_by(obj, owner):
@@ -81,12 +83,12 @@ class ControllerRefManager(Generic[O]):
         return [obj for obj in adopted if obj is not None]
 
     async def _can_adopt(self, owner: KubernetesObject) -> bool:
-        """Look at the server: the cache may not know yet that the owner is going, and adoption would undo orphaning."""
+        """Check live that the owner is not being deleted: with a stale cache, adoption would undo orphaning."""
         present = await self._client.live.find(type(owner), owner.key)
         return present is not None and present.metadata.uid == owner.metadata.uid and not is_deleting(present)
 
     async def _adopt(self, owner: KubernetesObject, obj: O) -> O | None:
-        """Put the owner among an object's references; None when that was too late."""
+        """Add the owner's controller reference to an object; return None if the object changed meanwhile."""
         reference = owner_reference(owner, controller=True, block_owner_deletion=True)
         kept = [ref.to_wire() for ref in obj.metadata.owner_references if ref.uid != owner.metadata.uid]
         finalizers = [name for name in obj.metadata.finalizers if name != self._finalizer]
@@ -102,7 +104,7 @@ class ControllerRefManager(Generic[O]):
     async def _patch_owner_references(
         self, obj: O, references: list[dict[str, Any]], finalizers: list[str]
     ) -> O | None:
-        """Replace owner references and finalizers, unless the object has become another or has changed."""
+        """Replace owner references and finalizers, unless the object was replaced or changed meanwhile."""
         tests = [
             {"op": "test", "path": "/metadata/uid", "value": obj.metadata.uid},
             {"op": "test", "path": "/metadata/resourceVersion", "value": obj.metadata.resource_version},
@@ -113,7 +115,7 @@ class ControllerRefManager(Generic[O]):
         try:
             return await self._client.patch(self._kind, obj.key, JsonPatch([*tests, *changes]))
         except (NotFound, Conflict, Invalid):
-            return None  # it has changed or gone: its event brings the owner here again
+            return None  # changed or deleted meanwhile: its event triggers another reconcile of the owner
 
 
 def _set(field: str, values: list[Any]) -> dict[str, Any]:
@@ -122,9 +124,9 @@ def _set(field: str, values: list[Any]) -> dict[str, Any]:
 
 
 def enqueue_adopters(host: ManagedCluster, owner: type[W], selector_of: Callable[[W], LabelSelector]) -> Handler[Any]:
-    """Return a handler that asks for the owners of a namespace which could adopt an object without a controller."""
+    """Return a handler that enqueues the owners that could adopt an object without a controller."""
 
-    async def ask(observed: ObjectChange[Any]) -> Iterable[Request]:
+    async def adopters(observed: ObjectChange[Any]) -> Iterable[Request]:
         record = observed.after
         if record is None or _has_controller(record):
             return ()
@@ -134,6 +136,6 @@ def enqueue_adopters(host: ManagedCluster, owner: type[W], selector_of: Callable
 
     def handle(observed: ObjectChange[Any]) -> Iterable[Request] | Awaitable[Iterable[Request]]:
         record = observed.after
-        return () if record is None or _has_controller(record) else ask(observed)
+        return () if record is None or _has_controller(record) else adopters(observed)
 
     return handle

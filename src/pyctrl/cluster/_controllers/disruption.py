@@ -1,6 +1,7 @@
-"""PodDisruptionBudgets: how many pods can be spared just now. Evictions ask their status.
+"""Disruption controller: the number of pods that PodDisruptionBudgets allow to evict.
 
-The rules are those of kube-controller-manager's disruption controller (pkg/controller/disruption).
+Evictions check the status that it writes. The rules are those of kube-controller-manager's disruption controller
+(pkg/controller/disruption).
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from pyctrl.kinds.policy.v1 import PodDisruptionBudget
 
 __all__ = ["DisruptionReconciler", "add_disruptions"]
 
-DELETION_TIMEOUT = timedelta(minutes=2)  # until an evicted pod that is still there counts again (DeletionTimeout)
+DELETION_TIMEOUT = timedelta(minutes=2)  # after which an evicted pod that still exists counts again (DeletionTimeout)
 
 
 def add_disruptions(host: ManagedCluster) -> Controller:
-    """Run PodDisruptionBudgets in a manager."""
+    """Run the disruption controller in a manager."""
     return (
         Builder(host)
         .reconciles(PodDisruptionBudget)
@@ -48,15 +49,15 @@ def add_disruptions(host: ManagedCluster) -> Controller:
 
 
 class _BudgetsOfPod:
-    """Asks for the budgets that a pod counts for, by its labels as they are and as they were."""
+    """Enqueues the budgets whose selectors match a pod's labels before or after a change."""
 
     def __init__(self, host: ManagedCluster) -> None:
         self._host = host
 
     def __call__(self, observed: ObjectChange[Pod]) -> Iterable[Request] | Awaitable[Iterable[Request]]:
-        return self._ask(observed)
+        return self._budgets(observed)
 
-    async def _ask(self, observed: ObjectChange[Pod]) -> Iterable[Request]:
+    async def _budgets(self, observed: ObjectChange[Pod]) -> Iterable[Request]:
         budgets = await self._host.client.list(PodDisruptionBudget, namespace=observed.current.key.namespace)
         labels = [record.labels for record in observed.records] if budgets else []
         return [Request.of(budget) for budget in budgets if any(map(_selector_of(budget).matches, labels))]
@@ -67,11 +68,11 @@ def _selector_of(budget: PodDisruptionBudget) -> LabelSelector:
 
 
 class UnknownScale(Exception):
-    """Raised when nobody knows how many pods there should be."""
+    """Raised when the expected number of pods cannot be determined."""
 
 
 class DisruptionReconciler(Reconciler[PodDisruptionBudget]):
-    """Counts the pods of a budget, and says how many of them can go."""
+    """Counts the pods of a budget, and updates the number of allowed disruptions."""
 
     def __init__(self, events: LegacyEventRecorder) -> None:
         self._events = events
@@ -86,11 +87,11 @@ class DisruptionReconciler(Reconciler[PodDisruptionBudget]):
             await self._events.normal(budget, "NoPods", "No matching pods found")
         wait = None
         try:
-            expected, wanted = await self._expect(budget, pods)
+            expected, wanted = await self._expected_pod_count(budget, pods)
         except UnknownScale as error:
             await self._fail(budget, str(error))
         else:
-            wait = self._count(budget, pods, expected, wanted)
+            wait = self._update_status(budget, pods, expected, wanted)
         await self._write(budget, before)
         return None if wait is None else Result(requeue_after=wait)
 
@@ -99,33 +100,35 @@ class DisruptionReconciler(Reconciler[PodDisruptionBudget]):
             try:
                 await self.client.status.patch(budget, merge_from(before, optimistic_lock=True))
             except (NotFound, Conflict):
-                return  # an eviction was faster: its change brings the budget here again
+                return  # an eviction changed the status meanwhile: that change triggers a reconcile
 
-    def _count(self, budget: PodDisruptionBudget, pods: Sequence[Pod], expected: int, wanted: int) -> timedelta | None:
-        """Bring the counts up to date; returns until when an evicted pod is given time to go."""
+    def _update_status(
+        self, budget: PodDisruptionBudget, pods: Sequence[Pod], expected: int, wanted: int
+    ) -> timedelta | None:
+        """Update the counts; return the time until the next evicted pod counts again."""
         now, status = _clock.now(), budget.status
-        going = _disrupted_pods(status.disrupted_pods, pods, now)
-        healthy = sum(is_ready(p) and not is_deleting(p) and p.metadata.name not in going for p in pods)
+        disrupted = _disrupted_pods(status.disrupted_pods, pods, now)
+        healthy = sum(is_ready(p) and not is_deleting(p) and p.metadata.name not in disrupted for p in pods)
         status.current_healthy, status.desired_healthy, status.expected_pods = healthy, wanted, expected
         status.disruptions_allowed = max(0, healthy - wanted) if expected > 0 else 0
-        status.disrupted_pods = going
+        status.disrupted_pods = disrupted
         status.observed_generation = budget.metadata.generation
         is_allowed = status.disruptions_allowed > 0
         reason = "SufficientPods" if is_allowed else "InsufficientPods"
         _set_condition(budget, "True" if is_allowed else "False", reason, "")
-        return min((end + DELETION_TIMEOUT - now for end in going.values()), default=None)
+        return min((end + DELETION_TIMEOUT - now for end in disrupted.values()), default=None)
 
     async def _fail(self, budget: PodDisruptionBudget, why: str) -> None:
-        """Allow nothing while the number of pods is not known."""
+        """Allow no disruptions while the expected number of pods is unknown."""
         message = f"Failed to calculate the number of expected pods: {why}"
         await self._events.warning(budget, "CalculateExpectedPodCountFailed", message)
         budget.status.disruptions_allowed = 0
         _set_condition(budget, "False", "SyncFailed", why)
 
-    # --- how many there should be ---
+    # --- the expected number of pods ---
 
-    async def _expect(self, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
-        """Return how many pods there should be, and how many of them have to be healthy."""
+    async def _expected_pod_count(self, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
+        """Return the expected number of pods, and how many of them must be healthy."""
         spec = budget.spec
         if spec.max_unavailable is not None:
             expected = await self._scale(budget, pods)
@@ -136,7 +139,7 @@ class DisruptionReconciler(Reconciler[PodDisruptionBudget]):
         return len(pods), spec.min_available or 0
 
     async def _scale(self, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
-        """Add up what the controllers of the pods want."""
+        """Return the sum of the replicas that the pods' controllers want."""
         owners: dict[str, tuple[OwnerReference, str]] = {}
         unmanaged = False
         for pod in sorted(pods, key=lambda pod: pod.metadata.name):
@@ -154,7 +157,7 @@ class DisruptionReconciler(Reconciler[PodDisruptionBudget]):
         return sum(scales.values())
 
     async def _scale_of(self, reference: OwnerReference, namespace: str, pod: str) -> tuple[str, int]:
-        """Return the uid and the wish of what controls a pod; of a ReplicaSet's Deployment, if it has one."""
+        """Return uid and replicas of a pod's controller; for a ReplicaSet those of its Deployment, if any."""
         key, kind = Key(namespace, reference.name), GroupKind(reference.api_version.partition("/")[0], reference.kind)
         owner: Deployment | ReplicaSet | StatefulSet | ReplicationController | None = None
         if kind == ReplicaSet.gvk.group_kind:
@@ -173,7 +176,7 @@ class DisruptionReconciler(Reconciler[PodDisruptionBudget]):
         return owner.metadata.uid, 1 if owner.spec.replicas is None else owner.spec.replicas
 
     async def _scale_from_subresource(self, reference: OwnerReference, key: Key, pod: str) -> int:
-        """Ask for the scale of a controller of any other kind, such as a custom one."""
+        """Return the replicas of a controller of any other kind from its scale subresource."""
         gvk, live = GroupVersionKind.parse(reference.api_version, reference.kind), self.client.live
         try:
             mapping = await live.discovery.mapping(gvk)
@@ -196,10 +199,10 @@ def _unmanaged_message(budget: PodDisruptionBudget) -> str:
     )
 
 
-def _disrupted_pods(disrupted: Mapping[str, datetime], pods: Sequence[Pod], now: datetime) -> dict[str, datetime]:
-    """Return the evicted pods that have neither begun to go nor been given up on."""
+def _disrupted_pods(recorded: Mapping[str, datetime], pods: Sequence[Pod], now: datetime) -> dict[str, datetime]:
+    """Return the evicted pods that are neither being deleted nor past the deletion timeout."""
     waiting = {pod.metadata.name for pod in pods if not is_deleting(pod)}
-    return {name: time for name, time in disrupted.items() if name in waiting and time + DELETION_TIMEOUT > now}
+    return {name: time for name, time in recorded.items() if name in waiting and time + DELETION_TIMEOUT > now}
 
 
 def _set_condition(budget: PodDisruptionBudget, status: Literal["True", "False"], reason: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Shares: a number, or a part in a hundred of another one."""
+"""IntOrString values that are a number or a percentage."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["scaled_value"]
 
 
 def scaled_value(value: int | str, total: int, *, up: bool) -> int:
-    """Resolve ``3`` or ``"25%"`` of a total, rounded up or down (intstr.GetScaledValueFromIntOrPercent)."""
+    """Return the value of ``3`` or ``"25%"`` of a total, rounded up or down (GetScaledValueFromIntOrPercent)."""
     if isinstance(value, int):
         return value
     parts = int(value.removesuffix("%")) * total

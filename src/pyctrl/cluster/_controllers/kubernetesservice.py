@@ -1,4 +1,4 @@
-"""Where the service `kubernetes` leads: to the API server, which in a real cluster says so itself."""
+"""Endpoints and EndpointSlice of the service `kubernetes`, which kube-apiserver itself maintains in a real cluster."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pyctrl.kinds.discovery.v1 import EndpointPort as SlicePort
 __all__ = ["add_kubernetes_service"]
 
 KUBERNETES = Key("default", "kubernetes")
-ADDRESS, PORT = "192.168.96.1", 6443  # of the pretend nodes' network; nothing is there
+ADDRESS, PORT = "192.168.96.1", 6443  # in the simulated nodes' network; nothing listens there
 
 
 def add_kubernetes_service(host: ManagedCluster) -> None:
-    """Say in a manager, once, where the service `kubernetes` leads."""
+    """Run the controller of the service `kubernetes` in a manager; it reconciles once at start."""
     once = TickSource(timedelta(days=1), [Request(*KUBERNETES)], name="api-endpoints", random=host.random)
     Builder(host).watches_source(once).options(name="api-endpoints").build(KubernetesServiceReconciler())
 
 
 class KubernetesServiceReconciler(Reconciler[Endpoints]):
-    """Makes the Endpoints and the EndpointSlice of the service `kubernetes`."""
+    """Creates the Endpoints and the EndpointSlice of the service `kubernetes`."""
 
     async def reconcile(self, request: Request) -> Result | None:
         subset = EndpointSubset(

@@ -1,4 +1,4 @@
-"""Which pods are on which node, and which nodes drive pods away: what eviction and collection look at."""
+"""Index of pods by node with the NoExecute taints of nodes, shared by taint eviction and pod garbage collection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["PodsByNode"]
 
 
 class PodsByNode:
-    """Pods by their nodes and the NoExecute taints of nodes, kept as changes come in.
+    """Pods by node, and the NoExecute taints of nodes, updated by the watch events of one controller.
 
-    The last two methods are handlers, of one controller: of what has changed, they name the pods to look at.
+    `on_pod` and `on_node` are the handlers of that controller: they return the pods to reconcile.
     """
 
     def __init__(self) -> None:
@@ -23,15 +23,15 @@ class PodsByNode:
         self._taints: dict[str, list[Taint]] = {}
 
     def taints(self, node: str) -> Sequence[Taint]:
-        """Return the taints of a node that drive pods away."""
+        """Return the NoExecute taints of a node."""
         return self._taints.get(node, ())
 
     def is_known(self, node: str) -> bool:
-        """Whether there is such a node."""
+        """Return whether the node exists."""
         return node in self._taints
 
     def on_pod(self, observed: ObjectChange[Pod]) -> Iterable[Request]:
-        """Note where a pod is; ask for it when its node is gone or drives pods away."""
+        """Update the node of a pod; enqueue the pod if it is deleted or its node is gone or has NoExecute taints."""
         request = Request(*observed.current.key)
         node = summarize_pod(observed.after).node if observed.after is not None else ""
         before = self._node_of.pop(request, "")
@@ -44,7 +44,7 @@ class PodsByNode:
         return []
 
     def on_node(self, observed: ObjectChange[Node]) -> Iterable[Request]:
-        """Note the taints of a node; ask for its pods when they have changed, or when the node is gone."""
+        """Update the taints of a node; enqueue its pods if the taints have changed or the node is gone."""
         name, node = observed.current.key.name, observed.new
         before = self._taints.pop(name, None)
         if node is not None:

@@ -1,7 +1,8 @@
-"""Nodes that fall silent or say that they are not well: kube-controller-manager's node lifecycle controller.
+"""Node lifecycle controller: marks silent nodes as unknown and taints unhealthy ones.
 
-A node whose lease is not renewed becomes Unknown; conditions and cordons become taints, which keep pods away or drive
-them away; the pods of a node that is not ready are not ready either.
+The rules are those of kube-controller-manager's node lifecycle controller (pkg/controller/nodelifecycle). A node whose
+lease is not renewed becomes Unknown. Conditions and cordons become taints. The pods of a node that is not ready are
+marked as not ready.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Key, format_time
 from pyctrl.client import MergePatch, StrategicMergePatch
-from pyctrl.cluster._controllers.podgc import add_pod_gc
-from pyctrl.cluster._controllers.tainteviction import add_taint_eviction
-from pyctrl.cluster._kubelet.node_status import NODE_LEASE_NAMESPACE
+from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._well_known import NODE_LEASE_NAMESPACE
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.coordination.v1 import Lease
@@ -24,15 +24,13 @@ from pyctrl.kinds.core.v1 import Node, Pod, Taint
 
 __all__ = ["add_node_lifecycle"]
 
-MONITOR_GRACE_PERIOD = 50.0  # seconds of silence until a node is Unknown (--node-monitor-grace-period)
-MONITOR_PERIOD = timedelta(seconds=5)  # --node-monitor-period: how often a node that is not well is looked at
+MONITOR_GRACE_PERIOD = 50.0  # seconds without a heartbeat until a node is Unknown (--node-monitor-grace-period)
+MONITOR_PERIOD = timedelta(seconds=5)  # --node-monitor-period: the interval of checks of an unhealthy node
 PREFIX = "node.kubernetes.io/"
 NOT_READY, UNREACHABLE, UNSCHEDULABLE = PREFIX + "not-ready", PREFIX + "unreachable", PREFIX + "unschedulable"
-UNHEALTHY_ZONE_THRESHOLD = (
-    0.55  # --unhealthy-zone-threshold: of nodes lost, from which on a small cluster evicts nobody
-)
+UNHEALTHY_ZONE_THRESHOLD = 0.55  # --unhealthy-zone-threshold: the share of lost nodes that stops evictions
 
-#: Conditions whose being true is a taint.
+#: Conditions that become a taint while they are True.
 _PRESSURES = {
     "MemoryPressure": PREFIX + "memory-pressure",
     "DiskPressure": PREFIX + "disk-pressure",
@@ -44,67 +42,60 @@ _REPORTED = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
 def add_node_lifecycle(host: ManagedCluster) -> None:
-    """Watch over nodes in a manager, and evict and collect pods from those that are lost."""
+    """Run the node lifecycle controller in a manager."""
     recorder = LegacyEventRecorder(host.live_client, "node-controller")
     lifecycle = NodeLifecycleReconciler(recorder)
-    Builder(host).reconciles(Node).watches(Lease, _no_requests).options(name="node-lifecycle").build(lifecycle)
-    add_taint_eviction(host)
-    add_pod_gc(host)
-
-
-def _no_requests(observed: object) -> list[Request]:
-    """Leases are looked up when it is time; each renewal is no news."""
-    return []
+    Builder(host).reconciles(Node).watches(Lease, no_requests).options(name="node-lifecycle").build(lifecycle)
 
 
 class NodeLifecycleReconciler(Reconciler[Node]):
-    """Sees when nodes fall silent, and says in their conditions and taints what has become of them."""
+    """Detects silent nodes, and updates the conditions and taints of nodes."""
 
     def __init__(self, recorder: LegacyEventRecorder) -> None:
         self._recorder = recorder
-        self._heard: dict[str, tuple[object, float]] = {}  # what was last heard of a node, and when
+        self._heartbeats: dict[str, tuple[object, float]] = {}  # the last heartbeat of each node, and when it was seen
 
     async def reconcile(self, request: Request) -> Result | None:
         node = await self.client.find(Node, request.key)
         if node is None:
-            self._heard.pop(request.name, None)
+            self._heartbeats.pop(request.name, None)
             return None
-        if request.name not in self._heard:
-            said = f"Node {request.name} event: Registered Node {request.name} in Controller"
-            await self._recorder.normal(node, "RegisteredNode", said)
+        if request.name not in self._heartbeats:
+            message = f"Node {request.name} event: Registered Node {request.name} in Controller"
+            await self._recorder.normal(node, "RegisteredNode", message)
         try:
-            silent = await self._silence(node)
-            if silent >= MONITOR_GRACE_PERIOD:
+            silence = await self._seconds_since_heartbeat(node)
+            if silence >= MONITOR_GRACE_PERIOD:
                 await self._mark_unknown(node)
             await self._taint(node)
         except (NotFound, Conflict):
             return Result.after(MONITOR_PERIOD)
-        left = timedelta(seconds=MONITOR_GRACE_PERIOD - silent)
+        left = timedelta(seconds=MONITOR_GRACE_PERIOD - silence)
         return Result.after(left if _status(node, "Ready") == "True" and left > MONITOR_PERIOD else MONITOR_PERIOD)
 
-    async def _silence(self, node: Node) -> float:
-        """Return for how many seconds nothing was heard of a node."""
+    async def _seconds_since_heartbeat(self, node: Node) -> float:
+        """Return the seconds since the last heartbeat of a node."""
         lease = await self.client.find(Lease, Key(NODE_LEASE_NAMESPACE, node.metadata.name))
         beats = [each.last_heartbeat_time for each in node.status.conditions if each.type == "Ready"]
-        sign = lease.spec.renew_time if lease is not None and lease.spec is not None else None, beats
-        now, known = asyncio.get_running_loop().time(), self._heard.get(node.metadata.name)
-        if known is None or known[0] != sign:
-            self._heard[node.metadata.name] = sign, now
+        heartbeat = lease.spec.renew_time if lease is not None and lease.spec is not None else None, beats
+        now, known = asyncio.get_running_loop().time(), self._heartbeats.get(node.metadata.name)
+        if known is None or known[0] != heartbeat:
+            self._heartbeats[node.metadata.name] = heartbeat, now
             return 0.0
         return now - known[1]
 
     async def _mark_unknown(self, node: Node) -> None:
-        """Say of a silent node that nothing is known of it."""
+        """Set the conditions of a silent node to Unknown."""
         conditions = [each for kind in _REPORTED if (each := _unknown(node, kind)) is not None]
         if conditions:
             patch = StrategicMergePatch({"status": {"conditions": conditions}})
             changed = await self.client.status.patch(node, patch)
             node.status = changed.status
 
-    # -- taints ------------------------------------------------------------------------------------------------
+    # --- taints ---
 
     async def _taint(self, node: Node) -> None:
-        """Bring the taints into line with the conditions; a node that is no longer ready takes its pods along."""
+        """Update the taints from the conditions; mark the pods of a node that becomes not ready."""
         wanted = _wanted_taints(node, evicts=await self._evicts())
         had = {(taint.key, taint.effect): taint for taint in node.spec.taints}
         kept = [
@@ -123,16 +114,16 @@ class NodeLifecycleReconciler(Reconciler[Node]):
             await self._mark_pods_not_ready(node)
 
     async def _evicts(self) -> bool:
-        """Whether pods are driven away: not when (nearly) all nodes are lost, for then it is the network."""
+        """Return whether pods are evicted: not if most nodes are lost, since then the network has failed."""
         statuses = [_status(node, "Ready") == "True" for node in await self.client.list(Node)]
         lost = statuses.count(False)
         return lost < len(statuses) and not (lost > 2 and lost / len(statuses) >= UNHEALTHY_ZONE_THRESHOLD)
 
     async def _mark_pods_not_ready(self, node: Node) -> None:
-        """Say of the pods of a node that is not ready that they are not either."""
+        """Set the condition Ready of a node's pods to False."""
         name = node.metadata.name
-        said = f"Node {name} status is now: NodeNotReady"
-        await self._recorder.normal(node, "NodeNotReady", said)
+        message = f"Node {name} status is now: NodeNotReady"
+        await self._recorder.normal(node, "NodeNotReady", message)
         for pod in await self.client.list(Pod, fields={"spec.nodeName": name}):
             if any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions):
                 condition = {
@@ -151,7 +142,7 @@ def _status(node: Node, kind: str) -> str | None:
 
 
 def _unknown(node: Node, kind: str) -> dict[str, Any] | None:
-    """Return the condition that says that nothing is known; None when it says so already."""
+    """Return the condition with status Unknown; None if the node already has it."""
     present = next((each for each in node.status.conditions if each.type == kind), None)
     if present is not None and present.status == "Unknown":
         return None
@@ -168,10 +159,10 @@ def _unknown(node: Node, kind: str) -> dict[str, Any] | None:
 
 
 def _wanted_taints(node: Node, *, evicts: bool) -> list[tuple[str, str]]:
-    """Return the taints, as key and effect, that the conditions of a node and its cordon ask for."""
+    """Return the taints, as key and effect, for the conditions and the cordon of a node."""
     wanted = []
     ready = _status(node, "Ready")
-    if ready not in ("True", None):  # None: it has just been made, and its kubelet may be about to say more
+    if ready not in ("True", None):  # None: a new node, whose kubelet may not have reported yet
         key = NOT_READY if ready == "False" else UNREACHABLE
         wanted += [(key, "NoSchedule"), *([(key, "NoExecute")] if evicts else [])]
     if node.spec.unschedulable:

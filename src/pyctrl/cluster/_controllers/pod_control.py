@@ -1,4 +1,4 @@
-"""Pods as controllers see them: which count, which are ready, and how they are made and deleted, with the events of it.
+"""Pod conditions as controllers evaluate them, and the creation and deletion of pods with their Events.
 
 The rules are those of kube-controller-manager's controller_utils.go (pkg/controller).
 """
@@ -12,8 +12,8 @@ from pyctrl import _clock
 from pyctrl.api import KubernetesObject, ObjectMeta, is_deleting, set_controller_reference
 from pyctrl.cache import CachedClient
 from pyctrl.client import Preconditions
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.errors import ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Pod, PodCondition, PodTemplateSpec
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def is_active(pod: Pod) -> bool:
-    """Say whether a pod counts: it has not ended and is not being deleted."""
+    """Return whether a pod is active: not finished and not being deleted."""
     return pod.status.phase not in ("Succeeded", "Failed") and not is_deleting(pod)
 
 
@@ -40,19 +40,19 @@ def ready_condition(pod: Pod) -> PodCondition | None:
 
 
 def is_ready(pod: Pod) -> bool:
-    """Say whether a pod serves."""
+    """Return whether a pod is ready."""
     condition = ready_condition(pod)
     return condition is not None and condition.status == "True"
 
 
 def ready_since(pod: Pod) -> datetime | None:
-    """Return since when a pod is ready; None when it is not, or nobody said since when."""
+    """Return since when a pod is ready; None if it is not ready or has no transition time."""
     condition = ready_condition(pod)
     return condition.last_transition_time if condition is not None and condition.status == "True" else None
 
 
 def time_until_available(pod: Pod, min_ready_seconds: int | None) -> timedelta | None:
-    """Return how long a pod has to stay ready to count as available: zero when it does, None when it is not ready."""
+    """Return the time until a pod is available: zero if it is, None if it is not ready."""
     if not is_ready(pod):
         return None
     if not min_ready_seconds:
@@ -64,12 +64,12 @@ def time_until_available(pod: Pod, min_ready_seconds: int | None) -> timedelta |
 
 
 def is_available(pod: Pod, min_ready_seconds: int | None) -> bool:
-    """Say whether a pod has been ready for long enough."""
+    """Return whether a pod has been ready for minReadySeconds."""
     return time_until_available(pod, min_ready_seconds) == timedelta(0)
 
 
 def pod_from_template(template: PodTemplateSpec, owner: KubernetesObject) -> Pod:
-    """Return a new pod of a template, controlled by an owner and named after it."""
+    """Return a new pod from a template, controlled by an owner and with a name generated from the owner's."""
     meta = template.metadata
     pod = Pod(
         metadata=ObjectMeta(
@@ -86,16 +86,16 @@ def pod_from_template(template: PodTemplateSpec, owner: KubernetesObject) -> Pod
 
 
 class PodControl:
-    """Makes and deletes pods for an owner, and tells of it."""
+    """Creates and deletes the pods of an owner and records Events about it."""
 
     def __init__(self, client: CachedClient, events: LegacyEventRecorder) -> None:
         self._client, self._events = client, events
 
     async def create(self, owner: KubernetesObject, pod: Pod) -> Pod | None:
-        """Create a pod; None when its namespace is going, and the owner with it.
+        """Create a pod; return None if its namespace is terminating, in which the owner is deleted too.
 
         Raises:
-            ApiError: the server refused it; the owner's events tell.
+            ApiError: the server refused the request; a Warning Event of the owner reports it.
         """
         try:
             created = await self._client.create(pod)
@@ -108,41 +108,41 @@ class PodControl:
         return created
 
     async def create_all(self, owner: KubernetesObject, pods: Sequence[Pod]) -> tuple[list[Pod], ApiError | None]:
-        """Create pods in batches of one, two, four and so on, up to the batch in which one is refused.
+        """Create pods in batches of 1, 2, 4 and so on, up to the first batch with an error.
 
-        What is refused is refused to all of them mostly: a quota that is used up should not cost a request for each
-        (upstream's slowStartBatch). Returns those that were created, and the first refusal.
+        Errors usually concern all pods alike: an exhausted quota must not cost a request for each pod (slowStartBatch).
+        Returns the created pods and the first error.
         """
         created: list[Pod] = []
-        begin, size, refusal = 0, 1, None
-        while begin < len(pods) and refusal is None:
+        begin, size, failure = 0, 1, None
+        while begin < len(pods) and failure is None:
             for pod in pods[begin : begin + size]:
                 try:
                     made = await self.create(owner, pod)
                 except ApiError as error:
-                    refusal = refusal or error
+                    failure = failure or error
                     continue
                 if made is None:
                     return created, None
                 created.append(made)
             begin, size = begin + size, size * 2
-        return created, refusal
+        return created, failure
 
     async def delete_all(self, owner: KubernetesObject, pods: Sequence[Pod]) -> ApiError | None:
-        """Delete pods, and return the first refusal."""
-        refusal = None
+        """Delete pods, and return the first error."""
+        failure = None
         for pod in pods:
             try:
                 await self.delete(owner, pod)
             except ApiError as error:
-                refusal = refusal or error
-        return refusal
+                failure = failure or error
+        return failure
 
     async def delete(self, owner: KubernetesObject, pod: Pod) -> None:
-        """Delete a pod. One that is gone, or has been replaced by another of its name, is left alone.
+        """Delete a pod. A pod that is gone, or that was replaced under the same name, is no error.
 
         Raises:
-            ApiError: the server refused it; the owner's events tell.
+            ApiError: the server refused the request; a Warning Event of the owner reports it.
         """
         try:
             await self._client.delete(pod, preconditions=Preconditions(uid=pod.metadata.uid))

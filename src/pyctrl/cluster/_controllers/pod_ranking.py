@@ -1,8 +1,7 @@
-"""Which pods go first when there are too many: the least loss first.
+"""The order in which surplus pods are deleted.
 
-The order is that of kube-controller-manager's ActivePodsWithRanks (pkg/controller/controller_utils.go). Times are
-compared by their magnitude only, and what is alike is ordered by uid, so that the youngest are not always the ones
-that go (KEP-2185).
+The order is that of ActivePodsWithRanks (pkg/controller/controller_utils.go). Times are compared on a logarithmic
+scale, and ties are ordered by uid, so that the youngest pods are not always the ones that are deleted (KEP-2185).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 
-#: What decides, most important first; the smallest goes first.
+#: The criteria of the order, most important first; the pod with the smallest rank is deleted first.
 _Rank = tuple[bool, int, bool, int, int, int, int, int, str]
 
 
@@ -30,24 +29,24 @@ def pods_to_delete(pods: Sequence[Pod], related: Iterable[Pod], number: int) -> 
     """Return the pods to delete.
 
     Args:
-        pods: what there is to choose from.
-        related: those pods and the others of the same purpose: a node that has many of them loses one first.
-        number: how many to delete.
+        pods: the candidates.
+        related: the candidates and the pods of sibling controllers. Nodes with more related pods lose pods first.
+        number: how many pods to delete.
     """
     if number >= len(pods):
         return list(pods)
-    crowds = Counter(pod.spec.node_name for pod in related if is_active(pod))
+    pods_per_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     now = _clock.now()
-    return sorted(pods, key=lambda pod: _rank(pod, crowds[pod.spec.node_name], now))[:number]
+    return sorted(pods, key=lambda pod: _rank(pod, pods_per_node[pod.spec.node_name], now))[:number]
 
 
-def _rank(pod: Pod, crowd: int, now: datetime) -> _Rank:
+def _rank(pod: Pod, node_pods: int, now: datetime) -> _Rank:
     return (
         bool(pod.spec.node_name),
         _PHASES.get(pod.status.phase or "", 0),
         is_ready(pod),
         _cost(pod),
-        -crowd,
+        -node_pods,
         _log_age(ready_since(pod), now) if is_ready(pod) else 0,
         -max((status.restart_count or 0 for status in pod.status.container_statuses), default=0),
         _log_age(pod.metadata.creation_timestamp, now),
@@ -56,7 +55,7 @@ def _rank(pod: Pod, crowd: int, now: datetime) -> _Rank:
 
 
 def _cost(pod: Pod) -> int:
-    """Return what its deletion costs by its own word; a word that is no 32 bit number says nothing."""
+    """Return the pod-deletion-cost annotation; 0 if it is no 32-bit integer."""
     try:
         cost = int(pod.metadata.annotations.get(DELETION_COST, "0"))
     except ValueError:
@@ -65,7 +64,7 @@ def _cost(pod: Pod) -> int:
 
 
 def _log_age(since: datetime | None, now: datetime) -> int:
-    """Return the magnitude of an age: the logarithm of its nanoseconds; the unknown is younger than anything."""
+    """Return the binary logarithm of an age in nanoseconds; an unknown age ranks below every other."""
     if since is None:
         return -2
     age = (now - since) // timedelta(microseconds=1) * 1000

@@ -1,4 +1,4 @@
-"""Pod templates: whether two are the same, and a short name for each."""
+"""Hashes of pod templates, their encoding in names, and the comparison of templates."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["HASH_LABEL", "equal_ignore_hash", "fnv_1", "safe_encode_string", "te
 
 HASH_LABEL = "pod-template-hash"
 
-_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no 0 1 3: never a word (apimachinery pkg/util/rand)
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no 0, 1, 3: never a word (apimachinery pkg/util/rand)
 
 
 def template_hash(template: PodTemplateSpec, collisions: int) -> str:
-    """Return a short name for a pod template: the same for equal templates, another one for another count."""
+    """Return the hash of a pod template: equal for equal templates, different for another collision count."""
     document = [_metadata(template), template.spec.to_wire(), collisions]
     return safe_encode_string(str(_fnv_1a(msgspec.json.encode(document, order="sorted"))))
 
 
 def equal_ignore_hash(a: PodTemplateSpec, b: PodTemplateSpec) -> bool:
-    """Say whether two templates make the same pods; the hash label that ReplicaSets add does not count."""
+    """Return whether two templates are equal apart from the hash label that ReplicaSets add."""
     return _metadata(a) == _metadata(b) and a.spec == b.spec
 
 
@@ -33,7 +33,7 @@ def _metadata(template: PodTemplateSpec) -> dict[str, Any]:
 
 
 def _fnv_1a(data: bytes) -> int:
-    """Return the 32 bit FNV-1a hash."""
+    """Return the 32-bit FNV-1a hash."""
     value = 2166136261
     for byte in data:
         value = (value ^ byte) * 16777619 & 0xFFFFFFFF
@@ -41,7 +41,7 @@ def _fnv_1a(data: bytes) -> int:
 
 
 def fnv_1(data: bytes) -> int:
-    """Return the 32 bit FNV-1 hash."""
+    """Return the 32-bit FNV-1 hash."""
     value = 2166136261
     for byte in data:
         value = value * 16777619 & 0xFFFFFFFF ^ byte
@@ -49,5 +49,5 @@ def fnv_1(data: bytes) -> int:
 
 
 def safe_encode_string(text: str) -> str:
-    """Write a text in letters that make no words (rand.SafeEncodeString)."""
+    """Encode a text in letters and digits that form no words (rand.SafeEncodeString)."""
     return "".join(_ALPHABET[ord(letter) % len(_ALPHABET)] for letter in text)

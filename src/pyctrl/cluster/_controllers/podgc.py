@@ -1,4 +1,4 @@
-"""Pods whose node is gone: nobody will ever end them, so kube-controller-manager's pod garbage collector does."""
+"""Pod garbage collector: deletes the pods of deleted nodes, which have no kubelet to terminate them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pyctrl.kinds.core.v1 import Node, Pod
 
 __all__ = ["add_pod_gc"]
 
-QUARANTINE_SECONDS = 40.0  # seconds that a node must be missing (quarantineTime of the pod garbage collector)
+QUARANTINE_SECONDS = 40.0  # how long a node must be missing (quarantineTime)
 
 
 def add_pod_gc(host: ManagedCluster) -> None:
-    """Run the collection of pods without a node in a manager."""
+    """Run the pod garbage collector in a manager."""
     pods = PodsByNode()
     collector = PodGCReconciler(pods)
     builder = Builder(host).watches(Pod, pods.on_pod).watches(Node, pods.on_node)
@@ -27,11 +27,11 @@ def add_pod_gc(host: ManagedCluster) -> None:
 
 
 class PodGCReconciler(Reconciler[Pod]):
-    """Deletes pods that are bound to a node that does not exist, after a while and without grace."""
+    """Deletes pods that are bound to a missing node, after the quarantine and without a grace period."""
 
     def __init__(self, pods: PodsByNode) -> None:
         self._pods = pods
-        self._missing: dict[str, float] = {}  # since when nodes are
+        self._missing: dict[str, float] = {}  # the loop time since which each node is missing
 
     async def reconcile(self, request: Request) -> Result | None:
         pod = await self.client.find(Pod, request.key)
@@ -42,9 +42,9 @@ class PodGCReconciler(Reconciler[Pod]):
             self._missing.pop(node, None)
             return None
         now = asyncio.get_running_loop().time()
-        early = self._missing.setdefault(node, now) + QUARANTINE_SECONDS - now
-        if early > 0:
-            return Result.after(timedelta(seconds=early))
+        remaining = self._missing.setdefault(node, now) + QUARANTINE_SECONDS - now
+        if remaining > 0:
+            return Result.after(timedelta(seconds=remaining))
         if await self.client.live.find(Node, Key("", node)) is None:
             await self._collect(pod)
         return None
@@ -56,7 +56,7 @@ class PodGCReconciler(Reconciler[Pod]):
                     pod, disruption_target_patch(pod, "DeletionByPodGC", "PodGC: node no longer exists")
                 )
                 await self.client.status.patch(Pod, pod.key, MergePatch({"status": {"phase": "Failed"}}))
-            mine = Preconditions(uid=pod.metadata.uid)
-            await self.client.delete(pod, grace_period_seconds=0, preconditions=mine)
+            same_pod = Preconditions(uid=pod.metadata.uid)
+            await self.client.delete(pod, grace_period_seconds=0, preconditions=same_pod)
         except (NotFound, Conflict):
-            return  # it has gone, or is another one
+            return  # deleted or replaced meanwhile

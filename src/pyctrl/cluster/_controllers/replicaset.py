@@ -1,14 +1,13 @@
-"""ReplicaSets: as many pods as they want, no more and no fewer.
+"""ReplicaSet controller, which also runs ReplicationControllers.
 
-The rules are those of kube-controller-manager's replicaset controller (pkg/controller/replicaset). A
-ReplicationController is the same under an older name, so what is here keeps both.
+The rules are those of kube-controller-manager's replicaset controller (pkg/controller/replicaset).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from pyctrl import _clock
 from pyctrl.api import LabelSelector, controller_of, is_deleting
@@ -31,19 +30,19 @@ from pyctrl.kinds.core.v1 import Pod, PodTemplateSpec, ReplicationController, Re
 
 __all__ = ["ReplicaSetReconciler", "add_replicasets", "add_replicationcontrollers", "desired_replicas"]
 
-BURST = 500  # pods made or deleted in one reconcile (BurstReplicas)
+BURST = 500  # pods created or deleted in one reconcile (BurstReplicas)
 
-#: What is kept here.
+#: The kinds of this controller.
 ReplicaSetOrController: TypeAlias = ReplicaSet | ReplicationController
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindTraits:
-    """What differs between the two kinds."""
+    """The differences between the two kinds."""
 
     kind: type[ReplicaSet | ReplicationController]
     condition: type[ReplicaSetCondition | ReplicationControllerCondition]
-    #: The name that its events have.
+    #: The component of its Events.
     component: str
 
 
@@ -54,135 +53,137 @@ _CONTROLLERS = KindTraits(
 
 
 def add_replicasets(host: ManagedCluster) -> Controller:
-    """Run ReplicaSets in a manager."""
+    """Run the ReplicaSet controller in a manager."""
     return _add(host, _SETS)
 
 
 def add_replicationcontrollers(host: ManagedCluster) -> Controller:
-    """Run ReplicationControllers in a manager."""
+    """Run the ReplicationController controller in a manager."""
     return _add(host, _CONTROLLERS)
 
 
-def _add(host: ManagedCluster, family: KindTraits) -> Controller:
+def _add(host: ManagedCluster, traits: KindTraits) -> Controller:
     index_orphans(host, Pod)
     return (
         Builder(host)
-        .reconciles(family.kind)
+        .reconciles(cast(Any, traits.kind))  # a type checker infers the common base of the two
         .owns(Pod)
-        .watches(Pod, enqueue_adopters(host, family.kind, selector_of))
-        .options(name=family.kind.gvk.kind.lower(), workers=4)
-        .build(ReplicaSetReconciler(family, LegacyEventRecorder(host.live_client, family.component)))
+        .watches(Pod, enqueue_adopters(host, traits.kind, selector_of))
+        .options(name=traits.kind.gvk.kind.lower(), workers=4)
+        .build(ReplicaSetReconciler(traits, LegacyEventRecorder(host.live_client, traits.component)))
     )
 
 
-def selector_of(keeper: ReplicaSetOrController) -> LabelSelector:
-    """Return which pods a set counts."""
-    if isinstance(keeper, ReplicaSet):
-        return LabelSelector.from_wire(keeper.spec.selector)
-    return LabelSelector.from_dict(keeper.spec.selector)
+def selector_of(replica_set: ReplicaSetOrController) -> LabelSelector:
+    """Return the selector of the pods."""
+    if isinstance(replica_set, ReplicaSet):
+        return LabelSelector.from_wire(replica_set.spec.selector)
+    return LabelSelector.from_dict(replica_set.spec.selector)
 
 
-def desired_replicas(keeper: ReplicaSetOrController) -> int:
-    """Return how many pods a set wants; one when it does not say."""
-    return 1 if keeper.spec.replicas is None else keeper.spec.replicas
+def desired_replicas(replica_set: ReplicaSetOrController) -> int:
+    """Return spec.replicas, by default 1."""
+    return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
 
 
 class ReplicaSetReconciler(Reconciler[ReplicaSetOrController]):
-    """Makes and deletes pods until there are as many as wanted, adopts fitting orphans, and counts.
+    """Creates and deletes pods until their number is right, adopts matching orphans, and updates the status.
 
-    No expectations are kept, as upstream must: the client's reads see its own writes.
+    Upstream's expectations are not needed: the client's reads include its own writes.
     """
 
-    def __init__(self, family: KindTraits, events: LegacyEventRecorder) -> None:
-        self._family, self._events = family, events
+    def __init__(self, traits: KindTraits, events: LegacyEventRecorder) -> None:
+        self._traits, self._events = traits, events
 
     async def reconcile(self, request: Request) -> Result | None:
-        keeper: ReplicaSetOrController | None = await self.client.find(self._family.kind, request.key)
-        if keeper is None:
+        replica_set: ReplicaSetOrController | None = await self.client.find(cast(Any, self._traits.kind), request.key)
+        if replica_set is None:
             return None
-        pods = await ControllerRefManager(self.client, Pod).settle(keeper, selector_of(keeper), is_adoptable=is_active)
-        refusal = None
-        if not is_deleting(keeper):
-            pods, refusal = await self._scale(keeper, pods)
-        await self._report(keeper, pods, refusal)
-        if refusal is not None:
-            raise refusal
-        return _requeue_until_available(keeper, pods)
+        pods = await ControllerRefManager(self.client, Pod).claim(
+            replica_set, selector_of(replica_set), is_adoptable=is_active
+        )
+        error = None
+        if not is_deleting(replica_set):
+            pods, error = await self._scale(replica_set, pods)
+        await self._report(replica_set, pods, error)
+        if error is not None:
+            raise error
+        return _requeue_until_available(replica_set, pods)
 
-    async def _scale(self, keeper: ReplicaSetOrController, pods: list[Pod]) -> tuple[list[Pod], ApiError | None]:
-        """Make or delete what is missing or too much; returns the pods that there are then."""
+    async def _scale(self, replica_set: ReplicaSetOrController, pods: list[Pod]) -> tuple[list[Pod], ApiError | None]:
+        """Create missing or delete surplus pods; return the resulting pods and the first error."""
         control = PodControl(self.client, self._events)
         active = [pod for pod in pods if is_active(pod)]
-        missing = desired_replicas(keeper) - len(active)
+        missing = desired_replicas(replica_set) - len(active)
         if missing > 0:
-            new = [pod_from_template(_template_of(keeper), keeper) for _ in range(min(missing, BURST))]
-            created, refusal = await control.create_all(keeper, new)
-            return [*pods, *created], refusal
+            new = [pod_from_template(_template_of(replica_set), replica_set) for _ in range(min(missing, BURST))]
+            created, error = await control.create_all(replica_set, new)
+            return [*pods, *created], error
         if missing < 0:
-            chosen = pods_to_delete(active, await self._related(keeper, active), min(-missing, BURST))
-            refusal = await control.delete_all(keeper, chosen)
-            return await self._present(pods), refusal
+            chosen = pods_to_delete(active, await self._related(replica_set, active), min(-missing, BURST))
+            error = await control.delete_all(replica_set, chosen)
+            return await self._still_existing(pods), error
         return pods, None
 
-    async def _present(self, pods: Sequence[Pod]) -> list[Pod]:
-        """Return those pods that are still there, as they are now."""
+    async def _still_existing(self, pods: Sequence[Pod]) -> list[Pod]:
+        """Return the current versions of those pods that still exist."""
         found = [await self.client.find(Pod, pod.key) for pod in pods]
         return [pod for pod in found if pod is not None]
 
-    async def _related(self, keeper: ReplicaSetOrController, pods: Sequence[Pod]) -> list[Pod]:
-        """Return the pods of all sets with the same owner: a Deployment's old and new ones share the nodes."""
-        owner = controller_of(keeper)
+    async def _related(self, replica_set: ReplicaSetOrController, pods: Sequence[Pod]) -> list[Pod]:
+        """Return the pods of all ReplicaSets with the same owner, which share nodes during a rollout."""
+        owner = controller_of(replica_set)
         if owner is None:
             return list(pods)
         related: list[Pod] = []
-        for sibling in await self.client.list(self._family.kind, index=("owner", owner.uid)):
+        for sibling in await self.client.list(self._traits.kind, index=("owner", owner.uid)):
             related += await self.client.list(Pod, index=("owner", sibling.metadata.uid))
         return related
 
-    async def _report(self, keeper: ReplicaSetOrController, pods: Sequence[Pod], refusal: ApiError | None) -> None:
-        before = keeper.deep_copy()
+    async def _report(self, replica_set: ReplicaSetOrController, pods: Sequence[Pod], error: ApiError | None) -> None:
+        before = replica_set.deep_copy()
         active = [pod for pod in pods if is_active(pod)]
-        labels = _template_of(keeper).metadata.labels.items()
-        status = keeper.status
+        labels = _template_of(replica_set).metadata.labels.items()
+        status = replica_set.status
         status.replicas = len(active)
         status.fully_labeled_replicas = sum(labels <= pod.metadata.labels.items() for pod in active) or None
         status.ready_replicas = sum(map(is_ready, active)) or None
-        available = sum(is_available(pod, keeper.spec.min_ready_seconds) for pod in active)
+        available = sum(is_available(pod, replica_set.spec.min_ready_seconds) for pod in active)
         status.available_replicas = available or None
-        if isinstance(keeper, ReplicaSet):
+        if isinstance(replica_set, ReplicaSet):
             ended = ("Succeeded", "Failed")
-            keeper.status.terminating_replicas = sum(is_deleting(p) and p.status.phase not in ended for p in pods)
-        status.observed_generation = keeper.metadata.generation
-        self._note_failure(keeper, len(active), refusal)
+            replica_set.status.terminating_replicas = sum(is_deleting(p) and p.status.phase not in ended for p in pods)
+        status.observed_generation = replica_set.metadata.generation
+        self._set_replica_failure(replica_set, len(active), error)
         if status.to_wire() != before.status.to_wire():
             try:
-                await self.client.status.patch(keeper, merge_from(before))
+                await self.client.status.patch(replica_set, merge_from(before))
             except NotFound:
                 return
 
-    def _note_failure(self, keeper: ReplicaSetOrController, active: int, refusal: ApiError | None) -> None:
-        """Keep the condition ReplicaFailure for as long as the server refuses what has to be done."""
-        conditions: list[Any] = list(keeper.status.conditions)
-        is_noted = any(condition.type == "ReplicaFailure" for condition in conditions)
-        if refusal is not None and not is_noted:
-            failure = self._family.condition(
+    def _set_replica_failure(self, replica_set: ReplicaSetOrController, active: int, error: ApiError | None) -> None:
+        """Set the condition ReplicaFailure while pods cannot be created or deleted; remove it afterwards."""
+        conditions: list[Any] = list(replica_set.status.conditions)
+        is_recorded = any(condition.type == "ReplicaFailure" for condition in conditions)
+        if error is not None and not is_recorded:
+            failure = self._traits.condition(
                 type="ReplicaFailure",
                 status="True",
-                reason="FailedCreate" if active < desired_replicas(keeper) else "FailedDelete",
-                message=refusal.message,
+                reason="FailedCreate" if active < desired_replicas(replica_set) else "FailedDelete",
+                message=error.message,
                 last_transition_time=_clock.now(),
             )
-            keeper.status.conditions = [*conditions, failure]
-        elif refusal is None and is_noted:
-            keeper.status.conditions = [c for c in conditions if c.type != "ReplicaFailure"]
+            replica_set.status.conditions = [*conditions, failure]
+        elif error is None and is_recorded:
+            replica_set.status.conditions = [c for c in conditions if c.type != "ReplicaFailure"]
 
 
-def _template_of(keeper: ReplicaSetOrController) -> PodTemplateSpec:
-    return keeper.spec.template or PodTemplateSpec()
+def _template_of(replica_set: ReplicaSetOrController) -> PodTemplateSpec:
+    return replica_set.spec.template or PodTemplateSpec()
 
 
-def _requeue_until_available(keeper: ReplicaSetOrController, pods: Sequence[Pod]) -> Result | None:
-    """Come back when the next pod has been ready for long enough: nothing else tells of it."""
-    waits = [time_until_available(pod, keeper.spec.min_ready_seconds) for pod in pods if is_active(pod)]
+def _requeue_until_available(replica_set: ReplicaSetOrController, pods: Sequence[Pod]) -> Result | None:
+    """Requeue for the next pod that has been ready for minReadySeconds, which triggers no event."""
+    waits = [time_until_available(pod, replica_set.spec.min_ready_seconds) for pod in pods if is_active(pod)]
     soonest = min((wait for wait in waits if wait), default=None)
     return None if soonest is None else Result(requeue_after=soonest)

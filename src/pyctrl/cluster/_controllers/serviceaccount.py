@@ -1,6 +1,7 @@
-"""Secrets of type `kubernetes.io/service-account-token`: filled with a token, and gone with their account.
+"""Service accounts: the default one of a namespace, and the tokens controller.
 
-The rules are those of kube-controller-manager's tokens controller.
+The tokens controller fills Secrets of type `kubernetes.io/service-account-token`, and deletes them with their account,
+by the rules of kube-controller-manager's (pkg/controller/serviceaccount/tokens_controller.go).
 """
 
 from __future__ import annotations
@@ -9,24 +10,30 @@ import base64
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pyctrl.api import is_deleting
+from pyctrl.api import ObjectMeta, is_deleting
 from pyctrl.client import Preconditions
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import Secret, ServiceAccount
 
-__all__ = ["MakeToken", "add_account_tokens"]
+__all__ = ["DEFAULT_SERVICE_ACCOUNT", "MakeToken", "add_account_tokens", "default_service_account"]
 
+DEFAULT_SERVICE_ACCOUNT = "default"
 TYPE = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 ACCOUNT_UID = "kubernetes.io/service-account.uid"
 
-#: Makes the token of an account that a Secret is to keep: namespace, name and uid of the account, name of the Secret.
+#: Returns a signed token. Arguments: namespace, name and uid of the account, name of the Secret.
 MakeToken: TypeAlias = Callable[[str, str, str, str], str]
 
 
+def default_service_account(namespace: str) -> ServiceAccount:
+    """Return the default service account of a namespace."""
+    return ServiceAccount(metadata=ObjectMeta(name=DEFAULT_SERVICE_ACCOUNT, namespace=namespace))
+
+
 def add_account_tokens(host: ManagedCluster, *, make_token: MakeToken, root_ca: str) -> Controller:
-    """Run the tokens of service accounts in a manager."""
+    """Run the tokens controller in a manager."""
     return (
         Builder(host)
         .reconciles(ServiceAccount)
@@ -42,27 +49,27 @@ def _account_of(secret: Secret) -> list[Request]:
 
 
 class ServiceAccountTokenReconciler(Reconciler[ServiceAccount]):
-    """Looks after the token Secrets of one account."""
+    """Fills or deletes the token Secrets of one service account."""
 
     def __init__(self, make_token: MakeToken, root_ca: str) -> None:
         self._make_token = make_token
         self._root_ca = _base64(root_ca)
 
     async def reconcile(self, request: Request) -> Result | None:
-        secrets = await self.client.list(Secret, namespace=request.namespace)
-        own = [secret for secret in secrets if request in _account_of(secret) and not is_deleting(secret)]
-        if not own:
+        found = await self.client.list(Secret, namespace=request.namespace)
+        secrets = [secret for secret in found if request in _account_of(secret) and not is_deleting(secret)]
+        if not secrets:
             return None
-        # Asked of the server: a cache that has not seen a new account yet would cost its Secrets their lives.
+        # A live read: with a cache that has not seen a new account yet, its Secrets would be deleted.
         account = await self.client.live.find(ServiceAccount, request.key)
-        for secret in own:
+        for secret in secrets:
             try:
-                await self._settle(secret, account)
+                await self._sync_secret(secret, account)
             except (NotFound, Conflict):
-                continue  # it has changed or gone: its next event tells
+                continue  # changed or deleted meanwhile: its next event triggers a reconcile
         return None
 
-    async def _settle(self, secret: Secret, account: ServiceAccount | None) -> None:
+    async def _sync_secret(self, secret: Secret, account: ServiceAccount | None) -> None:
         annotations = secret.metadata.annotations
         uid = account.metadata.uid if account else ""
         if account is None or annotations.get(ACCOUNT_UID, uid) != uid:

@@ -1,6 +1,6 @@
-"""Taints that drive pods away: a pod that does not tolerate them goes, or goes later.
+"""Taint eviction controller: deletes pods from nodes with NoExecute taints that they do not tolerate.
 
-This is kube-controller-manager's taint eviction controller.
+The rules are those of kube-controller-manager's taint eviction controller (pkg/controller/tainteviction).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["add_taint_eviction", "disruption_target_patch", "min_toleration_seco
 
 
 def add_taint_eviction(host: ManagedCluster) -> None:
-    """Run the eviction of pods from tainted nodes in a manager."""
+    """Run the taint eviction controller in a manager."""
     pods = PodsByNode()
     evictor = TaintEvictionReconciler(pods, LegacyEventRecorder(host.live_client, "taint-eviction-controller"))
     builder = Builder(host).watches(Pod, pods.on_pod).watches(Node, pods.on_node)
@@ -32,7 +32,7 @@ def add_taint_eviction(host: ManagedCluster) -> None:
 
 
 def min_toleration_seconds(pod: Pod, taints: Sequence[Taint]) -> float:
-    """Return how long a pod may stay where these taints are: 0 for not at all, infinity for ever."""
+    """Return how long a pod tolerates taints: 0 for not at all, infinity for forever."""
     shortest = math.inf
     for taint in taints:
         tolerating = [each for each in pod.spec.tolerations if tolerates(each, taint)]
@@ -44,7 +44,7 @@ def min_toleration_seconds(pod: Pod, taints: Sequence[Taint]) -> float:
 
 
 def disruption_target_patch(pod: Pod, reason: str, message: str) -> StrategicMergePatch:
-    """Return the patch that says in a pod's conditions why it is about to go."""
+    """Return the patch that sets the condition DisruptionTarget of a pod."""
     condition = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -57,11 +57,11 @@ def disruption_target_patch(pod: Pod, reason: str, message: str) -> StrategicMer
 
 
 class TaintEvictionReconciler(Reconciler[Pod]):
-    """Deletes pods from nodes whose taints they do not tolerate, when what they tolerate has passed."""
+    """Deletes pods whose toleration of their node's taints has expired."""
 
     def __init__(self, pods: PodsByNode, recorder: LegacyEventRecorder) -> None:
         self._pods, self._recorder = pods, recorder
-        self._since: dict[Request, tuple[str, float]] = {}  # uid, and since when its node drives it away
+        self._since: dict[Request, tuple[str, float]] = {}  # uid, and the loop time of the first untolerated taint
 
     async def reconcile(self, request: Request) -> Result | None:
         pod = await self.client.find(Pod, request.key)
@@ -89,9 +89,9 @@ class TaintEvictionReconciler(Reconciler[Pod]):
 
     async def _evict(self, pod: Pod) -> None:
         await self._recorder.normal(pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.key}")
-        why = "Taint manager: deleting due to NoExecute taint"
+        message = "Taint manager: deleting due to NoExecute taint"
         try:
-            await self.client.status.patch(pod, disruption_target_patch(pod, "DeletionByTaintManager", why))
+            await self.client.status.patch(pod, disruption_target_patch(pod, "DeletionByTaintManager", message))
             await self.client.delete(pod, preconditions=Preconditions(uid=pod.metadata.uid))
         except (NotFound, Conflict):
-            return  # it has gone, or is another one
+            return  # deleted or replaced meanwhile

@@ -1,4 +1,4 @@
-"""One container on a pretend node, from its image to its end: a state machine over the loop's time. No I/O."""
+"""Lifecycle of a container on a simulated node: a state machine over the event loop's time. No I/O."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pyctrl.kinds.core.v1 import Container, ContainerStatus
 
 __all__ = ["ContainerLifecycle", "ContainerStage", "PodEvent", "duration"]
 
-FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0  # the kubelet's, for images and for crashes, doubling each time
-BACKOFF_RESET = 600.0  # seconds of a run after which a crash counts as the first again: twice the longest
-PULL_ERROR_SECONDS = 1.0  # that ErrImagePull is shown before ImagePullBackOff; a kubelet's next look at the pod
+INITIAL_BACKOFF, MAX_BACKOFF = 10.0, 300.0  # the kubelet's backoff of image pulls and restarts, doubling each time
+BACKOFF_RESET = 600.0  # seconds of a run that reset the backoff: twice the maximum
+PULL_ERROR_SECONDS = 1.0  # how long ErrImagePull is reported before ImagePullBackOff, until the next pod sync
 KILLED = 137  # 128 + SIGKILL
 
 
 class ContainerStage(Enum):
-    """Where a container is."""
+    """The stage of a container."""
 
-    WAITING = "waiting"  # its turn has not come
+    WAITING = "waiting"  # earlier init containers are not done
     PULLING = "pulling"
     PULL_FAILED = "pull failed"  # ErrImagePull
     PULL_BACKOFF = "pull backoff"  # ImagePullBackOff, until it is pulled again
@@ -35,7 +35,7 @@ class ContainerStage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PodEvent:
-    """An Event to tell of a pod, or of one of its containers."""
+    """An Event about a pod or one of its containers."""
 
     type: str
     reason: str
@@ -44,14 +44,14 @@ class PodEvent:
 
 
 class ContainerLifecycle:
-    """What has become of one container, and when something next happens to it.
+    """The state of one container, and the time of its next change.
 
     Args:
         spec: the container.
-        script: what it does.
-        policy: when it is started again: Always, OnFailure or Never.
-        pod: how messages name its pod: ``name_namespace(uid)``.
-        path: how events name it, such as ``spec.containers{main}``.
+        script: its behaviour.
+        policy: its restart policy: Always, OnFailure or Never.
+        pod: its pod as messages name it: ``name_namespace(uid)``.
+        path: the field path of its Events, such as ``spec.containers{main}``.
     """
 
     def __init__(self, spec: Container, script: Script, *, policy: str, pod: str, path: str) -> None:
@@ -60,56 +60,56 @@ class ContainerLifecycle:
         self.stage = ContainerStage.WAITING
         self.until = math.inf  # when the stage ends
         self.restarts = 0
-        self.waiting = ("ContainerCreating", "")  # reason and message while it waits for its turn
+        self.waiting = ("ContainerCreating", "")  # reason and message of the state waiting
         self.events: list[PodEvent] = []
         self._policy, self._pod, self._path = policy, pod, path
         self._pull_failures = 0
-        self._crashes = 0  # since it last ran for long
+        self._crashes = 0  # since the last run that reset the backoff
         self._runs = 0
         self._ready_at = self._unready_at = math.inf
         self._began = 0.0
         self._started_at = ""
         self._stopping = False
-        self._ended: dict[str, Any] | None = None  # how the last run ended
+        self._ended: dict[str, Any] | None = None  # the state terminated of the last run
 
-    # -- what it is like ---------------------------------------------------------------------------------------
+    # --- state ---
 
     def is_ready(self, now: float) -> bool:
-        """Whether it runs and says that it is ready."""
+        """Return whether the container runs and is ready."""
         return self.stage is ContainerStage.RUNNING and self._ready_at <= now < self._unready_at
 
     @property
     def exit_code(self) -> int | None:
-        """How its last run ended; None when none has."""
+        """The exit code of the last run, or None."""
         return None if self._ended is None else int(self._ended["exitCode"])
 
     @property
     def has_run(self) -> bool:
-        """Whether it was ever started."""
+        """True if the container was ever started."""
         return self._runs > 0
 
     def next_change(self, now: float) -> float:
-        """When it has to be looked at again; infinity for never."""
+        """Return the time of the next change, or infinity."""
         moments = [self.until]
         if self.stage is ContainerStage.RUNNING:
             moments += [at for at in (self._ready_at, self._unready_at) if at > now]
         return min(moments)
 
-    # -- what happens to it ------------------------------------------------------------------------------------
+    # --- transitions ---
 
     def begin(self, now: float) -> None:
-        """Its turn has come: pull the image, then start."""
-        self._go(ContainerStage.PULLING, now + (self.script.pull_seconds or 0.0))
+        """Pull the image, then start the container."""
+        self._enter(ContainerStage.PULLING, now + (self.script.pull_seconds or 0.0))
         if self.script.pull_error is not None or self.script.pull_seconds:
-            self._tell("Normal", "Pulling", f'Pulling image "{self.spec.image}"')
+            self._add_event("Normal", "Pulling", f'Pulling image "{self.spec.image}"')
 
     def advance(self, now: float) -> None:
-        """Let everything happen that is due."""
+        """Make all transitions up to now."""
         while self.until <= now:
             self._step(self.until)
         if self._unready_at <= now and self.stage is ContainerStage.RUNNING and self._unready_at != -math.inf:
-            self._unready_at = -math.inf  # told
-            self._tell("Warning", "Unhealthy", "Readiness probe failed: as scripted")
+            self._unready_at = -math.inf  # recorded
+            self._add_event("Warning", "Unhealthy", "Readiness probe failed: as scripted")
 
     def _step(self, at: float) -> None:
         match self.stage:
@@ -119,13 +119,15 @@ class ContainerLifecycle:
                 self._pulled()
                 self._start(at)
             case ContainerStage.PULL_FAILED:
-                self._go(ContainerStage.PULL_BACKOFF, at - PULL_ERROR_SECONDS + _restart_backoff(self._pull_failures))
-                self._tell("Normal", "BackOff", f'Back-off pulling image "{self.spec.image}"')
-                self._tell("Warning", "Failed", "Error: ImagePullBackOff")
+                self._enter(
+                    ContainerStage.PULL_BACKOFF, at - PULL_ERROR_SECONDS + _restart_backoff(self._pull_failures)
+                )
+                self._add_event("Normal", "BackOff", f'Back-off pulling image "{self.spec.image}"')
+                self._add_event("Warning", "Failed", "Error: ImagePullBackOff")
             case ContainerStage.PULL_BACKOFF:
                 self.begin(at)
             case ContainerStage.RUNNING:
-                self._end(at)
+                self._terminate(at)
             case ContainerStage.CRASHED:
                 self.restarts += 1
                 self._pulled()
@@ -133,51 +135,51 @@ class ContainerLifecycle:
             case ContainerStage.WAITING | ContainerStage.ENDED:
                 self.until = math.inf
 
-    def _go(self, stage: ContainerStage, until: float) -> None:
+    def _enter(self, stage: ContainerStage, until: float) -> None:
         self.stage, self.until = stage, until
 
-    def _pull_failed(self, at: float, why: str) -> None:
+    def _pull_failed(self, at: float, reason: str) -> None:
         self._pull_failures += 1
-        self._go(ContainerStage.PULL_FAILED, at + PULL_ERROR_SECONDS)
-        self._tell("Warning", "Failed", f'Failed to pull image "{self.spec.image}": {why}')
-        self._tell("Warning", "Failed", "Error: ErrImagePull")
+        self._enter(ContainerStage.PULL_FAILED, at + PULL_ERROR_SECONDS)
+        self._add_event("Warning", "Failed", f'Failed to pull image "{self.spec.image}": {reason}')
+        self._add_event("Warning", "Failed", "Error: ErrImagePull")
 
     def _pulled(self) -> None:
         image, seconds = self.spec.image, self.script.pull_seconds or 0.0
         if seconds and self.stage is ContainerStage.PULLING:
             took = duration(seconds)
-            said = f'Successfully pulled image "{image}" in {took} ({took} including waiting). Image size: 0 bytes.'
+            message = f'Successfully pulled image "{image}" in {took} ({took} including waiting). Image size: 0 bytes.'
         else:
-            said = f'Container image "{image}" already present on machine and can be accessed by the pod'
-        self._tell("Normal", "Pulled", said)
+            message = f'Container image "{image}" already present on machine and can be accessed by the pod'
+        self._add_event("Normal", "Pulled", message)
 
     def _start(self, at: float) -> None:
         self._pull_failures = 0
         self._began, self._started_at = at, format_time(_clock.now())
         self._runs += 1
-        self._tell("Normal", "Created", "Container created")
-        self._tell("Normal", "Started", "Container started")
-        self._go(ContainerStage.RUNNING, math.inf)
-        self._plan(at)
+        self._add_event("Normal", "Created", "Container created")
+        self._add_event("Normal", "Started", "Container started")
+        self._enter(ContainerStage.RUNNING, math.inf)
+        self._schedule(at)
 
-    def _plan(self, at: float) -> None:
-        """Decide, from the script, when the run ends and when it is ready."""
+    def _schedule(self, at: float) -> None:
+        """Set the times of readiness and termination from the script."""
         script = self.script
         self._ready_at = at + (script.ready_seconds or 0.0)
-        lasts = math.inf if script.unready_after_seconds is None else script.unready_after_seconds
-        self._unready_at = self._ready_at + lasts
+        ready_seconds = math.inf if script.unready_after_seconds is None else script.unready_after_seconds
+        self._unready_at = self._ready_at + ready_seconds
         if script.run_seconds is not None:
             self.until = at + script.run_seconds
         else:
             ends = script.exit_code is not None or script.termination_reason is not None
             self.until = at if ends else math.inf
 
-    def _end(self, at: float) -> None:
+    def _terminate(self, at: float) -> None:
         codes = self.script.exit_codes
         code = codes[min(self._runs, len(codes)) - 1]
         self._record_termination(code, self.script.termination_reason if code else None)
         if self._stopping or self._policy == "Never" or (self._policy == "OnFailure" and code == 0):
-            self._go(ContainerStage.ENDED, math.inf)
+            self._enter(ContainerStage.ENDED, math.inf)
         else:
             self._crashed(at)
 
@@ -193,22 +195,22 @@ class ContainerLifecycle:
             self._ended["message"] = self.script.termination_message
 
     def _crashed(self, at: float) -> None:
-        """Start it again: at once the first time, then later each time."""
+        """Schedule a restart: at once after the first crash, then with backoff."""
         if at - self._began >= BACKOFF_RESET:
             self._crashes = 0
-        self._go(ContainerStage.CRASHED, at + _restart_backoff(self._crashes))
+        self._enter(ContainerStage.CRASHED, at + _restart_backoff(self._crashes))
         self._crashes += 1
         if self.until > at:
             name = self.spec.name
-            self._tell("Warning", "BackOff", f"Back-off restarting failed container {name} in pod {self._pod}")
+            self._add_event("Warning", "BackOff", f"Back-off restarting failed container {name} in pod {self._pod}")
 
     def stop(self, now: float, grace: float) -> None:
-        """Ask it to end within its grace period; asking again may only shorten that."""
+        """Stop the container within its grace period; a second call may only shorten the period."""
         if self.stage is not ContainerStage.RUNNING:
-            self._go(ContainerStage.ENDED, math.inf)
+            self._enter(ContainerStage.ENDED, math.inf)
             return
         if not self._stopping:
-            self._tell("Normal", "Killing", f"Stopping container {self.spec.name}")
+            self._add_event("Normal", "Killing", f"Stopping container {self.spec.name}")
             self.script = _stopped(self.script, grace)
             self.until = min(self.until, now + min(self.script.stop_seconds or 0.0, grace))
         elif now + grace < self.until:
@@ -216,17 +218,17 @@ class ContainerLifecycle:
             self.script = _stopped(self.script, 0.0)
         self._stopping = True
 
-    def take(self, spec: Container, script: Script, now: float) -> None:
-        """Take a changed container or script: another image restarts it, a repaired script lets it go on."""
+    def update(self, spec: Container, script: Script, now: float) -> None:
+        """Update container and script: a new image restarts the container, a new script ends a backoff."""
         image_changed = spec.image != self.spec.image
         if self._stopping or (not image_changed and script == self.script):
             self.spec = spec
             return
         self.spec, self.script = spec, script
         if self.stage is ContainerStage.RUNNING and not image_changed:
-            self._plan(now)
+            self._schedule(now)
         elif self.stage is ContainerStage.RUNNING:
-            self._tell("Normal", "Killing", f"Container {spec.name} definition changed, will be restarted")
+            self._add_event("Normal", "Killing", f"Container {spec.name} definition changed, will be restarted")
             self._record_termination(0)
             self.restarts += 1
             self.begin(now)
@@ -237,28 +239,28 @@ class ContainerLifecycle:
             self.begin(now)
 
     def adopt(self, status: ContainerStatus, now: float) -> None:
-        """Go on from what an earlier kubelet has reported."""
+        """Continue from the status that an earlier kubelet reported."""
         self.restarts, wire = status.restart_count, status.to_wire()
         self._ended = (wire.get("lastState") or {}).get("terminated")
         if status.state.running is not None:
             self._runs = self.restarts + 1
             self._began, self._started_at = now, wire["state"]["running"].get("startedAt") or ""
-            self._go(ContainerStage.RUNNING, math.inf)
-            self._plan(now)
+            self._enter(ContainerStage.RUNNING, math.inf)
+            self._schedule(now)
             self._ready_at = now if status.ready else self._ready_at
         elif status.state.terminated is not None:
             self._runs = self.restarts + 1
             self._ended = wire["state"]["terminated"]
             done = self._policy == "Never" or (self._policy == "OnFailure" and self.exit_code == 0)
-            self._go(*((ContainerStage.ENDED, math.inf) if done else (ContainerStage.CRASHED, now)))
+            self._enter(*((ContainerStage.ENDED, math.inf) if done else (ContainerStage.CRASHED, now)))
 
-    def _tell(self, type: str, reason: str, message: str) -> None:
+    def _add_event(self, type: str, reason: str, message: str) -> None:
         self.events.append(PodEvent(type, reason, message, self._path))
 
-    # -- what is said of it ------------------------------------------------------------------------------------
+    # -- what is message of it ------------------------------------------------------------------------------------
 
     def status(self, now: float) -> dict[str, Any]:
-        """Return its ContainerStatus."""
+        """Return the ContainerStatus."""
         is_running = self.stage is ContainerStage.RUNNING
         shown: dict[str, Any] = {
             "name": self.spec.name,
@@ -291,15 +293,15 @@ class ContainerLifecycle:
             case ContainerStage.ENDED if self._ended is not None:
                 return {"terminated": self._ended}
             case ContainerStage.CRASHED:
-                seconds = duration(_restart_backoff(self._crashes - 1) or FIRST_BACKOFF)
-                said = f"back-off {seconds} restarting failed container={self.spec.name} pod={self._pod}"
-                return {"waiting": {"reason": "CrashLoopBackOff", "message": said}}
+                seconds = duration(_restart_backoff(self._crashes - 1) or INITIAL_BACKOFF)
+                message = f"back-off {seconds} restarting failed container={self.spec.name} pod={self._pod}"
+                return {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
             case ContainerStage.PULL_FAILED:
-                why = self.script.pull_error or ""
-                return {"waiting": {"reason": "ErrImagePull", "message": why}}
+                error = self.script.pull_error or ""
+                return {"waiting": {"reason": "ErrImagePull", "message": error}}
             case ContainerStage.PULL_BACKOFF:
-                said = f'Back-off pulling image "{self.spec.image}": ErrImagePull: {self.script.pull_error or ""}'
-                return {"waiting": {"reason": "ImagePullBackOff", "message": said}}
+                message = f'Back-off pulling image "{self.spec.image}": ErrImagePull: {self.script.pull_error or ""}'
+                return {"waiting": {"reason": "ImagePullBackOff", "message": message}}
         reason, message = self.waiting
         return {"waiting": {"reason": reason, "message": message} if message else {"reason": reason}}
 
@@ -308,12 +310,12 @@ class ContainerLifecycle:
 
 
 def _restart_backoff(failures: int) -> float:
-    """Return how long to wait after as many failures in a row."""
-    return min(FIRST_BACKOFF * 2 ** (failures - 1), LONGEST_BACKOFF) if failures else 0.0
+    """Return the backoff after a number of consecutive failures."""
+    return min(INITIAL_BACKOFF * 2 ** (failures - 1), MAX_BACKOFF) if failures else 0.0
 
 
 def _stopped(script: Script, grace: float) -> Script:
-    """Return how a container ends that is stopped: cleanly, or killed when it takes longer than its grace period."""
+    """Return the script of a stopped container: it exits cleanly, or is killed after its grace period."""
     seconds = script.stop_seconds or 0.0
     ending = Script(exit_code=KILLED if seconds > grace else 0, termination_reason="Error", run_seconds=None)
     return ending.over(script)
@@ -324,7 +326,7 @@ def _digest(*parts: str) -> str:
 
 
 def _full_name(image: str) -> str:
-    """Name an image as containerd does: with its registry, and its tag if it has no digest."""
+    """Return the full image name as containerd reports it: with registry, and with a tag unless it has a digest."""
     first, slash, _ = image.partition("/")
     if not slash:
         image = f"docker.io/library/{image}"
@@ -341,7 +343,7 @@ def _image_id(image: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a duration as Go does: 10s, 1m20s, 5m0s, 1.5s, 250ms."""
+    """Format a duration as Go does: 10s, 1m20s, 5m0s, 1.5s, 250ms."""
     if seconds < 1:
         return f"{seconds * 1000:g}ms" if seconds else "0s"
     minutes, rest = divmod(seconds, 60)

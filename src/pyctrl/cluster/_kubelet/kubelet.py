@@ -1,7 +1,7 @@
-"""A pretend kubelet: the pods of its nodes start, run, fail and end as their scripts say, and nothing is executed.
+"""Simulated kubelet: the pods of its nodes start, run, fail and finish as scripted; no process runs.
 
-What a controller sees is what it would see of a node: phases, conditions and container statuses in their order,
-Events, addresses, graceful deletion.
+Controllers see what a real node reports: phases, conditions and container statuses in their order, Events, addresses
+and graceful deletion.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from datetime import timedelta
 
 from pyctrl.api import Key, controller_of, is_deleting
 from pyctrl.client import Preconditions, StrategicMergePatch
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._kubelet.node_objects import STATE, complete_nodes
 from pyctrl.cluster._kubelet.node_status import add_node_status
 from pyctrl.cluster._kubelet.options import Kubelet
+from pyctrl.cluster._kubelet.pod_dependencies import PodDependencies
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
-from pyctrl.cluster._kubelet.pod_mounts import PodDependencies
 from pyctrl.cluster._kubelet.pod_status import PodIPAllocator, pod_status, status_patch
 from pyctrl.cluster._kubelet.scripts import Script, script_of
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.cluster._scheduler.scheduler import add_scheduler
 from pyctrl.controller import Builder, ManagedCluster, ObjectChange, Reconciler, Request, Result, annotations_changed
 from pyctrl.errors import Conflict, Forbidden, NotFound
@@ -29,50 +29,50 @@ from pyctrl.kinds.core.v1 import Container, Node, Pod
 
 __all__ = ["KubeletReconciler", "add_kubelet"]
 
-LOOK_AGAIN = timedelta(seconds=2)  # at what keeps a pod from starting; a kubelet's first waits are of this length
+DEPENDENCY_RETRY = timedelta(seconds=2)  # the next check for missing dependencies; as long as a kubelet's first retries
 
 
 def add_kubelet(host: ManagedCluster, *, nodes: int | Sequence[Node] = 1, kubelet: Kubelet | None = None) -> None:
-    """Run pretend nodes in a manager, with the scheduler that fills them: what a cluster without nodes lacks.
+    """Run simulated nodes and a scheduler in a manager, for a cluster without nodes.
 
     Args:
         host: the manager.
-        nodes: how many, or `Node` objects with the names, labels, taints and capacity that they shall have.
-        kubelet: how pods fare on them.
+        nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
+        kubelet: the behaviour of pods on the nodes.
 
     Raises:
-        ValueError: the nodes are not ones that can be.
+        ValueError: the number is negative, or a node has no name or that of another one.
     """
     completed, options = complete_nodes(nodes), kubelet or Kubelet()
     add_node_status(host, completed)
     add_scheduler(host, start_seconds=options.start_seconds)
-    player = KubeletReconciler(completed, options, host)
+    reconciler = KubeletReconciler(completed, options, host)
     (
         Builder(host)
         .reconciles(Pod)
-        .watches(Node, player.on_node, predicates=[annotations_changed])
+        .watches(Node, reconciler.on_node, predicates=[annotations_changed])
         .options(name="pretend-kubelet", workers=8)
-        .build(player)
+        .build(reconciler)
     )
 
 
 class KubeletReconciler(Reconciler[Pod]):
-    """Plays the pods that are bound to its nodes, each by a `PodLifecycle`."""
+    """Simulates the pods that are bound to its nodes, each with a `PodLifecycle`."""
 
     def __init__(self, nodes: Sequence[Node], options: Kubelet, host: ManagedCluster) -> None:
         self._options = options
-        self._addresses = PodIPAllocator(nodes)
+        self._ips = PodIPAllocator(nodes)
         self._recorders = {
             node.metadata.name: LegacyEventRecorder(host.live_client, "kubelet", host=node.metadata.name)
             for node in nodes
         }
-        self._mounts = PodDependencies(host.live_client)
-        self._lives: dict[Request, PodLifecycle] = {}
+        self._dependencies = PodDependencies(host.live_client)
+        self._lifecycles: dict[Request, PodLifecycle] = {}
 
     def on_node(self, observed: ObjectChange[Node]) -> list[Request]:
-        """Ask for the pods of a node that has been told to fail, or to go on."""
+        """Enqueue the pods of a node whose annotations change its simulated state."""
         name = observed.current.key.name
-        return [request for request, life in self._lives.items() if life.node == name]
+        return [request for request, lifecycle in self._lifecycles.items() if lifecycle.node == name]
 
     async def reconcile(self, request: Request) -> Result | None:
         pod = await self.client.find(Pod, request.key)
@@ -84,7 +84,7 @@ class KubeletReconciler(Reconciler[Pod]):
         try:
             return await self._sync_pod(request, pod, pod.spec.node_name)
         except (NotFound, Conflict):
-            return None  # it has changed or gone: its next event tells
+            return None  # changed or deleted meanwhile: its next event triggers a reconcile
         except Forbidden as error:
             if not is_namespace_terminating(error):
                 raise
@@ -95,44 +95,44 @@ class KubeletReconciler(Reconciler[Pod]):
         return node is not None and node.metadata.annotations.get(STATE) == "lost"
 
     def _forget(self, request: Request) -> None:
-        life = self._lives.pop(request, None)
-        if life is not None:
-            self._addresses.release(life.uid)
+        lifecycle = self._lifecycles.pop(request, None)
+        if lifecycle is not None:
+            self._ips.release(lifecycle.uid)
 
     async def _sync_pod(self, request: Request, pod: Pod, node: str) -> Result | None:
         now = asyncio.get_running_loop().time()
-        life = await self._life(request, pod, node, now)
+        lifecycle = await self._lifecycle_of(request, pod, node, now)
         if is_deleting(pod):
-            life.stop(now, pod.metadata.deletion_grace_period_seconds or 0)
-        elif not life.has_begun and (problem := await self._mounts.problem(pod)):
-            life.wait(*problem.waiting)
-            await self._report(pod, life, now)
+            lifecycle.stop(now, pod.metadata.deletion_grace_period_seconds or 0)
+        elif not lifecycle.has_begun and (problem := await self._dependencies.missing(pod)):
+            lifecycle.wait(*problem.waiting)
+            await self._report(pod, lifecycle, now)
             await self._recorders[node].warning(pod, problem.event, problem.message)
-            return Result.after(LOOK_AGAIN)
-        life.advance(now)
-        await self._report(pod, life, now)
-        if life.is_over:
-            self._addresses.release(life.uid)
+            return Result.after(DEPENDENCY_RETRY)
+        lifecycle.advance(now)
+        await self._report(pod, lifecycle, now)
+        if lifecycle.is_over:
+            self._ips.release(lifecycle.uid)
             if is_deleting(pod):
                 await self._remove(pod)
                 return None
-        change = life.next_change(now)
+        change = lifecycle.next_change(now)
         return None if change == math.inf else Result.after(timedelta(seconds=max(0.0, change - now)))
 
-    async def _life(self, request: Request, pod: Pod, node: str, now: float) -> PodLifecycle:
+    async def _lifecycle_of(self, request: Request, pod: Pod, node: str, now: float) -> PodLifecycle:
         script = script_of(pod, lambda container: self._default(pod, container), self._options.script)
-        life = self._lives.get(request)
-        if life is None or life.uid != pod.metadata.uid:
+        lifecycle = self._lifecycles.get(request)
+        if lifecycle is None or lifecycle.uid != pod.metadata.uid:
             self._forget(request)
-            life = self._lives[request] = PodLifecycle(pod, script, now)
+            lifecycle = self._lifecycles[request] = PodLifecycle(pod, script, now)
         else:
-            life.take(pod, script, now)
+            lifecycle.update(pod, script, now)
         for problem in script.problems:
             await self._recorders[node].warning(pod, "InvalidScript", problem)
-        return life
+        return lifecycle
 
     def _default(self, pod: Pod, container: Container) -> Script:
-        """Return what a container does that nothing is said of."""
+        """Return the default script of a container."""
         options = self._options
         is_init = container.restart_policy is None and container in pod.spec.init_containers
         owner = controller_of(pod)
@@ -145,18 +145,18 @@ class KubeletReconciler(Reconciler[Pod]):
             run_seconds=seconds,
         )
 
-    async def _report(self, pod: Pod, life: PodLifecycle, now: float) -> None:
-        """Write what is new of the pod's status, and tell what has happened."""
-        patch = status_patch(pod, pod_status(pod, life, self._addresses.of(pod), now))
+    async def _report(self, pod: Pod, lifecycle: PodLifecycle, now: float) -> None:
+        """Write the changes of the pod's status, and record its Events."""
+        patch = status_patch(pod, pod_status(pod, lifecycle, self._ips.of(pod), now))
         if patch:
             await self.client.status.patch(pod, StrategicMergePatch(patch))
         recorder = self._recorders[pod.spec.node_name or ""]
-        for event in life.take_events():
-            tell = recorder.warning if event.type == "Warning" else recorder.normal
-            await tell(pod, event.reason, event.message, field_path=event.field_path)
+        for event in lifecycle.take_events():
+            record = recorder.warning if event.type == "Warning" else recorder.normal
+            await record(pod, event.reason, event.message, field_path=event.field_path)
 
     async def _remove(self, pod: Pod) -> None:
-        """Let a deleted pod go: its containers have ended."""
+        """Delete a pod for good after its containers have stopped."""
         if pod.metadata.deletion_grace_period_seconds != 0:
-            mine = Preconditions(uid=pod.metadata.uid)
-            await self.client.delete(pod, grace_period_seconds=0, preconditions=mine)
+            same_pod = Preconditions(uid=pod.metadata.uid)
+            await self.client.delete(pod, grace_period_seconds=0, preconditions=same_pod)

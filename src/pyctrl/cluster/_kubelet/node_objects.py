@@ -13,12 +13,12 @@ from pyctrl.kinds.core.v1 import Node, NodeAddress, NodeCondition, NodeSystemInf
 
 __all__ = ["STATE", "complete_nodes", "node_conditions"]
 
-STATE = "pyctrl.dev/node"  # the annotation that makes a node fail: `lost` is silent, `not-ready` says so
+STATE = "pyctrl.dev/node"  # the annotation that fails a node: `lost` sends no heartbeats, `not-ready` reports NotReady
 
-#: What a node has if its template does not say.
+#: The default capacity of a node.
 CAPACITY = {"cpu": "16", "memory": "64Gi", "ephemeral-storage": "200Gi", "pods": "110"}
 
-KUBELET_VERSION = "v1.36.2"  # the version whose behaviour is played
+KUBELET_VERSION = "v1.36.2"  # the version that is simulated
 KUBELET_PORT = 10250
 NODE_NETWORK = ipaddress.IPv4Network("192.168.96.0/20")
 POD_NETWORK = ipaddress.IPv4Network("10.244.0.0/14")  # a /24 for each of a thousand nodes
@@ -33,14 +33,14 @@ _NOT_READY = ("Ready", "False", "KubeletNotReady", "container runtime network no
 
 
 def complete_nodes(nodes: int | Sequence[Node]) -> list[Node]:
-    """Return whole nodes: as many as a number says, called node-1 and so on, or those of templates, completed.
+    """Return complete nodes: a number of nodes named node-1 and so on, or templates with defaults filled in.
 
     Raises:
         ValueError: a number is negative, a template has no name, or two have the same.
     """
     if isinstance(nodes, int):
         if nodes < 0:
-            raise ValueError(f"nodes is a number of nodes or a list of Node objects, got {nodes}")
+            raise ValueError(f"nodes must be a number of nodes or a list of Node objects, got {nodes}")
         nodes = [Node.from_wire({"metadata": {"name": f"node-{number}"}}) for number in range(1, nodes + 1)]
     names = [node.metadata.name for node in nodes]
     if "" in names:
@@ -98,7 +98,7 @@ def _system(name: str) -> NodeSystemInfo:
 
 
 def node_conditions(*, is_ready: bool) -> list[dict[str, Any]]:
-    """Return the conditions of a node that is well, or of one that says it is not."""
+    """Return the conditions of a ready or a not ready node."""
     now = format_time(_clock.now())
     return [
         {

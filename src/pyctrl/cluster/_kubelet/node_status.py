@@ -1,4 +1,4 @@
-"""The part of a kubelet that keeps its Node: registers it, says every few seconds that it is alive."""
+"""Node registration, status and lease of the simulated kubelet."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from pyctrl import _clock
 from pyctrl.api import Key, ObjectMeta, format_micro_time, owner_reference
 from pyctrl.client import MergePatch, StrategicMergePatch
 from pyctrl.cluster._kubelet.node_objects import STATE, node_conditions
+from pyctrl.cluster._well_known import NODE_LEASE_NAMESPACE
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, TickSource
 from pyctrl.errors import AlreadyExists, NotFound
 from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.kinds.core.v1 import Node
 
-__all__ = ["LEASE_SECONDS", "NODE_LEASE_NAMESPACE", "NodeStatusReconciler", "add_node_status"]
+__all__ = ["LEASE_SECONDS", "NodeStatusReconciler", "add_node_status"]
 
-NODE_LEASE_NAMESPACE = "kube-node-lease"
-LEASE_SECONDS = 40  # nodeLeaseDurationSeconds, after which a node counts as silent
-RENEW = timedelta(seconds=10)  # a quarter of the lease, as the kubelet does
-REPORT = timedelta(minutes=5)  # nodeStatusReportFrequency: how often a status without news is written
+LEASE_SECONDS = 40  # nodeLeaseDurationSeconds of the kubelet
+RENEW = timedelta(seconds=10)  # renewed after a quarter of the lease duration, as the kubelet does
+REPORT = timedelta(minutes=5)  # nodeStatusReportFrequency: the interval of writes of an unchanged status
 
 
 def add_node_status(host: ManagedCluster, nodes: Sequence[Node]) -> Controller:
-    """Register nodes, and keep them, in a manager."""
+    """Register nodes and maintain their status and leases in a manager."""
     requests = [Request.of(node) for node in nodes]
     ticks = TickSource(RENEW, requests, name="node-lease", jitter=0.04, random=host.random)
-    agent = NodeStatusReconciler(nodes)
-    return Builder(host).reconciles(Node).watches_source(ticks).options(name="pretend-node").build(agent)
+    reconciler = NodeStatusReconciler(nodes)
+    return Builder(host).reconciles(Node).watches_source(ticks).options(name="pretend-node").build(reconciler)
 
 
 class NodeStatusReconciler(Reconciler[Node]):
-    """Registers the nodes it is given, renews their leases, and reports their conditions.
+    """Registers nodes, renews their leases, and reports their conditions.
 
-    A node that somebody deletes stays deleted, as that of a kubelet that is not restarted.
+    A deleted node is not registered again, as with a kubelet that is not restarted.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -62,13 +62,13 @@ class NodeStatusReconciler(Reconciler[Node]):
         try:
             await self.client.create(template)
         except AlreadyExists:
-            return  # of an earlier kubelet: its event brings it here again
+            return  # registered by an earlier kubelet: the node's event triggers a reconcile
         self._registered.add(template.metadata.name)
 
     async def _renew(self, node: Node) -> None:
         now, name = asyncio.get_running_loop().time(), node.metadata.name
         if now - self._renewed.get(name, float("-inf")) < RENEW.total_seconds() / 2:
-            return  # it is here because the node has changed
+            return  # this reconcile is due to a change of the node
         key = Key(NODE_LEASE_NAMESPACE, name)
         try:
             await self.client.patch(Lease, key, MergePatch({"spec": {"renewTime": format_micro_time(_clock.now())}}))
@@ -77,18 +77,18 @@ class NodeStatusReconciler(Reconciler[Node]):
         self._renewed[name] = now
 
     async def _report(self, node: Node, *, is_ready: bool) -> None:
-        """Write the conditions when one of them is not as it should be, and now and then when all are."""
+        """Write the conditions if one has changed, and periodically if none has."""
         present = {condition.type: condition for condition in node.status.conditions}
         wanted = node_conditions(is_ready=is_ready)
-        news = False
+        is_due = False
         for each in wanted:
             before = present.get(each["type"])
             if before is not None and before.status == each["status"] and before.last_transition_time is not None:
                 each["lastTransitionTime"] = before.to_wire()["lastTransitionTime"]
             beat = before.last_heartbeat_time if before is not None else None
             is_same = before is not None and (before.status, before.reason) == (each["status"], each["reason"])
-            news = news or not is_same or beat is None or _clock.now() - beat >= REPORT
-        if news:
+            is_due = is_due or not is_same or beat is None or _clock.now() - beat >= REPORT
+        if is_due:
             await self.client.status.patch(node, StrategicMergePatch({"status": {"conditions": wanted}}))
 
 

@@ -1,4 +1,4 @@
-"""How a pretend kubelet goes about its work."""
+"""Options of the simulated kubelet."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["Kubelet"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubelet:
-    """How long things take on pretend nodes, in seconds of the loop, and what goes wrong there.
+    """Durations on simulated nodes, in seconds of the event loop's time, and scripted failures.
 
-    By default nothing takes any time, which is what tests want. Annotations of pods and nodes (see `Script`) and
-    ``script`` say what else shall happen.
+    By default everything is immediate, for fast tests. Annotations of pods and nodes (see `Script`) and ``script``
+    change the behaviour.
 
     Args:
-        start_seconds: from a pod's creation until it is bound to a node; before that nothing is done to it.
-        pull_seconds: what images take.
+        start_seconds: from a pod's creation until it is bound to a node.
+        pull_seconds: the duration of image pulls.
         ready_seconds: from a container's start until it is ready.
-        stop_seconds: what containers take to stop; longer than the pod's grace period means that they are killed.
-        job_seconds: what the containers of a Job's pods run until they end with 0; others run until they are stopped.
-        script: says what a container of a pod shall do: ``script(pod, container)`` gives a `Script`, or None.
+        stop_seconds: the time that containers take to stop. Beyond the pod's grace period they are killed.
+        job_seconds: how long the containers of Jobs run before they exit with 0. Other containers run until stopped.
+        script: ``script(pod, container)`` returns the `Script` of a container, or None for the defaults.
 
     Raises:
         ValueError: a time is negative.
@@ -39,4 +39,4 @@ class Kubelet:
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name.endswith("_seconds") and not value >= 0:
-                raise ValueError(f"{each.name} is a number of seconds, not less than 0; got {value!r}")
+                raise ValueError(f"{each.name} must be a number of seconds, at least 0; got {value!r}")

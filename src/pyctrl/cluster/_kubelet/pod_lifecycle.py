@@ -1,4 +1,4 @@
-"""One pod on a pretend node: which of its containers run when, and what phase that is. No I/O."""
+"""Lifecycle of a pod on a simulated node: the order of its containers, and its phase. No I/O."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ __all__ = ["PodLifecycle", "is_init_done", "is_sidecar"]
 
 
 class PodLifecycle:
-    """What becomes of a pod between its binding and its end.
+    """The state of a pod from its binding to its end.
 
-    `advance` moves it to a moment, `next_change` says when to look again; what there is to see is `pod_status`'s.
+    `advance` makes all transitions up to a time, `next_change` returns the time of the next one, and `pod_status`
+    renders the PodStatus.
     """
 
     def __init__(self, pod: Pod, script: PodScript, now: float) -> None:
         self.uid = pod.metadata.uid
         self.node = pod.spec.node_name or ""
         self.is_stopping = False
-        self.failure: tuple[str, str] | None = None  # reason and message of a pod that the node itself has ended
+        self.failure: tuple[str, str] | None = None  # reason and message of a pod that the kubelet has failed
         self._pod, self._script = pod, script
         self._start = now
         self._has_begun = False
@@ -42,64 +43,64 @@ class PodLifecycle:
         return ContainerLifecycle(spec, script, policy=policy, pod=pod, path=f"spec.{field}{{{spec.name}}}")
 
     def _adopt(self, pod: Pod, now: float) -> None:
-        """Take over a pod that has a status from an earlier kubelet."""
+        """Continue from the status that an earlier kubelet reported."""
         known = {s.name: s for s in (*pod.status.init_container_statuses, *pod.status.container_statuses)}
-        for life in (*self.inits, *self.mains):
-            status = known.get(life.spec.name)
+        for container in (*self.inits, *self.mains):
+            status = known.get(container.spec.name)
             if status is not None and (status.state.running or status.state.terminated or status.restart_count):
                 self._has_begun = True
-                life.adopt(status, now)
+                container.adopt(status, now)
         if pod.status.phase in ("Succeeded", "Failed"):
             self.failure = (pod.status.reason, pod.status.message or "") if pod.status.reason else None
             self._has_begun = True
-            for life in self._all():
-                life.stop(now, 0)
+            for container in self._all():
+                container.stop(now, 0)
 
     def _all(self) -> list[ContainerLifecycle]:
         return [*self.inits, *self.mains, *self.ephemeral]
 
-    # -- what happens ------------------------------------------------------------------------------------------
+    # --- transitions ---
 
-    def take(self, pod: Pod, script: PodScript, now: float) -> None:
-        """Take a changed pod: other images, other scripts, ephemeral containers."""
+    def update(self, pod: Pod, script: PodScript, now: float) -> None:
+        """Update pod and scripts: other images, other scripts, new ephemeral containers."""
         self._pod, self._script = pod, script
         specs = {c.name: c for c in (*pod.spec.init_containers, *pod.spec.containers)}
-        for life in (*self.inits, *self.mains):
-            life.take(specs[life.spec.name], script.containers.get(life.spec.name, Script()), now)
-        known = {life.spec.name for life in self.ephemeral}
+        for container in (*self.inits, *self.mains):
+            container.update(specs[container.spec.name], script.containers.get(container.spec.name, Script()), now)
+        known = {container.spec.name for container in self.ephemeral}
         added = [each for each in pod.spec.ephemeral_containers if each.name not in known]  # patches put them in front
         self.ephemeral += [self._ephemeral(each, now) for each in added]
 
     def _ephemeral(self, spec: EphemeralContainer, now: float) -> ContainerLifecycle:
         container = Container(name=spec.name, image=spec.image)
         path = f"spec.ephemeralContainers{{{spec.name}}}"
-        life = ContainerLifecycle(container, Script(), policy="Never", pod=self._name, path=path)
-        life.begin(now)
-        return life
+        lifecycle = ContainerLifecycle(container, Script(), policy="Never", pod=self._name, path=path)
+        lifecycle.begin(now)
+        return lifecycle
 
     def wait(self, reason: str, message: str) -> None:
-        """Say why the containers have not begun."""
-        for life in (*self.inits, *self.mains):
-            life.waiting = reason, message
+        """Set the reason and message with which the containers wait."""
+        for container in (*self.inits, *self.mains):
+            container.waiting = reason, message
 
     def stop(self, now: float, grace: float) -> None:
-        """Ask all containers to end: the pod has been deleted. Asking again may shorten the grace period."""
+        """Stop all containers of a deleted pod. A second call may shorten the grace period."""
         self.is_stopping = True
-        for life in self._all():
-            life.stop(now, grace)
+        for container in self._all():
+            container.stop(now, grace)
 
     def fail(self, now: float, reason: str, message: str) -> None:
-        """End the pod from the node's side."""
+        """Fail the pod from the node's side."""
         self.failure = reason, message
-        for life in self._all():
-            life.stop(now, 0)
+        for container in self._all():
+            container.stop(now, 0)
 
     def advance(self, now: float) -> None:
-        """Let everything happen that is due."""
+        """Make all transitions up to now."""
         self._check_limits(now)
         while True:
-            for life in self._all():
-                life.advance(now)
+            for container in self._all():
+                container.advance(now)
             if not self._start_and_stop(now):
                 return
 
@@ -116,61 +117,69 @@ class PodLifecycle:
             self.fail(now, "Evicted", message)
 
     def _start_and_stop(self, now: float) -> bool:
-        """Start what may start now, or stop what nobody needs any more; says whether anything was."""
+        """Start the containers that may start, or stop sidecars that are not needed; return whether any changed."""
         if self.is_stopping or self.failure is not None:
             return False
-        for life in self.inits:
-            if life.stage is ContainerStage.WAITING:
+        for container in self.inits:
+            if container.stage is ContainerStage.WAITING:
                 self._has_begun = True
-                life.begin(now)
+                container.begin(now)
                 return True
-            if not is_init_done(life):
+            if not is_init_done(container):
                 return False
-        waiting = [life for life in self.mains if life.stage is ContainerStage.WAITING]
-        for life in waiting:
+        waiting = [container for container in self.mains if container.stage is ContainerStage.WAITING]
+        for container in waiting:
             self._has_begun = True
-            life.begin(now)
-        if all(life.stage is ContainerStage.ENDED for life in self.mains):
-            waiting = [life for life in self.inits if life.stage not in (ContainerStage.WAITING, ContainerStage.ENDED)]
-            for life in waiting:  # sidecars
-                life.stop(now, 0)
+            container.begin(now)
+        if all(container.stage is ContainerStage.ENDED for container in self.mains):
+            waiting = [
+                container
+                for container in self.inits
+                if container.stage not in (ContainerStage.WAITING, ContainerStage.ENDED)
+            ]
+            for container in waiting:  # sidecars
+                container.stop(now, 0)
         return bool(waiting)
 
     def next_change(self, now: float) -> float:
-        """When it has to be looked at again; infinity for never."""
-        moments = [life.next_change(now) for life in self._all()]
+        """Return the time of the next change, or infinity."""
+        moments = [container.next_change(now) for container in self._all()]
         if not self.is_over and not self.is_stopping:
             limits = (self._pod.spec.active_deadline_seconds, self._script.evict_after_seconds)
             moments += [self._start + limit for limit in limits if limit is not None]
         return min(moments, default=math.inf)
 
     def take_events(self) -> list[PodEvent]:
-        """Return what there is to tell, once."""
-        told = [event for life in self._all() for event in life.events] + self._events
+        """Return the new Events, and clear them."""
+        events = [event for container in self._all() for event in container.events] + self._events
         self._events = []
-        for life in self._all():
-            life.events = []
-        return told
+        for container in self._all():
+            container.events = []
+        return events
 
-    # -- what is said of it ------------------------------------------------------------------------------------
+    # --- state ---
 
     @property
     def has_begun(self) -> bool:
-        """Whether any container was ever given its turn."""
+        """True if any container was ever started."""
         return self._has_begun
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing runs and nothing will."""
+        """True if all containers have finished for good."""
         if any(
-            life.stage is ContainerStage.ENDED and not succeeded(life) for life in self.inits if not is_sidecar(life)
+            container.stage is ContainerStage.ENDED and not succeeded(container)
+            for container in self.inits
+            if not is_sidecar(container)
         ):
             return True
-        return all(life.stage is ContainerStage.ENDED for life in (*self.mains, *filter(is_sidecar, self.inits)))
+        return all(
+            container.stage is ContainerStage.ENDED for container in (*self.mains, *filter(is_sidecar, self.inits))
+        )
 
     @property
     def is_initialized(self) -> bool:
-        """Whether all init containers have done their part."""
+        """True if all init containers are done."""
         return all(map(is_init_done, self.inits))
 
     def phase(self) -> str:
@@ -178,28 +187,32 @@ class PodLifecycle:
         if self.failure is not None:
             return "Failed"
         if self.is_over:
-            regular = [life for life in self.inits if not is_sidecar(life)]
+            regular = [container for container in self.inits if not is_sidecar(container)]
             return "Succeeded" if all(map(succeeded, (*regular, *self.mains))) else "Failed"
-        return "Running" if self.is_initialized and any(life.has_run for life in self.mains) else "Pending"
+        return "Running" if self.is_initialized and any(container.has_run for container in self.mains) else "Pending"
 
 
 def _init_policy(container: Container, policy: str) -> str:
-    """Return when an init container is started again: a sidecar always, another one until it succeeds."""
+    """Return the restart policy of an init container: Always for a sidecar, else restarts until success."""
     if container.restart_policy is not None:
         return container.restart_policy
     return "Never" if policy == "Never" else "OnFailure"
 
 
-def is_sidecar(life: ContainerLifecycle) -> bool:
-    return life.spec.restart_policy == "Always"
+def is_sidecar(container: ContainerLifecycle) -> bool:
+    """Return whether a container is a sidecar."""
+    return container.spec.restart_policy == "Always"
 
 
-def succeeded(life: ContainerLifecycle) -> bool:
-    return life.exit_code == 0
+def succeeded(container: ContainerLifecycle) -> bool:
+    """Return whether the last run of a container succeeded."""
+    return container.exit_code == 0
 
 
-def is_init_done(life: ContainerLifecycle) -> bool:
-    """Whether what comes after this init container may start."""
-    if is_sidecar(life):
-        return life.stage is ContainerStage.RUNNING or (life.has_run and life.stage is not ContainerStage.WAITING)
-    return life.stage is ContainerStage.ENDED and succeeded(life)
+def is_init_done(container: ContainerLifecycle) -> bool:
+    """Return whether the containers after this init container may start."""
+    if is_sidecar(container):
+        return container.stage is ContainerStage.RUNNING or (
+            container.has_run and container.stage is not ContainerStage.WAITING
+        )
+    return container.stage is ContainerStage.ENDED and succeeded(container)

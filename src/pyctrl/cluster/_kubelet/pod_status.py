@@ -1,4 +1,4 @@
-"""The status of a pod on a pretend node, as a kubelet reports it."""
+"""PodStatus of a pod on a simulated node, as a kubelet reports it, and the allocation of pod IPs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["PodIPAllocator", "PodIPs", "pod_status", "status_patch"]
 
 
 class PodIPs(NamedTuple):
-    """Where a pod is reached."""
+    """The addresses of a pod and its node."""
 
     node: str
     pod: str
 
 
 class _ConditionState(NamedTuple):
-    """What a condition shall say."""
+    """The content of a condition."""
 
     kind: str
     holds: bool
@@ -31,30 +31,30 @@ class _ConditionState(NamedTuple):
     message: str = ""
 
 
-def pod_status(pod: Pod, life: PodLifecycle, addresses: PodIPs, now: float) -> dict[str, Any]:
-    """Return the PodStatus, but for the conditions that others keep."""
+def pod_status(pod: Pod, lifecycle: PodLifecycle, addresses: PodIPs, now: float) -> dict[str, Any]:
+    """Return the PodStatus without the conditions that other components maintain."""
     status: dict[str, Any] = {
-        "phase": life.phase(),
+        "phase": lifecycle.phase(),
         "observedGeneration": pod.metadata.generation,
         "hostIP": addresses.node,
         "hostIPs": [{"ip": addresses.node}],
         "startTime": format_time(pod.status.start_time or _clock.now()),
-        "conditions": [_condition(pod, claim) for claim in _condition_states(pod, life, now)],
-        "containerStatuses": _statuses(life.mains, now),
+        "conditions": [_condition(pod, state) for state in _condition_states(pod, lifecycle, now)],
+        "containerStatuses": _statuses(lifecycle.mains, now),
     }
-    if life.has_begun:
+    if lifecycle.has_begun:
         status |= {"podIP": addresses.pod, "podIPs": [{"ip": addresses.pod}]}
-    if life.inits:
-        status["initContainerStatuses"] = _statuses(life.inits, now)
-    if life.ephemeral:
-        status["ephemeralContainerStatuses"] = _statuses(life.ephemeral, now)
-    if life.failure is not None:
-        status |= {"reason": life.failure[0], "message": life.failure[1]}
+    if lifecycle.inits:
+        status["initContainerStatuses"] = _statuses(lifecycle.inits, now)
+    if lifecycle.ephemeral:
+        status["ephemeralContainerStatuses"] = _statuses(lifecycle.ephemeral, now)
+    if lifecycle.failure is not None:
+        status |= {"reason": lifecycle.failure[0], "message": lifecycle.failure[1]}
     return status
 
 
 def status_patch(pod: Pod, status: dict[str, Any]) -> dict[str, Any]:
-    """Return what of a status is news, as a strategic merge patch; empty when nothing is."""
+    """Return the changed parts of a status as a strategic merge patch, or an empty one."""
     present = pod.status.to_wire()
     news = {key: value for key, value in status.items() if key != "conditions" and present.get(key) != value}
     known = {condition["type"]: condition for condition in present.get("conditions") or ()}
@@ -68,55 +68,57 @@ def _is_reported(condition: dict[str, Any], present: dict[str, Any] | None) -> b
     return present is not None and all(present.get(key) == value for key, value in condition.items())
 
 
-def _statuses(lives: Iterable[ContainerLifecycle], now: float) -> list[dict[str, Any]]:
-    return [life.status(now) for life in lives]
+def _statuses(containers: Iterable[ContainerLifecycle], now: float) -> list[dict[str, Any]]:
+    return [container.status(now) for container in containers]
 
 
-# -- conditions ------------------------------------------------------------------------------------------------
+# --- conditions ---
 
 
-def _condition(pod: Pod, claim: _ConditionState) -> dict[str, Any]:
-    """Return a condition, with the time at which it came to hold."""
-    status = "True" if claim.holds else "False"
-    before = next((each for each in pod.status.conditions if each.type == claim.kind), None)
+def _condition(pod: Pod, state: _ConditionState) -> dict[str, Any]:
+    """Return a condition with the time of its last transition."""
+    status = "True" if state.holds else "False"
+    before = next((each for each in pod.status.conditions if each.type == state.kind), None)
     since = before.last_transition_time if before is not None and before.status == status else None
     return {
-        "type": claim.kind,
+        "type": state.kind,
         "status": status,
         "observedGeneration": pod.metadata.generation,
         "lastTransitionTime": format_time(since or _clock.now()),
-        "reason": claim.reason or None,
-        "message": claim.message or None,
+        "reason": state.reason or None,
+        "message": state.message or None,
     }
 
 
-def _condition_states(pod: Pod, life: PodLifecycle, now: float) -> list[_ConditionState]:
-    claims = [
-        _ConditionState("PodReadyToStartContainers", life.has_begun and not life.is_over),
-        _initialized(life),
-        _ready(pod, life, now),
-        _containers_ready("ContainersReady", life, now),
+def _condition_states(pod: Pod, lifecycle: PodLifecycle, now: float) -> list[_ConditionState]:
+    states = [
+        _ConditionState("PodReadyToStartContainers", lifecycle.has_begun and not lifecycle.is_over),
+        _initialized(lifecycle),
+        _ready(pod, lifecycle, now),
+        _containers_ready("ContainersReady", lifecycle, now),
         _ConditionState("PodScheduled", holds=True),
     ]
-    if life.failure is not None and life.failure[0] == "Evicted":
-        claims.append(_ConditionState("DisruptionTarget", True, "TerminationByKubelet", life.failure[1]))
-    return claims
+    if lifecycle.failure is not None and lifecycle.failure[0] == "Evicted":
+        states.append(_ConditionState("DisruptionTarget", True, "TerminationByKubelet", lifecycle.failure[1]))
+    return states
 
 
-def _initialized(life: PodLifecycle) -> _ConditionState:
-    if life.phase() == "Succeeded":
+def _initialized(lifecycle: PodLifecycle) -> _ConditionState:
+    if lifecycle.phase() == "Succeeded":
         return _ConditionState("Initialized", True, "PodCompleted")
-    waiting = [each.spec.name for each in life.inits if not is_init_done(each)]
-    if waiting and not life.is_stopping:
-        said = f"containers with incomplete status: [{' '.join(waiting)}]"
-        return _ConditionState("Initialized", False, "ContainersNotInitialized", said)
+    waiting = [each.spec.name for each in lifecycle.inits if not is_init_done(each)]
+    if waiting and not lifecycle.is_stopping:
+        message = f"containers with incomplete status: [{' '.join(waiting)}]"
+        return _ConditionState("Initialized", False, "ContainersNotInitialized", message)
     return _ConditionState("Initialized", holds=True)
 
 
-def _containers_ready(kind: str, life: PodLifecycle, now: float) -> _ConditionState:
-    if life.is_over:
-        return _ConditionState(kind, False, "PodCompleted" if life.phase() == "Succeeded" else "PodFailed")
-    unready = [each.spec.name for each in (*filter(is_sidecar, life.inits), *life.mains) if not each.is_ready(now)]
+def _containers_ready(kind: str, lifecycle: PodLifecycle, now: float) -> _ConditionState:
+    if lifecycle.is_over:
+        return _ConditionState(kind, False, "PodCompleted" if lifecycle.phase() == "Succeeded" else "PodFailed")
+    unready = [
+        each.spec.name for each in (*filter(is_sidecar, lifecycle.inits), *lifecycle.mains) if not each.is_ready(now)
+    ]
     if unready:
         return _ConditionState(
             kind, False, "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]"
@@ -124,14 +126,14 @@ def _containers_ready(kind: str, life: PodLifecycle, now: float) -> _ConditionSt
     return _ConditionState(kind, holds=True)
 
 
-def _ready(pod: Pod, life: PodLifecycle, now: float) -> _ConditionState:
-    containers = _containers_ready("Ready", life, now)
+def _ready(pod: Pod, lifecycle: PodLifecycle, now: float) -> _ConditionState:
+    containers = _containers_ready("Ready", lifecycle, now)
     if not containers.holds:
         return containers
-    said = {condition.type: condition.status for condition in pod.status.conditions}
-    gates = [gate.condition_type for gate in pod.spec.readiness_gates if said.get(gate.condition_type) != "True"]
+    statuses = {condition.type: condition.status for condition in pod.status.conditions}
+    gates = [gate.condition_type for gate in pod.spec.readiness_gates if statuses.get(gate.condition_type) != "True"]
     if gates:
-        missing = [_gate_message(gate, is_there=gate in said) for gate in gates]
+        missing = [_gate_message(gate, is_there=gate in statuses) for gate in gates]
         return _ConditionState("Ready", False, "ReadinessGatesNotReady", ", ".join(missing))
     return containers
 
@@ -143,7 +145,7 @@ def _gate_message(gate: str, *, is_there: bool) -> str:
 
 
 class PodIPAllocator:
-    """Gives each pod an address of its node's range: the next one that no other pod has."""
+    """Allocates pod IPs from the nodes' pod CIDRs."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = {
@@ -154,20 +156,20 @@ class PodIPAllocator:
             node.metadata.name: ipaddress.IPv4Network(node.spec.pod_cidr or "10.244.0.0/24") for node in nodes
         }
         self._next = dict.fromkeys(self._nodes, 1)
-        self._given: dict[str, str] = {}
-        self._taken: set[str] = set()
+        self._allocated: dict[str, str] = {}
+        self._in_use: set[str] = set()
 
     def of(self, pod: Pod) -> PodIPs:
-        """Return where a pod is reached: at the address it has, or at a new one."""
+        """Return the addresses of a pod: its present ones, or newly allocated ones."""
         node = pod.spec.node_name or ""
         if pod.spec.host_network:
             return PodIPs(self._nodes[node], self._nodes[node])
         uid = pod.metadata.uid
-        address = pod.status.pod_ip or self._given.get(uid)
+        address = pod.status.pod_ip or self._allocated.get(uid)
         if address is None:
             address = self._free(node)
-        self._given[uid] = address
-        self._taken.add(address)
+        self._allocated[uid] = address
+        self._in_use.add(address)
         return PodIPs(self._nodes[node], address)
 
     def _free(self, node: str) -> str:
@@ -176,10 +178,10 @@ class PodIPAllocator:
         for _ in range(usable):
             number = self._next[node]
             self._next[node] = number % usable + 1
-            if str(network[number]) not in self._taken:
+            if str(network[number]) not in self._in_use:
                 break
-        return str(network[self._next[node] - 1 or usable])  # all taken: pods that nobody counts share
+        return str(network[self._next[node] - 1 or usable])  # if all are in use, an address is shared
 
     def release(self, uid: str) -> None:
-        """Take the address of a pod back."""
-        self._taken.discard(self._given.pop(uid, ""))
+        """Release the address of a pod."""
+        self._in_use.discard(self._allocated.pop(uid, ""))

@@ -1,4 +1,4 @@
-"""What shall happen to a pod on a pretend node: scripts, from Python or from the pod's own annotations."""
+"""Scripts of containers on simulated nodes, from Python or from the annotations of a pod."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["PREFIX", "PodScript", "Script", "ScriptFunction", "script_of"]
 
 PREFIX = "pyctrl.dev/"
 
-# Possessive: a pod's command may be long, and failing must not cost the cube of its spaces.
+# Possessive quantifiers: a mismatch of a long command must not take cubic time.
 _EXIT = re.compile(
     r"\s*+(?:sleep\s++(?P<seconds>\d++(?:\.\d++)?)\s*+(?:;|&&)?)?\s*+(?:exit\s++(?P<code>\d{1,9}+))?\s*+"
 )
@@ -22,80 +22,80 @@ _EXIT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """What a container on a pretend node does. What is None happens as the `Kubelet` does it by default.
+    """The behaviour of a container on a simulated node. Fields that are None use the defaults of the `Kubelet`.
 
     Each field is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"`` for all of its containers,
-    ``pyctrl.dev/exit-code.main: "1"`` for the one called main. Annotations win, and may be changed at any time.
+    ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence and may change at any time.
     """
 
-    #: Why its image cannot be pulled: ErrImagePull and ImagePullBackOff with this message, for as long as it is said.
+    #: The error of image pulls: ErrImagePull and ImagePullBackOff with this message while it is set.
     pull_error: str | None = None
-    #: How long the image takes.
+    #: The duration of the image pull.
     pull_seconds: float | None = None
-    #: How long it takes to be ready once it runs; ``math.inf`` (in an annotation ``never``) for never.
+    #: The time from start to readiness; ``math.inf`` (in an annotation ``never``) for never.
     ready_seconds: float | None = None
-    #: How long it stays ready, once it is.
+    #: The time from readiness to unreadiness.
     unready_after_seconds: float | None = None
-    #: How long it runs before it ends; ``math.inf`` (in an annotation ``forever``) for until it is stopped.
+    #: The duration of a run; ``math.inf`` (in an annotation ``forever``) for a run until it is stopped.
     run_seconds: float | None = None
-    #: How its runs end, one after the other (in an annotation ``1,1,0``); the last one repeats.
+    #: The exit codes of successive runs (in an annotation ``1,1,0``); the last one repeats.
     exit_code: int | Sequence[int] | None = None
-    #: Why it ended, such as ``OOMKilled``; by default Completed or Error. With it the code is 137 if none is given.
+    #: The reason of the termination, such as ``OOMKilled``; by default Completed or Error. Sets the exit code 137.
     termination_reason: str | None = None
-    #: What it leaves in its termination message.
+    #: The termination message.
     termination_message: str | None = None
-    #: How long it takes to stop when it is asked to; longer than the grace period means that it is killed.
+    #: The time to stop; a container that exceeds its grace period is killed.
     stop_seconds: float | None = None
-    #: When the node evicts the pod, counted from its start; said of the pod as a whole.
+    #: The time from the start of the pod until the node evicts it; applies to the pod as a whole.
     evict_after_seconds: float | None = None
 
     @property
     def exit_codes(self) -> tuple[int, ...]:
-        """How runs end, one by one."""
+        """The exit codes of successive runs."""
         if self.exit_code is None:
             return (137,) if self.termination_reason not in (None, "Completed") else (0,)
         return (self.exit_code,) if isinstance(self.exit_code, int) else tuple(self.exit_code) or (0,)
 
     def over(self, other: Script) -> Script:
-        """Return the other script with what this one says in its place."""
-        said = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
-        return replace(other, **said)
+        """Return the other script with the set fields of this one."""
+        values = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+        return replace(other, **values)
 
 
-#: What a test may give a `Kubelet`: says what a container of a pod shall do, or None for what containers do.
+#: The `script` of a `Kubelet`: returns the script of a container, or None for the defaults.
 ScriptFunction = Callable[[Pod, Container], "Script | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class PodScript:
-    """The scripts of a pod's containers by name, and what is wrong with its annotations."""
+    """The scripts of a pod's containers by name, and the errors in its annotations."""
 
     containers: Mapping[str, Script]
     problems: tuple[str, ...] = ()
 
     @property
     def evict_after_seconds(self) -> float | None:
-        """When the pod is evicted; None for never."""
-        said = [each.evict_after_seconds for each in self.containers.values() if each.evict_after_seconds is not None]
-        return min(said, default=None)
+        """The time until the pod is evicted, or None."""
+        values = [each.evict_after_seconds for each in self.containers.values() if each.evict_after_seconds is not None]
+        return min(values, default=None)
 
 
 def script_of(pod: Pod, default: Callable[[Container], Script], scripted: ScriptFunction | None) -> PodScript:
-    """Return what a pod shall do: its annotations over the function over its command over the default."""
+    """Return the scripts of a pod. Annotations override the function, which overrides the command and the default."""
     annotations = {k.removeprefix(PREFIX): v for k, v in pod.metadata.annotations.items() if k.startswith(PREFIX)}
     problems: list[str] = []
     scripts: dict[str, Script] = {}
     spec = pod.spec
     for container in (*spec.init_containers, *spec.containers):
         script = _of_command(container).over(default(container))
-        if scripted is not None and (given := scripted(pod, container)) is not None:
-            script = given.over(script)
+        if scripted is not None and (chosen := scripted(pod, container)) is not None:
+            script = chosen.over(script)
         scripts[container.name] = _of_annotations(annotations, container.name, problems).over(script)
     return PodScript(scripts, tuple(dict.fromkeys(problems)))
 
 
 def _of_command(container: Container) -> Script:
-    """Understand the few commands that tests of failures use; whatever else is run stays up."""
+    """Return the script of the few commands that tests of failures use; others run until stopped."""
     match [*container.command, *container.args]:
         case [("true" | "/bin/true")]:
             return Script(run_seconds=0)
@@ -110,14 +110,14 @@ def _of_command(container: Container) -> Script:
 
 
 def _of_annotations(annotations: Mapping[str, str], container: str, problems: list[str]) -> Script:
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for each in fields(Script):
         name = each.name.replace("_", "-")
         for key in (f"{name}.{container}", name):
             if key in annotations:
-                said.update(_parsed(each.name, key, annotations[key], problems))
+                values.update(_parsed(each.name, key, annotations[key], problems))
                 break
-    return Script(**said)
+    return Script(**values)
 
 
 def _parsed(field: str, key: str, text: str, problems: list[str]) -> dict[str, Any]:
@@ -127,8 +127,8 @@ def _parsed(field: str, key: str, text: str, problems: list[str]) -> dict[str, A
         if field.endswith("_seconds"):
             return {field: _seconds(text)}
     except ValueError:
-        wanted = "whole numbers, such as 1 or 1,1,0" if field == "exit_code" else "a number of seconds"
-        problems.append(f"annotation {PREFIX}{key} is ignored: expected {wanted}, got {text!r}")
+        expected = "whole numbers, such as 1 or 1,1,0" if field == "exit_code" else "a number of seconds"
+        problems.append(f"annotation {PREFIX}{key} is ignored: expected {expected}, got {text!r}")
         return {}
     return {field: text}
 
@@ -137,6 +137,6 @@ def _seconds(text: str) -> float:
     if text in ("never", "forever"):
         return math.inf
     seconds = float(text)
-    if not seconds >= 0:  # NaN neither
+    if not seconds >= 0:  # also refuses NaN
         raise ValueError(text)
     return seconds

@@ -1,6 +1,6 @@
-"""Which node a pod goes to, and why not to the others: the scheduler's filters and its choice. No I/O.
+"""Filters and scoring of the simulated scheduler: the node for a pod, or why no node fits. No I/O.
 
-Filters and their sentences are kube-scheduler's; preemption is not played.
+The filters and their messages are kube-scheduler's. Preemption is not simulated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NO_VICTIMS = "No preemption victims found for incoming pod"
 
 @dataclass(frozen=True, slots=True)
 class ScheduleResult:
-    """Where a pod goes; without a node, why nowhere."""
+    """The node for a pod or, without one, the reason."""
 
     node: str = ""
     message: str = ""
@@ -40,17 +40,19 @@ class ScheduleResult:
 
 @dataclass(frozen=True, slots=True)
 class _FilterStatus:
+    """The reasons for which a node does not fit, and whether deleting pods from it could help."""
+
     reasons: tuple[str, ...]
-    preemption_could_help: bool = False  # by going
+    preemption_could_help: bool = False
 
 
 class SchedulerCache:
-    """The nodes of a cluster, and what is on them."""
+    """The nodes of a cluster, and the pods assigned to them."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._pods: dict[tuple[str, str], PodInfo] = {}
-        self._repelling: dict[tuple[str, str], PodInfo] = {}  # those of the pods that others have to avoid
+        self._repelling: dict[tuple[str, str], PodInfo] = {}  # the pods with required anti-affinity
         self._used: dict[str, ResourceAmounts] = {}
 
     def put_node(self, node: Node) -> None:
@@ -58,16 +60,16 @@ class SchedulerCache:
         self._nodes[node.metadata.name] = node
 
     def remove_node(self, name: str) -> None:
-        """Forget a node; what was on it counts again when it comes back."""
+        """Remove a node; its pods count again if it is added again."""
         self._nodes.pop(name, None)
 
     def has_pod(self, key: tuple[str, str], node: str) -> bool:
-        """Whether a pod is counted on this node already."""
+        """Return whether a pod is already assumed on this node."""
         found = self._pods.get(key)
         return found is not None and found.node == node
 
     def put_pod(self, key: tuple[str, str], pod: PodInfo) -> None:
-        """Count a pod on its node."""
+        """Add a pod to its node."""
         self.remove_pod(key)
         self._pods[key] = pod
         if pod.repels:
@@ -75,7 +77,7 @@ class SchedulerCache:
         self._count(pod, 1)
 
     def remove_pod(self, key: tuple[str, str]) -> bool:
-        """Count a pod no longer; says whether it was counted."""
+        """Remove a pod; return whether it was assigned."""
         gone = self._pods.pop(key, None)
         self._repelling.pop(key, None)
         if gone is not None:
@@ -84,36 +86,36 @@ class SchedulerCache:
 
     def _count(self, pod: PodInfo, sign: int) -> None:
         used = self._used.setdefault(pod.node, {})
-        for name, value in pod.needs.items():
+        for name, value in pod.requests.items():
             used[name] = used.get(name, Decimal(0)) + sign * value
 
-    # -- the choice --------------------------------------------------------------------------------------------
+    # --- selection of a node ---
 
-    def choose(self, pod: Pod, *, only: Mapping[str, str] | None = None) -> ScheduleResult:
-        """Return the node of a pod: of those that fit the one it prefers, or the emptiest.
+    def choose(self, pod: Pod, *, refused: Mapping[str, str] | None = None) -> ScheduleResult:
+        """Return the node for a pod: the preferred one of those that fit, else the one with the fewest pods.
 
         Args:
-            pod: what is to be placed.
-            only: nodes that something else has refused already, with its reason.
+            pod: the pod to schedule.
+            refused: the nodes that the pod's volumes exclude, with the reason.
         """
         if not self._nodes:
             return ScheduleResult(message="no nodes available to schedule pods")
-        refusals: list[_FilterStatus] = []
+        statuses: list[_FilterStatus] = []
         fitting: list[Node] = []
-        needs = pod_requests(pod)
+        requests = pod_requests(pod)
         for node in self._nodes.values():
-            elsewhere = (only or {}).get(node.metadata.name)
-            refusal = self._refusal(pod, needs, node) or (_FilterStatus((elsewhere,)) if elsewhere else None)
-            if refusal is None:
+            volume_reason = (refused or {}).get(node.metadata.name)
+            status = self._filter(pod, requests, node) or (_FilterStatus((volume_reason,)) if volume_reason else None)
+            if status is None:
                 fitting.append(node)
             else:
-                refusals.append(refusal)
+                statuses.append(status)
         if fitting:
             return ScheduleResult(node=min(fitting, key=lambda node: self._cost(pod, node)).metadata.name)
-        return ScheduleResult(message=self.explain(refusals))
+        return ScheduleResult(message=self.explain(statuses))
 
     def explain_all(self, reason: str) -> str:
-        """Return what to say of a pod that something else keeps from every node."""
+        """Return the message for a pod that cannot be scheduled to any node for one reason."""
         total = len(self._nodes)
         return (
             f"0/{total} nodes are available: {reason}. no new claims to deallocate, "
@@ -125,17 +127,17 @@ class SchedulerCache:
         soft = untolerated_taints(node.spec.taints, pod.spec.tolerations, ("PreferNoSchedule",))
         return len(soft), -preferred_affinity_score(pod, node), self._used.get(name, {}).get("pods", Decimal(0)), name
 
-    def explain(self, refusals: Iterable[_FilterStatus]) -> str:
-        """Say why no node is available, as kube-scheduler does."""
-        refused = list(refusals)
-        reasons = Counter(reason for each in refused for reason in each.reasons)
-        help_ = Counter(_NO_VICTIMS if each.preemption_could_help else _UNHELPFUL for each in refused)
-        available = f"0/{len(refused)} nodes are available: "
+    def explain(self, statuses: Iterable[_FilterStatus]) -> str:
+        """Return the message of a failed scheduling attempt, as kube-scheduler writes it."""
+        failed = list(statuses)
+        reasons = Counter(reason for each in failed for reason in each.reasons)
+        help_ = Counter(_NO_VICTIMS if each.preemption_could_help else _UNHELPFUL for each in failed)
+        available = f"0/{len(failed)} nodes are available: "
         return f"{available}{_listed(reasons)}. no new claims to deallocate, preemption: {available}{_listed(help_)}."
 
-    # -- the filters, in kube-scheduler's order ----------------------------------------------------------------
+    # --- filters, in kube-scheduler's order ---
 
-    def _refusal(self, pod: Pod, needs: ResourceAmounts, node: Node) -> _FilterStatus | None:
+    def _filter(self, pod: Pod, requests: ResourceAmounts, node: Node) -> _FilterStatus | None:
         if untolerated_taints(node.spec.taints, pod.spec.tolerations, ("NoSchedule", "NoExecute")):
             if node.spec.unschedulable and len(node.spec.taints) == 1:
                 return _FilterStatus(("node(s) were unschedulable",))
@@ -147,28 +149,30 @@ class SchedulerCache:
         wanted = host_ports(pod)
         if wanted and any(host_ports_conflict(wanted, each.ports) for each in self._pods_on(node)):
             return _FilterStatus(("node(s) didn't have free ports for the requested pod ports",), True)
-        if short := self._short(needs, node):
-            return _FilterStatus(short, self._fits_when_empty(needs, node))
-        if reason := self._spread(pod, node) or self._inter_pod_affinity(pod, node):
+        if insufficient := self._insufficient_resources(requests, node):
+            return _FilterStatus(insufficient, self._fits_when_empty(requests, node))
+        if reason := self._topology_spread(pod, node) or self._inter_pod_affinity(pod, node):
             return _FilterStatus((reason,), True)
         return None
 
     def _pods_on(self, node: Node) -> Iterable[PodInfo]:
         return (each for each in self._pods.values() if each.node == node.metadata.name)
 
-    def _short(self, needs: ResourceAmounts, node: Node) -> tuple[str, ...]:
-        used, room = self._used.get(node.metadata.name, {}), quantities(node.status.allocatable)
+    def _insufficient_resources(self, requests: ResourceAmounts, node: Node) -> tuple[str, ...]:
+        used, allocatable = self._used.get(node.metadata.name, {}), quantities(node.status.allocatable)
         missing = [
-            name for name, value in needs.items() if value and used.get(name, 0) + value > room.get(name, Decimal(0))
+            name
+            for name, value in requests.items()
+            if value and used.get(name, 0) + value > allocatable.get(name, Decimal(0))
         ]
         return tuple("Too many pods" if name == "pods" else f"Insufficient {name}" for name in missing)
 
     @staticmethod
-    def _fits_when_empty(needs: ResourceAmounts, node: Node) -> bool:
-        room = quantities(node.status.allocatable)
-        return all(value <= room.get(name, Decimal(0)) for name, value in needs.items())
+    def _fits_when_empty(requests: ResourceAmounts, node: Node) -> bool:
+        allocatable = quantities(node.status.allocatable)
+        return all(value <= allocatable.get(name, Decimal(0)) for name, value in requests.items())
 
-    def _spread(self, pod: Pod, node: Node) -> str | None:
+    def _topology_spread(self, pod: Pod, node: Node) -> str | None:
         for constraint in pod.spec.topology_spread_constraints:
             if constraint.when_unsatisfiable != "DoNotSchedule":
                 continue
@@ -181,7 +185,7 @@ class SchedulerCache:
         return None
 
     def _domains(self, pod: Pod, constraint: TopologySpreadConstraint) -> Counter[str]:
-        """Count the pods that a constraint means in each domain that the pod could go to."""
+        """Return the number of pods that a constraint matches in each domain that the pod could be scheduled to."""
         key = constraint.topology_key
         nodes = {
             name: node for name, node in self._nodes.items() if key in node.metadata.labels and matches_node(pod, node)
@@ -195,7 +199,7 @@ class SchedulerCache:
         return counts
 
     def _inter_pod_affinity(self, pod: Pod, node: Node) -> str | None:
-        """Check affinity to other pods: what this one wants near, what it wants far, and who wants it far."""
+        """Check the pod's affinity and anti-affinity, and the anti-affinity of existing pods."""
         affinity = pod.spec.affinity
         near = affinity.pod_affinity if affinity else None
         far = affinity.pod_anti_affinity if affinity else None
@@ -206,11 +210,11 @@ class SchedulerCache:
         for term in far.required_during_scheduling_ignored_during_execution if far else ():
             if self._has_matching_pod(term, namespace, node):
                 return "node(s) didn't match pod anti-affinity rules"
-        me = new_pod_info(pod, "")
+        incoming = new_pod_info(pod, "")
         for each in self._repelling.values():
             for term in each.repels:
                 if self._same_domain(term.topology_key, each.node, node) and affinity_term_matches(
-                    term, each.namespace, me
+                    term, each.namespace, incoming
                 ):
                     return "node(s) didn't satisfy existing pods anti-affinity rules"
         return None
@@ -222,7 +226,7 @@ class SchedulerCache:
         )
 
     def _is_first_of_group(self, term: PodAffinityTerm, pod: Pod) -> bool:
-        """Whether a pod that wants to be near its like is the first of them."""
+        """Return whether a pod with affinity to its own group is the first of the group."""
         others = (each for each in self._pods.values() if affinity_term_matches(term, pod.metadata.namespace, each))
         return affinity_term_matches(term, pod.metadata.namespace, new_pod_info(pod, "")) and next(others, None) is None
 

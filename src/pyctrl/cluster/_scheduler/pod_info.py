@@ -1,4 +1,4 @@
-"""What a pod asks of a node: resources, ports, and the company of other pods. Pure functions."""
+"""Scheduling-relevant parts of a pod: resource requests, host ports and affinity terms. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ ResourceAmounts = dict[str, Decimal]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodInfo:
-    """A pod on a node, as the scheduler counts it."""
+    """A pod on a node, with precomputed fields."""
 
     node: str
     namespace: str
     labels: Mapping[str, str]
-    needs: ResourceAmounts
+    requests: ResourceAmounts
     ports: frozenset[tuple[str, str, int]]
-    repels: tuple[PodAffinityTerm, ...]  # required anti-affinity, which holds against those who come later too
+    repels: tuple[PodAffinityTerm, ...]  # required anti-affinity terms, which also exclude later pods
 
 
 def new_pod_info(pod: Pod, node: str) -> PodInfo:
-    """Return what counts of a pod on a node."""
+    """Return the PodInfo of a pod on a node."""
     anti = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
     return PodInfo(
         node=node,
         namespace=pod.metadata.namespace,
         labels=pod.metadata.labels,
-        needs=pod_requests(pod),
+        requests=pod_requests(pod),
         ports=host_ports(pod),
         repels=tuple(anti.required_during_scheduling_ignored_during_execution) if anti else (),
     )
 
 
 def pod_requests(pod: Pod) -> ResourceAmounts:
-    """Return the resources that a pod requests: its containers and sidecars together, or more while it starts."""
+    """Return the resource requests of a pod: the sum of containers and sidecars, or the peak of its init containers."""
     running = _sum(_requests(container) for container in pod.spec.containers)
-    most: ResourceAmounts = {}
+    init_peak: ResourceAmounts = {}
     sidecars: ResourceAmounts = {}
     for container in pod.spec.init_containers:
         if container.restart_policy == "Always":
             sidecars = _sum((sidecars, _requests(container)))
-            most = _max_resources(most, sidecars)
+            init_peak = _max_resources(init_peak, sidecars)
         else:
-            most = _max_resources(most, _sum((sidecars, _requests(container))))
+            init_peak = _max_resources(init_peak, _sum((sidecars, _requests(container))))
     overhead = {name: quantity.value for name, quantity in pod.spec.overhead.items()}
-    return _sum((_max_resources(_sum((running, sidecars)), most), overhead, {"pods": Decimal(1)}))
+    return _sum((_max_resources(_sum((running, sidecars)), init_peak), overhead, {"pods": Decimal(1)}))
 
 
 def _requests(container: Container) -> ResourceAmounts:
@@ -72,7 +72,7 @@ def _max_resources(one: ResourceAmounts, other: ResourceAmounts) -> ResourceAmou
 
 
 def host_ports(pod: Pod) -> frozenset[tuple[str, str, int]]:
-    """Return the ports of the node that a pod takes: address, protocol, number."""
+    """Return the host ports of a pod: address, protocol, port."""
     return frozenset(
         (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
         for container in (*pod.spec.init_containers, *pod.spec.containers)
@@ -82,13 +82,13 @@ def host_ports(pod: Pod) -> frozenset[tuple[str, str, int]]:
 
 
 def host_ports_conflict(one: Iterable[tuple[str, str, int]], other: Iterable[tuple[str, str, int]]) -> bool:
-    """Whether two sets of ports cannot be on one node: the same number on the same or on every address."""
+    """Return whether two sets of host ports conflict: the same port on the same or on every address."""
     everywhere = "0.0.0.0"
     return any(a[1:] == b[1:] and (a[0] == b[0] or everywhere in (a[0], b[0])) for a in one for b in other)
 
 
 def affinity_term_matches(term: PodAffinityTerm, namespace: str, other: PodInfo) -> bool:
-    """Whether an affinity term of a pod in ``namespace`` means another pod."""
+    """Return whether an affinity term of a pod in ``namespace`` matches another pod."""
     if term.label_selector is None:
         return False
     namespaces = term.namespaces or ([] if term.namespace_selector is not None else [namespace])
@@ -99,5 +99,5 @@ def affinity_term_matches(term: PodAffinityTerm, namespace: str, other: PodInfo)
 
 
 def quantities(values: Mapping[str, Quantity]) -> ResourceAmounts:
-    """Return quantities as numbers."""
+    """Return quantities as decimal numbers."""
     return {name: quantity.value for name, quantity in values.items()}

@@ -1,4 +1,4 @@
-"""The pretend scheduler: gives each pod a node, or says why none will do."""
+"""Simulated scheduler: binds pods to nodes, or reports why they are unschedulable."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from typing import Any
 from pyctrl import _clock
 from pyctrl.api import Key, format_time, is_deleting
 from pyctrl.client import MergePatch, StrategicMergePatch, bind
-from pyctrl.cluster._controllers.namespace import ignore_outdated
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import ignore_outdated
+from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.cluster._pod_summary import summarize_pod
 from pyctrl.cluster._scheduler.filters import SchedulerCache
 from pyctrl.cluster._scheduler.pod_info import new_pod_info
 from pyctrl.cluster._taints_and_affinity import matches_node_selector
+from pyctrl.cluster._well_known import SELECTED_NODE
 from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectChange, Reconciler, Request, Result
 from pyctrl.kinds.core.v1 import Node, PersistentVolume, PersistentVolumeClaim, Pod
 from pyctrl.kinds.storage.v1 import StorageClass
 
-__all__ = ["Scheduler", "add_scheduler", "pod_claim_keys"]
+__all__ = ["Scheduler", "add_scheduler"]
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0) -> Controller:
-    """Run the pretend scheduler in a manager."""
+    """Run the simulated scheduler in a manager."""
     scheduler = Scheduler(LegacyEventRecorder(host.live_client, DEFAULT_SCHEDULER_NAME), start_seconds)
     return (
         Builder(host)
@@ -40,50 +41,39 @@ def add_scheduler(host: ManagedCluster, *, start_seconds: float = 0.0) -> Contro
     )
 
 
-def pod_claim_keys(pod: Pod) -> list[Key]:
-    """Return the claims that a pod mounts, those of its ephemeral volumes included."""
-    names = []
-    for volume in pod.spec.volumes:
-        if volume.persistent_volume_claim is not None:
-            names.append(volume.persistent_volume_claim.claim_name)
-        elif volume.ephemeral is not None:
-            names.append(f"{pod.metadata.name}-{volume.name}")
-    return [Key(pod.metadata.namespace, name) for name in names]
-
-
 class Scheduler(Reconciler[Pod]):
     """Binds pods that name the default scheduler, one at a time.
 
-    What is on which node is counted as changes come in, before anything is decided; a binding of its own counts at
-    once. Pods that fit nowhere wait for a change of pods, nodes or volumes.
+    Watch events update the assigned pods of each node before a pod is scheduled, and a binding is assumed at once.
+    Unschedulable pods wait for a change of pods, nodes or volumes.
     """
 
     def __init__(self, recorder: LegacyEventRecorder, start_seconds: float = 0.0) -> None:
         self._recorder = recorder
         self._start_seconds = start_seconds
         self._nodes = SchedulerCache()
-        self._waiting: dict[Request, None] = {}  # in the order in which they came
+        self._waiting: dict[Request, None] = {}  # in order of arrival
         self._first_seen: dict[Request, float] = {}
-        self._chosen: dict[Request, str] = {}  # nodes of pods that wait for volumes made there
+        self._chosen: dict[Request, str] = {}  # the nodes of pods that wait for their volumes
 
-    # -- what has changed --------------------------------------------------------------------------------------
+    # --- watch events ---
 
     def on_pod(self, observed: ObjectChange[Pod]) -> list[Request]:
-        """Count a pod where it is; ask for it when it has no node, and for those that wait when room was made."""
+        """Update a pod's node; enqueue the pod if it is unassigned, and waiting pods if capacity is freed."""
         request = Request(*observed.current.key)
-        seen = summarize_pod(observed.after) if observed.after is not None else None
-        if seen is None or seen.is_over:
+        summary = summarize_pod(observed.after) if observed.after is not None else None
+        if summary is None or summary.is_over:
             self._forget(request)
             return list(self._waiting) if self._nodes.remove_pod(request.key) else []
-        if not seen.node:
+        if not summary.node:
             return [request]
-        if not self._nodes.has_pod(request.key, seen.node) and observed.new is not None:
-            self._nodes.put_pod(request.key, new_pod_info(observed.new, seen.node))
+        if not self._nodes.has_pod(request.key, summary.node) and observed.new is not None:
+            self._nodes.put_pod(request.key, new_pod_info(observed.new, summary.node))
             self._forget(request)
         return []
 
     def on_node(self, observed: ObjectChange[Node]) -> list[Request]:
-        """Know a node as it is; ask for the pods that wait."""
+        """Update a node; enqueue the waiting pods."""
         if observed.new is None:
             self._nodes.remove_node(observed.current.key.name)
         else:
@@ -91,7 +81,7 @@ class Scheduler(Reconciler[Pod]):
         return list(self._waiting)
 
     def on_volumes(self, observed: ObjectChange[Any]) -> list[Request]:
-        """Ask for the pods that wait: a volume may have been what they lacked."""
+        """Enqueue the waiting pods, which may need the changed volume."""
         return list(self._waiting)
 
     def _forget(self, request: Request) -> None:
@@ -99,7 +89,7 @@ class Scheduler(Reconciler[Pod]):
         self._first_seen.pop(request, None)
         self._chosen.pop(request, None)
 
-    # -- what to do --------------------------------------------------------------------------------------------
+    # --- scheduling ---
 
     async def reconcile(self, request: Request) -> Result | None:
         pod = await self.client.find(Pod, request.key)
@@ -112,29 +102,29 @@ class Scheduler(Reconciler[Pod]):
             self._forget(request)
             return None
         if pod.spec.scheduling_gates:
-            return None  # the API server has said so in its conditions; their going is a change
-        early = self._too_early(request)
-        if early > 0:
-            return Result.after(timedelta(seconds=early))
+            return None  # the API server sets the condition; removing a gate is a change
+        remaining = self._remaining_start_seconds(request)
+        if remaining > 0:
+            return Result.after(timedelta(seconds=remaining))
         self._waiting[request] = None
         with ignore_outdated():
             await self._place(request, pod)
         return None
 
-    def _too_early(self, request: Request) -> float:
+    def _remaining_start_seconds(self, request: Request) -> float:
         now = asyncio.get_running_loop().time()
         return self._first_seen.setdefault(request, now) + self._start_seconds - now
 
     async def _place(self, request: Request, pod: Pod) -> None:
-        elsewhere, problem = await self._volumes(pod)
+        refused, problem = await self._volumes(pod)
         if problem:
-            await self._refuse(pod, self._nodes.explain_all(problem))
+            await self._record_unschedulable(pod, self._nodes.explain_all(problem))
             return
-        verdict = self._nodes.choose(pod, only=elsewhere)
-        if not verdict.node:
-            await self._refuse(pod, verdict.message)
+        result = self._nodes.choose(pod, refused=refused)
+        if not result.node:
+            await self._record_unschedulable(pod, result.message)
             return
-        node = self._chosen.setdefault(request, verdict.node)
+        node = self._chosen.setdefault(request, result.node)
         if await self._volumes_are_bound(pod, node):
             await self._bind(request, pod, node)
 
@@ -144,8 +134,8 @@ class Scheduler(Reconciler[Pod]):
         self._forget(request)
         await self._recorder.normal(pod, "Scheduled", f"Successfully assigned {pod.key} to {node}")
 
-    async def _refuse(self, pod: Pod, message: str) -> None:
-        """Say in the pod's conditions and in an Event that it has to wait; once for each reason."""
+    async def _record_unschedulable(self, pod: Pod, message: str) -> None:
+        """Set the condition PodScheduled and record an Event, once for each message."""
         self._chosen.pop(Request.of(pod), None)
         present = next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
         if present is not None and present.message == message:
@@ -163,10 +153,10 @@ class Scheduler(Reconciler[Pod]):
         await self.client.status.patch(pod, StrategicMergePatch({"status": {"conditions": [condition]}}))
         await self._recorder.warning(pod, "FailedScheduling", message)
 
-    # -- volumes -----------------------------------------------------------------------------------------------
+    # --- volumes ---
 
     async def _volumes(self, pod: Pod) -> tuple[dict[str, str], str]:
-        """Return the nodes that the pod's volumes refuse, with the reason, and what keeps it from every node."""
+        """Return the nodes that the pod's volumes exclude, with the reason, and the reason that excludes every node."""
         refused: dict[str, str] = {}
         for key in pod_claim_keys(pod):
             claim = await self.client.find(PersistentVolumeClaim, key)
@@ -176,7 +166,7 @@ class Scheduler(Reconciler[Pod]):
                 return {}, f'persistentvolumeclaim "{key.name}" is being deleted'
             if claim.status.phase == "Bound" and claim.spec.volume_name:
                 refused |= await self._conflicts(claim.spec.volume_name)
-            elif not await self._waits_for_consumer(claim):
+            elif not await self._is_delayed_binding(claim):
                 return {}, "pod has unbound immediate PersistentVolumeClaims"
         return refused, ""
 
@@ -189,13 +179,13 @@ class Scheduler(Reconciler[Pod]):
         reason = "node(s) didn't match PersistentVolume's node affinity"
         return {node.metadata.name: reason for node in nodes if not matches_node_selector(required, node)}
 
-    async def _waits_for_consumer(self, claim: PersistentVolumeClaim) -> bool:
+    async def _is_delayed_binding(self, claim: PersistentVolumeClaim) -> bool:
         name = claim.spec.storage_class_name
         found = await self.client.find(StorageClass, Key("", name)) if name else None
         return found is not None and found.volume_binding_mode == "WaitForFirstConsumer"
 
     async def _volumes_are_bound(self, pod: Pod, node: str) -> bool:
-        """Ask for volumes on the chosen node where claims have waited for that; says whether all are there."""
+        """Set the selected node on claims that wait for a consumer; return whether all claims are bound."""
         waits = False
         for key in pod_claim_keys(pod):
             claim = await self.client.get(PersistentVolumeClaim, key)

@@ -1,4 +1,4 @@
-"""One cluster of a manager: the connection, the copy of it, the events that are told there, the rights in it."""
+"""One cluster of a manager: its client, cache, event writer and permissions."""
 
 from __future__ import annotations
 
@@ -31,110 +31,110 @@ __all__ = ["CacheRunnable", "CacheScope", "Clusters", "ConnectedCluster", "Manag
 
 
 class CacheScope(Struct, frozen=True, kw_only=True):
-    """What is cached of a cluster; the options mean what they mean for a `Manager`."""
+    """The cache options of a cluster, as for `Manager`."""
 
     namespaces: frozenset[str] | None = None
     kinds: Mapping[KindLike, KindOptions] = field(default_factory=dict)
     outside: Outside = Outside.RAISE
 
     def cache(self, client: Client, random: Random) -> Cache:
-        """Return a cache of it."""
+        """Return a cache with these options."""
         return Cache(client, options=self.kinds, namespaces=self.namespaces, outside=self.outside, random=random)
 
 
 class ManagerContext(Struct, frozen=True, kw_only=True):
-    """What a cluster is told by the manager that it belongs to."""
+    """The parts of a manager that its clusters use."""
 
     random: Random
     preflight: Preflight
-    #: What runs: whatever of it is needed in this cluster is reviewed there.
+    #: Returns the runnables, whose permissions are reviewed in each cluster.
     members: Callable[[], Iterable[RunnableHandle]]
-    #: Runs a controller.
+    #: Adds a controller to the manager.
     add: Callable[[Controller], None]
 
 
 class ConnectedCluster:
-    """A cluster that a manager is connected to: its own one, one that was added, or one of a fleet.
+    """A cluster that a manager is connected to: its own, an added one, or one of a fleet.
 
-    It is where controllers may live: ``Builder(cluster)``. Its caches are filled while the manager runs; nothing waits
-    for a cluster that cannot be reached but what needs it.
+    Controllers may run in it: ``Builder(cluster)``. Its cache is filled while the manager runs. If the cluster cannot
+    be reached, only the controllers that need it wait.
     """
 
     def __init__(
         self,
         live: Client,
         scope: CacheScope,
-        surroundings: ManagerContext,
+        context: ManagerContext,
         *,
         own_namespace: str = "default",
         fleet: str = "",
         transport: SwitchableTransport | None = None,
         cache: Cache | None = None,
     ) -> None:
-        """Make it of an open client; see `Manager.add_cluster`.
+        """Create it from an open client; see `Manager.add_cluster`.
 
         Args:
             live: the client, whose ``cluster`` is the name.
-            scope: what is cached.
-            surroundings: what the manager tells.
-            own_namespace: the namespace of the login.
-            fleet: the fleet that it is of.
-            transport: what the client is connected by, if it may get another login, or none.
-            cache: one that somebody else runs; by default it has its own.
+            scope: the cache options.
+            context: the parts of the manager that it uses.
+            own_namespace: the namespace of the credentials.
+            fleet: the name of its fleet; "" for none.
+            transport: the client's transport, if its credentials may change.
+            cache: a cache that its owner runs; by default the cluster has its own.
         """
-        from pyctrl.client import EventWriter  # here and below: what connects needs it, what imports does not
+        from pyctrl.client import EventWriter  # here and below: needed to connect, not to import
 
         self.name: str = live.cluster
-        self.random: Random = surroundings.random
-        self._scope, self._surroundings, self._transport = scope, surroundings, transport
+        self.random: Random = context.random
+        self._scope, self._context, self._transport = scope, context, transport
         self._own_namespace = own_namespace
         self._declared_as = (self.name, fleet) if fleet else (self.name,)
-        self.rights: PermissionWatcher | None = self._make_rights_watch(live, is_optional=bool(fleet))
+        self.permissions: PermissionWatcher | None = self._make_permission_watcher(live, is_optional=bool(fleet))
         cache = cache or scope.cache(live, self.random)
-        cache.on_refusal = self.rights.suspect if self.rights is not None else None
+        cache.on_refusal = self.permissions.check_refusal if self.permissions is not None else None
         #: Reads from the cache, own writes included, and writes to the server.
         self.client: CachedClient = CachedClient(cache, live)
-        #: Writes what the recorders of this cluster are told.
+        #: Writes the Events recorded in this cluster.
         self.events: EventWriter = EventWriter(live, random=self.random)
         self._asked_to_stop = asyncio.Event()
 
     @property
     def live_client(self) -> Client:
-        """Reads and writes on the server."""
+        """The client that reads from and writes to the server."""
         return self.client.live
 
     @property
     def cache(self) -> Cache:
-        """The copy of the cluster."""
+        """The cache of the cluster."""
         return self.client.cache
 
     @property
     def controller_names(self) -> set[str]:
-        """The names of the controllers that live here and have not ended; the builder sees to it that they differ."""
+        """The names of the controllers in this cluster that have not ended; the builder keeps them unique."""
         return {controller.name for controller in self._controllers}
 
     @property
     def _controllers(self) -> list[Controller]:
-        runnables = [member.runnable for member in self._surroundings.members()]
+        runnables = [member.runnable for member in self._context.members()]
         return [each for each in runnables if isinstance(each, Controller) and each.cluster == self.name]
 
     def event_recorder(self, name: str) -> EventRecorder:
-        """Return what tells of objects of this cluster by Events there."""
+        """Return a recorder of Events in this cluster; ``name`` is their reporting controller."""
         return self.events.recorder(name)
 
     def add(self, controller: Controller) -> None:
-        """Run a controller that lives here; `Builder` does it."""
-        self._surroundings.add(controller)
+        """Run a controller in this cluster; called by `Builder`."""
+        self._context.add(controller)
 
-    # --- how it is doing ---
+    # --- state ---
 
     @property
     def trouble(self) -> str:
-        """What is wrong with it, in words: it cannot be reached, rights are missing, a controller waits; "" if nothing.
+        """The problems of the cluster: it is unreachable, permissions are missing, a controller waits; "" if none.
 
-        It does not keep the manager from being ready: the other clusters have work to be done.
+        They do not affect the readiness of the manager, which has other clusters to work in.
         """
-        found = list(self.rights.missing.values()) if self.rights is not None else []
+        found = list(self.permissions.missing.values()) if self.permissions is not None else []
         kinds: dict[str, list[str]] = {}
         for kind, reason in self.cache.problems.items():
             kinds.setdefault(reason, []).append(kind.kind)
@@ -144,32 +144,32 @@ class ConnectedCluster:
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
-        """What its cache takes."""
+        """The permissions that its cache needs."""
         return tuple(replace(permission, cluster=self.name or None) for permission in self.cache.rbac)
 
     def resolve(self, permissions: Iterable[Permission], own_namespace: str | None = None) -> Grants:
-        """Return what of these is needed here, by namespace."""
+        """Return the permissions that apply to this cluster, by namespace."""
         here = [each for each in permissions if (each.cluster or "") in self._declared_as]
         return grants(here, namespaces=self._scope.namespaces, own_namespace=own_namespace or self._own_namespace)
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return what it tells Prometheus; another cluster's series have its name."""
+        """Return the metrics of its client and cache, labelled unless it is the manager's own cluster."""
         label = cluster_label(self.name)
         yield from labelled(self.live_client.collect_metrics(), label)
         yield from labelled(self.cache.collect_metrics(), label)
         if self.name:
-            yield gauge("pyctrl_cluster_ready", "1 while nothing is wrong with it", (label, not self.trouble))
+            yield gauge("pyctrl_cluster_ready", "1 while the cluster has no problem", (label, not self.trouble))
 
-    # --- its life; that of the manager's own cluster is the manager's ---
+    # --- running; the manager runs the parts of its own cluster itself ---
 
     async def run(self) -> None:
-        """Keep the cache up to date, write events and look after rights, until asked to stop; then write what waits."""
+        """Run cache, event writer and permission reviews until asked to stop, then write the pending Events."""
         self._asked_to_stop.clear()
         with log_context(cluster=self.name), unwrapped():
             async with asyncio.TaskGroup() as group:
                 running = [group.create_task(self.cache.run(), name=f"{self.name}/cache")]
-                if self.rights is not None:
-                    running.append(group.create_task(self.rights.run(), name=f"{self.name}/preflight"))
+                if self.permissions is not None:
+                    running.append(group.create_task(self.permissions.run(), name=f"{self.name}/preflight"))
                 events = group.create_task(self.events.run(), name=f"{self.name}/events")
                 await self._asked_to_stop.wait()
                 self.events.ask_to_stop()
@@ -178,37 +178,37 @@ class ConnectedCluster:
                     task.cancel()
 
     def ask_to_stop(self) -> None:
-        """Write what waits to be told, and end."""
+        """Write the pending Events; then `run` returns."""
         self._asked_to_stop.set()
 
     async def wait_until_ready(self) -> None:
-        """Wait for the review of rights, if what is missing is an error; for nothing else: it may not be reachable.
+        """Wait for the permission review with `Preflight.STRICT`; for nothing else, as the cluster may be unreachable.
 
         Raises:
-            MissingRights: something is missing, with `Preflight.STRICT`.
+            MissingRights: permissions are missing, with `Preflight.STRICT`.
         """
-        if self.rights is not None and self._surroundings.preflight is Preflight.STRICT:
-            await self.rights.wait_until_ready()
+        if self.permissions is not None and self._context.preflight is Preflight.STRICT:
+            await self.permissions.wait_until_ready()
 
     async def log_in(self, config: Config) -> None:
-        """Use another login of the same cluster: nothing is listed anew, and rights are reviewed again."""
-        assert self._transport is not None  # of another cluster than the manager's own
+        """Switch to other credentials of the same cluster; caches stay filled, permissions are reviewed again."""
+        assert self._transport is not None  # the manager's own cluster has none
         retiring = self._transport.switch(config)
         self._own_namespace = config.namespace
-        if self.rights is not None:
-            self.rights.reset()
+        if self.permissions is not None:
+            self.permissions.reset()
         for informer in self.cache.informers:
             informer.retry_now()
         await retiring
 
     async def aclose(self) -> None:
-        """Close the connection: whoever uses it still is told that the cluster has left."""
+        """Close the connection; further requests raise ClusterGone."""
         if self._transport is not None:
             self._transport.shut(lambda: ClusterGone(self.name))
         await self.live_client.aclose()
 
-    def _make_rights_watch(self, live: Client, *, is_optional: bool) -> PermissionWatcher | None:
-        preflight = self._surroundings.preflight
+    def _make_permission_watcher(self, live: Client, *, is_optional: bool) -> PermissionWatcher | None:
+        preflight = self._context.preflight
         if preflight is Preflight.OFF:
             return None
         from pyctrl.manager._permissions.permission_watcher import PermissionWatcher
@@ -217,28 +217,19 @@ class ConnectedCluster:
             live,
             is_strict=preflight is Preflight.STRICT and not is_optional,
             is_optional=is_optional,
-            members=self._surroundings.members,
+            members=self._context.members,
             informers=lambda: self.cache.informers,
             resolve=self.resolve,
         )
 
 
 def _is_not_running(controller: Controller) -> bool:
-    """Whether it is run and cannot do its work, for another reason than that the cluster cannot be reached."""
+    """Return whether a controller cannot work for another reason than an unreachable cluster."""
     return controller.state is ControllerState.LACKING_RIGHTS
 
 
-class NoServer:
-    """An API server for a manager that is only looked at."""
-
-    async def handle(
-        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
-    ) -> NoReturn:
-        raise CommandFailed(f"wiring the controllers asked the API server ({method} {path}), which it should not")
-
-
 class Clusters(Mapping[str, ConnectedCluster]):
-    """Clusters by name, as requests name them; those of a fleet come and go. A manager's own one is ``""``."""
+    """Connected clusters by the name in `Request.cluster`. The manager's own cluster is ``""``; others may leave."""
 
     def __init__(self, clusters: Mapping[str, ConnectedCluster]) -> None:
         self._clusters = clusters
@@ -247,8 +238,8 @@ class Clusters(Mapping[str, ConnectedCluster]):
         """Return a cluster.
 
         Raises:
-            UnknownCluster: none of this name is connected, or not any more. A reconcile that fails of it for the
-                cluster of its own request is not tried again.
+            UnknownCluster: no cluster of this name is connected. If a reconcile raises it for the cluster of its own
+                request, it is not retried.
         """
         if name not in self._clusters:
             raise UnknownCluster(name, filter(None, self._clusters))
@@ -264,12 +255,12 @@ class Clusters(Mapping[str, ConnectedCluster]):
         return len(self._clusters)
 
     def get(self, name: str, default: ConnectedCluster | None = None) -> ConnectedCluster | None:  # type: ignore[override]  # the overloads of Mapping.get, for one type of default
-        """Return a cluster, or ``default`` if there is none of this name."""
+        """Return a cluster, or ``default`` if none of this name is connected."""
         return self._clusters.get(name, default)
 
 
 class CacheRunnable:
-    """The cache as a runnable: ready when everything known so far has been listed, or need not be waited for."""
+    """The cache as a runnable: ready when every kind known so far has been listed or has failed."""
 
     name = "cache"
 
@@ -292,3 +283,13 @@ class CacheRunnable:
 
     async def wait_until_ready(self) -> None:
         await self._cache.wait_until_synced_or_failed(self._sync_timeout)
+
+
+class NoServer:
+    """An API server without an implementation, for a manager that is set up but not run."""
+
+    async def handle(
+        self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
+    ) -> NoReturn:
+        """Raise: setting up controllers must not send requests."""
+        raise CommandFailed(f"setting up the controllers sent a request to the API server ({method} {path})")

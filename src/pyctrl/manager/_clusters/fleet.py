@@ -1,4 +1,4 @@
-"""Clusters that come and go while a manager runs, as a provider tells."""
+"""Fleets: the clusters of a provider, which join and leave while a manager runs."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ log = logging.getLogger("pyctrl.manager")
 
 T = TypeVar("T", bound=KubernetesObject)
 
-#: Until a provider that has failed is asked again, and a cluster is connected again whose cache has failed.
+#: The first and the longest delay, in seconds, before a failed provider or cluster is tried again.
 CONNECT_DELAYS = (1.0, 60.0)
 
 
 class ClusterProvider(Protocol):
-    """Knows which clusters there are. One with an attribute ``rbac`` says which rights it needs in the home cluster."""
+    """A source of clusters. Its attribute ``rbac``, if any, declares permissions in the manager's own cluster."""
 
     def follow(self) -> AsyncIterator[Mapping[str, Config]]:
-        """Yield all clusters there are, by name: at once, and all of them again whenever something has changed.
+        """Yield all clusters by name: at once, and all of them again whenever one has changed.
 
-        A cluster that is not named any more leaves; one whose Config is another gets the new login, or leaves and comes
-        back if its address or authority has changed. When it raises, the clusters stay as they are, and it is asked
-        again a while later.
+        A cluster that is missing from the mapping leaves. A cluster with a new Config gets the new credentials, or
+        leaves and joins again if its address or certificate authority has changed. If the iterator raises, the clusters
+        stay as they are, and `follow` is called again after a delay.
         """
         ...
 
 
 class Fleet(Clusters):
-    """The clusters of one provider, connected while they are there. A mapping of those of now, by name.
+    """The clusters of one provider: a mapping of the connected clusters by name.
 
         fleet = manager.add_fleet("edge", KubeconfigProvider("/etc/clusters"))
         Builder(fleet).reconciles(PodSet).owns(Pod).build(PodSetReconciler)
 
-    A cluster that comes is connected at once, reachable or not, and worked in as soon as its caches are filled. When it
-    leaves, its controllers finish what they have begun within the grace period of the manager, then its caches end and
-    its connection is closed. No cluster waits for another one, and none is a reason for the manager to end.
+    A cluster that joins is connected at once, reachable or not; its controllers start as soon as its caches are filled.
+    When it leaves, its controllers finish running reconciles within the manager's grace period, then its caches stop
+    and its connection is closed. No cluster waits for another one, and a failing cluster does not end the manager.
     """
 
     def __init__(
@@ -67,57 +67,57 @@ class Fleet(Clusters):
         forget: Callable[[str], None],
         grace_period: timedelta | None,
     ) -> None:
-        """Made by `Manager.add_fleet`."""
-        self._here: dict[str, ConnectedCluster] = {}
-        super().__init__(self._here)
+        """Called by `Manager.add_fleet`."""
+        self._connected: dict[str, ConnectedCluster] = {}
+        super().__init__(self._connected)
         self.name: str = name
         self.blueprint: ConnectedCluster = blueprint
         self._provider, self._connect, self._run, self._forget = provider, connect, run, forget
         self._registry, self._is_taken, self._grace_period = registry, is_taken, grace_period
         self._prepare: list[Callable[[Cache], None]] = []
-        self._tenants: list[ClusterAware] = []
+        self._engaged: list[ClusterAware] = []  # controllers and sources that work in every cluster
         self._wanted: Mapping[str, Config] = {}
-        self._news: dict[str, asyncio.Event] = {}  # one for each cluster that is there, comes or goes
+        self._updates: dict[str, asyncio.Event] = {}  # one for each cluster that is connected, joins or leaves
         self._group: asyncio.TaskGroup | None = None
-        self._complaints: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
         self._changed = asyncio.Event()
         self._asked_to_stop = asyncio.Event()
 
-    # --- who works in it ---
+    # --- controllers and indexes ---
 
-    def attach(self, tenant: ClusterAware) -> None:
-        """Let a tenant join all clusters that are there, and those that come."""
-        self._tenants.append(tenant)
-        for cluster in self._here.values():
-            self._introduce(tenant, cluster)
+    def attach(self, aware: ClusterAware) -> None:
+        """Engage a controller or source with all connected clusters, and with those that join later."""
+        self._engaged.append(aware)
+        for cluster in self._connected.values():
+            self._engage(aware, cluster)
 
     def spread(self, controller: FleetController) -> None:
-        """Run a controller in each cluster; `Builder` does it."""
+        """Run a controller in each cluster; called by `Builder`."""
         self.attach(controller)
         self._run(controller)
 
     @property
     def controller_names(self) -> set[str]:
-        """The names of the controllers that are in each of its clusters."""
-        return {tenant.name for tenant in self._tenants if isinstance(tenant, FleetController)}
+        """The names of the controllers that run in each of its clusters."""
+        return {aware.name for aware in self._engaged if isinstance(aware, FleetController)}
 
     def members_in(self, cluster: str) -> Sequence[RunnableHandle]:
-        """Return the controllers that live in one of its clusters."""
-        spread = [tenant for tenant in self._tenants if isinstance(tenant, FleetController)]
+        """Return the controllers in one of its clusters."""
+        spread = [aware for aware in self._engaged if isinstance(aware, FleetController)]
         return [RunnableHandle(each.controllers[cluster]) for each in spread if cluster in each.controllers]
 
     @property
     def members(self) -> Sequence[RunnableHandle]:
-        """The controllers that live in its clusters."""
-        return [member for cluster in self._here for member in self.members_in(cluster)]
+        """The controllers in its clusters."""
+        return [member for cluster in self._connected for member in self.members_in(cluster)]
 
-    def _introduce(self, tenant: ClusterAware, cluster: ConnectedCluster) -> None:
-        tenant.engage(cluster)
-        if isinstance(tenant, FleetController) and cluster.rights is not None:
-            cluster.rights.adopt(tenant.controllers[cluster.name])
+    def _engage(self, aware: ClusterAware, cluster: ConnectedCluster) -> None:
+        aware.engage(cluster)
+        if isinstance(aware, FleetController) and cluster.permissions is not None:
+            cluster.permissions.adopt(aware.controllers[cluster.name])
 
     def add_index(self, kind: type[T], name: str, values_of: Callable[[T], Iterable[str]]) -> None:
-        """Add an index to the caches of all clusters, of those that are there and of those that come.
+        """Add an index to the caches of all connected clusters, and of those that join later.
 
         See `pyctrl.cache.Cache.add_index`.
         """
@@ -125,133 +125,135 @@ class Fleet(Clusters):
         def add(cache: Cache) -> None:
             cache.add_index(kind, name, values_of)
 
-        add(self.blueprint.cache)  # which knows then that the kind is to be listed
+        add(self.blueprint.cache)  # so that its permissions include listing the kind
         self._prepare.append(add)
-        for cluster in self._here.values():
+        for cluster in self._connected.values():
             add(cluster.cache)
 
-    # --- how it is doing ---
+    # --- state ---
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """What its provider needs in the home cluster, and its indexes in each of its own."""
+        """The provider's permissions in the manager's own cluster, and those of the indexes in each cluster."""
         of_provider = self._provider.rbac if isinstance(self._provider, NeedsPermissions) else ()
         return (*of_provider, *self.blueprint.rbac)
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return how many clusters there are, and what they have counted."""
-        yield gauge("pyctrl_fleet_clusters", "Clusters that are there", ({"fleet": self.name}, len(self)))
-        for cluster in self._here.values():
+        """Return the number of connected clusters, and the metrics of each."""
+        yield gauge("pyctrl_fleet_clusters", "Connected clusters", ({"fleet": self.name}, len(self)))
+        for cluster in self._connected.values():
             yield from cluster.collect_metrics()
 
     async def wait_for(self, *clusters: str) -> None:
-        """Wait until clusters of these names are there; reachable or not."""
+        """Wait until clusters of these names have joined, reachable or not."""
         while not all(name in self for name in clusters):
             await self._next_change()
 
     async def wait_until_gone(self, *clusters: str) -> None:
-        """Wait until none of these clusters is there and nothing of them is left."""
-        while any(name in self._news for name in clusters):
+        """Wait until these clusters have left and are disconnected."""
+        while any(name in self._updates for name in clusters):
             await self._next_change()
 
     async def _next_change(self) -> None:
         self._changed.clear()
         await self._changed.wait()
 
-    # --- its life ---
+    # --- following the provider ---
 
     async def run(self) -> None:
-        """Follow the provider, and keep each cluster connected that it names, until asked to stop."""
+        """Follow the provider, and keep its clusters connected, until asked to stop."""
         with unwrapped():
             async with asyncio.TaskGroup() as self._group:
                 following = self._group.create_task(self._follow(), name=f"{self.name}/provider")
                 await self._asked_to_stop.wait()
                 following.cancel()
-                self._take({})
+                self._update({})
 
     def ask_to_stop(self) -> None:
-        """Part from all clusters, in order; then `run` returns."""
+        """Disconnect from all clusters in order; then `run` returns."""
         self._asked_to_stop.set()
 
     async def _follow(self) -> None:
         pause, longest = CONNECT_DELAYS
         while True:
             try:
-                async with _closing(self._provider.follow()) as told:
-                    async for wanted in told:
+                async with _closing(self._provider.follow()) as updates:
+                    async for wanted in updates:
                         pause = CONNECT_DELAYS[0]
-                        self._take(wanted)
-                        await asyncio.sleep(0)  # a provider need not wait for anything itself
-                log.info("The provider of a fleet tells nothing more", extra={"fleet": self.name})
+                        self._update(wanted)
+                        await asyncio.sleep(0)  # a provider may yield without waiting
+                log.info("Cluster provider has ended, keeping its clusters", extra={"fleet": self.name})
                 await asyncio.get_running_loop().create_future()  # until cancelled
             except Exception as error:
                 shown = error if not isinstance(error, PyctrlError) else None
                 facts = {"fleet": self.name, "again_in_seconds": pause}
-                log.warning("The provider of a fleet failed, its clusters stay: %s", error, extra=facts, exc_info=shown)
+                log.warning("Cluster provider failed, keeping its clusters: %s", error, extra=facts, exc_info=shown)
             await asyncio.sleep(pause)
             pause = min(longest, 2 * pause)
 
-    def _take(self, wanted: Mapping[str, Config]) -> None:
+    def _update(self, wanted: Mapping[str, Config]) -> None:
         self._wanted = dict(wanted)
-        for news in self._news.values():
-            news.set()
-        for name in [name for name in self._wanted if name not in self._news]:
+        for update in self._updates.values():
+            update.set()
+        for name in [name for name in self._wanted if name not in self._updates]:
             if self._group is not None:
-                self._news[name] = asyncio.Event()
-                self._group.create_task(self._keep(name), name=f"{self.name}/{name}")
+                self._updates[name] = asyncio.Event()
+                self._group.create_task(self._keep_connected(name), name=f"{self.name}/{name}")
 
-    async def _keep(self, name: str) -> None:
-        """Connect a cluster for as long as it is wanted; anew, when it has become another one."""
+    # --- one cluster ---
+
+    async def _keep_connected(self, name: str) -> None:
+        """Keep a cluster connected as long as the provider has it; reconnect if its address has changed."""
         try:
             while (config := self._wanted.get(name)) is not None:
-                await self._visit(name, config)
+                await self._join_until_leaving(name, config)
         finally:
-            del self._news[name]
-            self._complaints.pop(name, None)
+            del self._updates[name]
+            self._logged.pop(name, None)
             self._changed.set()
 
-    async def _visit(self, name: str, config: Config) -> None:
+    async def _join_until_leaving(self, name: str, config: Config) -> None:
         facts = {"fleet": self.name, "cluster": name, "server": config.server}
         if self._is_taken(name):
-            self._complain(name, "another cluster or fleet has its name", facts)
-            await self._next_news(name, CONNECT_DELAYS[1])
+            self._warn_once(name, "another cluster or fleet has its name", facts)
+            await self._next_update(name, CONNECT_DELAYS[1])
             return
         try:
             cluster = self._connect(name, config)
         except PyctrlError as error:
-            self._complain(name, str(error), facts)
-            await self._next_news(name, CONNECT_DELAYS[1])
+            self._warn_once(name, str(error), facts)
+            await self._next_update(name, CONNECT_DELAYS[1])
             return
-        self._complaints.pop(name, None)
+        self._logged.pop(name, None)
         for prepare in self._prepare:
             prepare(cluster.cache)
         assert self._group is not None  # this is a task of it
-        life = self._group.create_task(self._live(cluster), name=f"{self.name}/{name}/life")
-        self._registry[name] = self._here[name] = cluster
+        running = self._group.create_task(self._run_cluster(cluster), name=f"{self.name}/{name}/cluster")
+        self._registry[name] = self._connected[name] = cluster
         try:
-            log.info("A cluster has joined", extra=facts)
-            for tenant in self._tenants:
-                self._introduce(tenant, cluster)
+            log.info("Cluster joined", extra=facts)
+            for aware in self._engaged:
+                self._engage(aware, cluster)
             self._changed.set()
-            await self._stay(cluster, config, life)
+            await self._wait_until_leaving(cluster, config, running)
         finally:
-            del self._registry[name], self._here[name]
-            await self._part(cluster, life)
-            log.info("A cluster has left", extra=facts)
+            del self._registry[name], self._connected[name]
+            await self._disconnect(cluster, running)
+            log.info("Cluster left", extra=facts)
 
-    async def _live(self, cluster: ConnectedCluster) -> None:
-        """Run a cluster; a failure of it is not one of the others."""
+    async def _run_cluster(self, cluster: ConnectedCluster) -> None:
+        """Run a cluster; log its failure, which does not affect the others."""
         try:
             await cluster.run()
         except Exception:
-            log.exception("A cluster failed, connecting it anew", extra={"fleet": self.name, "cluster": cluster.name})
+            log.exception("Cluster failed, reconnecting", extra={"fleet": self.name, "cluster": cluster.name})
             await asyncio.sleep(CONNECT_DELAYS[0])
 
-    async def _stay(self, cluster: ConnectedCluster, config: Config, life: asyncio.Task[None]) -> None:
-        """Return when the cluster is to leave, or has become another one; use the login of now until then."""
-        life.add_done_callback(lambda _: news.set())
-        news = self._news[cluster.name]
-        while not life.done():
+    async def _wait_until_leaving(self, cluster: ConnectedCluster, config: Config, running: asyncio.Task[None]) -> None:
+        """Return when the cluster leaves, fails or has another address; switch to new credentials until then."""
+        running.add_done_callback(lambda _: update.set())
+        update = self._updates[cluster.name]
+        while not running.done():
             wanted = self._wanted.get(cluster.name)
             if wanted is None or not _is_same_cluster(config, wanted):
                 return
@@ -259,51 +261,51 @@ class Fleet(Clusters):
                 config = wanted
                 await self._log_in(cluster, config)
                 continue
-            await self._next_news(cluster.name)
+            await self._next_update(cluster.name)
 
     async def _log_in(self, cluster: ConnectedCluster, config: Config) -> None:
         facts = {"fleet": self.name, "cluster": cluster.name, "source": config.source}
         try:
             await cluster.log_in(config)
         except PyctrlError as error:
-            log.warning("A cluster keeps its old login, the new one cannot be used: %s", error, extra=facts)
+            log.warning("New cluster credentials cannot be used, keeping the old ones: %s", error, extra=facts)
         else:
-            log.info("A cluster has got another login", extra=facts)
+            log.info("Cluster credentials changed", extra=facts)
 
-    def _complain(self, name: str, complaint: str, facts: Mapping[str, object]) -> None:
-        """Say why a cluster is not connected, once; it is tried again each minute."""
-        if self._complaints.get(name) != complaint:
-            self._complaints[name] = complaint
-            log.warning("A cluster cannot join: %s", complaint, extra=facts)
+    def _warn_once(self, name: str, problem: str, facts: Mapping[str, object]) -> None:
+        """Log why a cluster is not connected, once; connecting is tried again each minute."""
+        if self._logged.get(name) != problem:
+            self._logged[name] = problem
+            log.warning("Cluster cannot join: %s", problem, extra=facts)
 
-    async def _next_news(self, name: str, at_most: float | None = None) -> None:
+    async def _next_update(self, name: str, at_most: float | None = None) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(at_most):
-                await self._news[name].wait()
-        self._news[name].clear()
+                await self._updates[name].wait()
+        self._updates[name].clear()
 
-    async def _part(self, cluster: ConnectedCluster, life: asyncio.Task[None]) -> None:
-        """End what is done in a cluster, in order; whatever happens, its tasks end and its connection is closed."""
+    async def _disconnect(self, cluster: ConnectedCluster, running: asyncio.Task[None]) -> None:
+        """Stop the controllers in a cluster, then the cluster itself; always end its task and close its connection."""
         try:
-            await asyncio.gather(*(tenant.disengage(cluster, self._grace_period) for tenant in self._tenants))
+            await asyncio.gather(*(aware.disengage(cluster, self._grace_period) for aware in self._engaged))
             cluster.ask_to_stop()
-            await asyncio.wait([life])  # events are written, for five seconds at most
+            await asyncio.wait([running])  # recorded Events are written, for five seconds at most
         finally:
-            await end([life])
+            await end([running])
             await cluster.aclose()
             self._forget(cluster.name)
 
 
 @asynccontextmanager
-async def _closing(told: AsyncIterator[Mapping[str, Config]]) -> AsyncIterator[AsyncIterator[Mapping[str, Config]]]:
-    """Close a generator at the end of the block, and not when it is collected."""
+async def _closing(updates: AsyncIterator[Mapping[str, Config]]) -> AsyncIterator[AsyncIterator[Mapping[str, Config]]]:
+    """Close a generator at the end of the block, not when it is garbage collected."""
     try:
-        yield told
+        yield updates
     finally:
-        if isinstance(told, AsyncGenerator):
-            await told.aclose()
+        if isinstance(updates, AsyncGenerator):
+            await updates.aclose()
 
 
 def _is_same_cluster(one: Config, other: Config) -> bool:
-    """Tell whether what was listed under one login holds under another: same address, same authority."""
+    """Return whether two Configs are of one cluster, so that its cache stays valid: same address and authority."""
     return (one.server, one.application, one.tls.ca) == (other.server, other.application, other.tls.ca)

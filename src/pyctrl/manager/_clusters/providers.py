@@ -1,4 +1,4 @@
-"""Clusters of kubeconfig files, which are followed as they change."""
+"""Cluster providers: of kubeconfig files, and of clusters added in code."""
 
 from __future__ import annotations
 
@@ -17,29 +17,28 @@ __all__ = ["InMemoryProvider", "KubeconfigProvider"]
 
 log = logging.getLogger("pyctrl.manager")
 
-POLL = timedelta(seconds=10)  # as of certificates; kubelet itself takes up to a minute to renew a mounted Secret
+POLL = timedelta(seconds=10)  # as for certificates; kubelet takes up to a minute to update a mounted Secret
 
-_ENDINGS = {".yaml", ".yml", ".kubeconfig", ".conf", ".json"}
+_SUFFIXES = {".yaml", ".yml", ".kubeconfig", ".conf", ".json"}
 
 
 class KubeconfigProvider:
-    """A provider for a `Fleet` of the clusters in kubeconfig files.
+    """A provider of the clusters in kubeconfig files, for a `Fleet`.
 
-    Each context of a file is a cluster of that name. Of a directory, such as one that a Secret is mounted at, each file
-    is a cluster, named by the file without its ending, and logged in to by its current context; hidden files are none.
+    In a file, each context is a cluster of that name. In a directory, such as the mount of a Secret, each file is a
+    cluster: it has the name of the file without its suffix, and its current context is used. Hidden files are ignored.
 
-    What counts is what the files contain, not when or how they changed: the swap of a symlink by which kubelet renews
-    what is mounted is a change like any other. A file or context that cannot be used is told of once, and what it was
-    before stays; so does a path that is missing. A context or a file of a directory that is gone is a cluster that
-    leaves. Of two clusters with one name the first path's counts.
+    Changes are detected by content, so the symlink swap with which kubelet updates a mounted Secret works. A file,
+    context or path that cannot be used is logged once, and its clusters stay as they were. A context, or a file of a
+    directory, that is removed is a cluster that leaves. If two clusters have one name, the first path's is used.
 
     The files may come from a Secret that others write. So a kubeconfig that names a program to run (``exec``) or a file
-    to read (``tokenFile``, ``client-key`` and the like) is not used, unless you trust its author.
+    to read (``tokenFile``, ``client-key`` and the like) is rejected unless you trust its author.
 
     Args:
         paths: files and directories.
-        contexts: only clusters of these names; by default all.
-        poll: how often the files are looked at.
+        contexts: the names of the clusters to use; by default all.
+        poll: how often the files are read.
         trusted: whether the kubeconfigs may name programs and files, as your own ``~/.kube/config`` does.
     """
 
@@ -50,36 +49,36 @@ class KubeconfigProvider:
         poll: timedelta = POLL,
         trusted: bool = False,
     ) -> None:
-        self._places = [_ContextReference(Path(path).expanduser(), trusted=trusted) for path in paths]
+        self._sources = [_KubeconfigSource(Path(path).expanduser(), trusted=trusted) for path in paths]
         self._contexts = contexts
         self._poll = poll
 
     async def follow(self) -> AsyncIterator[Mapping[str, Config]]:
-        """Yield all clusters, at once and whenever a file has changed what they are."""
-        told: Mapping[str, Config] | None = None
+        """Yield all clusters, at once and whenever the files change them."""
+        yielded: Mapping[str, Config] | None = None
         while True:
             found = self._read()
-            if told is None or found != told:
-                told = found
+            if yielded is None or found != yielded:
+                yielded = found
                 yield found
             await asyncio.sleep(self._poll.total_seconds())
 
     def _read(self) -> dict[str, Config]:
         found: dict[str, Config] = {}
-        for place in self._places:
-            for name, config in place.read().items():
+        for source in self._sources:
+            for name, config in source.read().items():
                 if self._contexts is None or name in self._contexts:
                     found.setdefault(name, config)
         return found
 
 
-class _ContextReference:
-    """A file or a directory, and the clusters that it had when it could be read last."""
+class _KubeconfigSource:
+    """A file or directory, and its clusters as of the last successful read."""
 
     def __init__(self, path: Path, *, trusted: bool) -> None:
         self._path, self._trusted = path, trusted
         self._files: dict[Path, _File] = {}
-        self._complaint = ""
+        self._logged = ""
 
     def read(self) -> dict[str, Config]:
         found: dict[str, Config] = {}
@@ -92,15 +91,15 @@ class _ContextReference:
         return found
 
     def _find_files(self) -> bool:
-        """Find out which files there are; say whether that was possible."""
+        """Update the list of files; return whether that succeeded."""
         try:
             paths = sorted(_files_in(self._path)) if self._path.is_dir() else [self._path]
             if not self._path.exists():
-                raise FileNotFoundError(f"there is no {self._path}")
+                raise FileNotFoundError(f"{self._path} does not exist")
         except OSError as error:
-            self._complain(str(error))
+            self._warn_once(str(error))
             return False
-        self._complaint = ""
+        self._logged = ""
         is_file = paths == [self._path]
         known, self._files = self._files, {}
         for path in paths:
@@ -110,50 +109,50 @@ class _ContextReference:
     def _file(self, path: Path, name: str) -> _File:
         return _File(path, name=name, trusted=self._trusted)
 
-    def _complain(self, complaint: str) -> None:
-        if complaint != self._complaint:
-            self._complaint = complaint
-            log.warning("Kubeconfigs cannot be read, their clusters stay: %s", complaint)
+    def _warn_once(self, problem: str) -> None:
+        if problem != self._logged:
+            self._logged = problem
+            log.warning("Failed to read kubeconfigs, keeping their clusters: %s", problem)
 
 
 class _File:
-    """One kubeconfig: all of its contexts, or the current one under a name that it is given."""
+    """One kubeconfig: all of its contexts, or its current one as a cluster of the given name."""
 
     def __init__(self, path: Path, *, name: str, trusted: bool) -> None:
         self._path, self._name, self._trusted = path, name, trusted
         self._text: bytes | None = None
         self._logins: dict[str, tuple[KubeconfigContext, Config]] = {}
-        self._complaints: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
 
     @property
     def logins(self) -> dict[str, Config]:
-        """Its clusters, as of the last time that they could be read."""
+        """The clusters as of the last successful read."""
         return {name: config for name, (_, config) in self._logins.items()}
 
     def refresh(self) -> None:
-        """Read it, if it has changed."""
+        """Read the file if it has changed."""
         try:
             text = self._path.read_bytes()
             if text != self._text:
-                self._take(kubeconfig_contexts(self._path, current_only=bool(self._name)))
+                self._update(kubeconfig_contexts(self._path, current_only=bool(self._name)))
                 self._text = text
-                self._complaints.pop("", None)
+                self._logged.pop("", None)
         except OSError as error:
-            self._complain("", f"{self._path}: {error.strerror or error}")
+            self._warn_once("", f"{self._path}: {error.strerror or error}")
         except ConfigError as error:
-            self._complain("", str(error))
+            self._warn_once("", str(error))
 
-    def _take(self, contexts: Sequence[KubeconfigContext]) -> None:
-        """Log in where something has changed; who looks the same keeps its Config, and with it its connection."""
+    def _update(self, contexts: Sequence[KubeconfigContext]) -> None:
+        """Load changed contexts; an unchanged context keeps its Config, and with it its connection."""
         logins: dict[str, tuple[KubeconfigContext, Config]] = {}
         for context in contexts:
             name = self._name or context.name
             known = self._logins.get(name)
             try:
                 logins[name] = known if known and known[0] == context else self._logged_in(context)
-                self._complaints.pop(name, None)
+                self._logged.pop(name, None)
             except ConfigError as error:
-                self._complain(name, str(error))
+                self._warn_once(name, str(error))
                 if known is not None:
                     logins[name] = known
         self._logins = logins
@@ -161,11 +160,11 @@ class _File:
     def _logged_in(self, context: KubeconfigContext) -> tuple[KubeconfigContext, Config]:
         return context, context.log_in(trusted=self._trusted)
 
-    def _complain(self, name: str, complaint: str) -> None:
-        if self._complaints.get(name) != complaint:
-            self._complaints[name] = complaint
-            what = f"cluster {name!r}" if name else "the file"
-            log.warning("A kubeconfig cannot be used, %s is as before: %s", what, complaint)
+    def _warn_once(self, name: str, problem: str) -> None:
+        if self._logged.get(name) != problem:
+            self._logged[name] = problem
+            kept = f"cluster {name!r}" if name else "its clusters"
+            log.warning("Failed to load kubeconfig, keeping %s unchanged: %s", kept, problem)
 
 
 def _files_in(directory: Path) -> list[Path]:
@@ -173,18 +172,18 @@ def _files_in(directory: Path) -> list[Path]:
 
 
 def _name_of(path: Path) -> str:
-    return path.stem if path.suffix in _ENDINGS else path.name
+    return path.stem if path.suffix in _SUFFIXES else path.name
 
 
 class InMemoryProvider:
-    """A provider for a `Fleet` that is told in code which clusters there are.
+    """A provider of clusters that are added and removed in code, for a `Fleet`.
 
         provider = InMemoryProvider({"a": Config.load(context="a")})
         fleet = manager.add_fleet("edge", provider)
         provider.add("b", Config.load(context="b"))
 
     Args:
-        clusters: those of the beginning.
+        clusters: the initial clusters.
     """
 
     def __init__(self, clusters: Mapping[str, Config] | None = None) -> None:
@@ -192,17 +191,17 @@ class InMemoryProvider:
         self._changed = asyncio.Event()
 
     def add(self, name: str, config: Config) -> None:
-        """Let a cluster come; one that is there gets the new login, or is another one from now on (see `Fleet`)."""
+        """Add a cluster, or replace the Config of an existing one (see `ClusterProvider.follow`)."""
         self._clusters[name] = config
         self._changed.set()
 
     def remove(self, name: str) -> None:
-        """Let a cluster leave, if it is there."""
+        """Remove a cluster, if present."""
         self._clusters.pop(name, None)
         self._changed.set()
 
     async def follow(self) -> AsyncIterator[Mapping[str, Config]]:
-        """Yield all of them, at once and whenever that has changed; for one fleet at a time."""
+        """Yield all clusters, at once and whenever they change; for one fleet at a time."""
         while True:
             self._changed.clear()
             yield dict(self._clusters)

@@ -1,4 +1,4 @@
-"""Which clusters a manager is connected to, and how it becomes connected to more."""
+"""Registry of the clusters and fleets that a manager is connected to."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["ClusterRegistry"]
 
 
 class ClusterRegistry:
-    """The clusters and fleets of a manager. The manager's own cluster is ``""``, and looked after by the manager.
+    """The clusters and fleets of a manager. The manager's own cluster is ``""``, and run by the manager.
 
     Args:
-        lifecycle: what the manager runs.
-        random: where jitter comes from.
-        preflight: what becomes of missing rights.
-        grace_period: what parting from a cluster may take.
-        run: runs controllers, on the leader only if they say so.
+        lifecycle: the manager's runnables.
+        random: the source of jitter.
+        preflight: handling of missing permissions.
+        grace_period: the time that disconnecting from a cluster may take.
+        run: adds a controller to the manager.
     """
 
     def __init__(
@@ -57,24 +57,24 @@ class ClusterRegistry:
     def add_home(
         self, live: Client, scope: CacheScope, *, own_namespace: str, cache: Cache | None = None
     ) -> ConnectedCluster:
-        """Take the manager's own cluster in; with a cache of somebody else's, if there is one."""
-        home = ConnectedCluster(live, scope, self._surroundings(), own_namespace=own_namespace, cache=cache)
+        """Add the manager's own cluster, with ``cache`` if another owner runs its cache."""
+        home = ConnectedCluster(live, scope, self._context(), own_namespace=own_namespace, cache=cache)
         self._clusters[""] = home
         return home
 
     def add_cluster(self, name: str, config: Config, scope: CacheScope) -> ConnectedCluster:
-        """Connect to one more cluster; see `Manager.add_cluster`."""
+        """Connect to another cluster; see `Manager.add_cluster`."""
         self._check_name(name)
         cluster = self._connect(name, config, scope)
         self._lifecycle.add(cluster, Group.CACHES)
         self._clusters[name] = cluster
         for controller in self._controllers():
-            if cluster.rights is not None and any(each.cluster == name for each in controller.rbac):
-                cluster.rights.adopt(controller)
+            if cluster.permissions is not None and any(each.cluster == name for each in controller.rbac):
+                cluster.permissions.adopt(controller)
         return cluster
 
     def add_fleet(self, name: str, provider: ClusterProvider, scope: CacheScope) -> Fleet:
-        """Connect to clusters that come and go; see `Manager.add_fleet`."""
+        """Connect to the clusters of a provider; see `Manager.add_fleet`."""
         from pyctrl.manager._clusters.connected_cluster import NoServer
         from pyctrl.manager._clusters.fleet import Fleet  # here and below: most programs have one cluster
 
@@ -95,40 +95,44 @@ class ClusterRegistry:
         return fleet
 
     def adopt(self, controller: Controller) -> None:
-        """Let the rights of a controller be reviewed where it lives, and in the other clusters that it names."""
+        """Review the permissions of a controller in its own cluster and in the clusters that it names."""
         named = {permission.cluster or "" for permission in controller.rbac}
         for name in dict.fromkeys((controller.cluster, *sorted(named))):
             cluster = self._clusters.get(name)
-            if cluster is not None and cluster.rights is not None:
-                cluster.rights.adopt(controller)
+            if cluster is not None and cluster.permissions is not None:
+                cluster.permissions.adopt(controller)
 
     def check(self) -> None:
-        """Refuse rights that are declared for clusters that nobody has added. Raises ManagerError."""
+        """Check that permissions are declared only for clusters and fleets that were added.
+
+        Raises:
+            ManagerError: a runnable declares permissions in another cluster.
+        """
         known = {"", *self._clusters, *self.fleets}
         for member in self._lifecycle.members:
-            if strange := sorted({each.cluster or "" for each in member.rbac} - known):
+            if unknown := sorted({each.cluster or "" for each in member.rbac} - known):
                 names = ", ".join(repr(name) for name in sorted(known) if name) or "none"
                 raise ManagerError(
-                    f"{member.name} declares rights in cluster {strange[0]!r}, and there is no cluster or fleet of "
-                    f"this name (added: {names}); see Manager.add_cluster"
+                    f"{member.name} declares permissions in cluster {unknown[0]!r}, but no cluster or fleet of this "
+                    f"name was added (added: {names}); see Manager.add_cluster"
                 )
 
     def _check_name(self, name: str) -> None:
         if not name or name in self._clusters or name in self.fleets:
-            raise ManagerError(f"a cluster or fleet needs a name of its own in its manager; got {name!r}")
+            raise ManagerError(f"a cluster or fleet needs a name that is not empty and not in use, got {name!r}")
 
     def _connect(self, name: str, config: Config, scope: CacheScope, fleet: Fleet | None = None) -> ConnectedCluster:
         transport = SwitchableTransport(config)
         return ConnectedCluster(
             Client(transport, server=config.server, random=self._random, cluster=name),
             scope,
-            self._surroundings((lambda: fleet.members_in(name)) if fleet is not None else tuple),
+            self._context((lambda: fleet.members_in(name)) if fleet is not None else tuple),
             own_namespace=config.namespace,
             fleet=fleet.name if fleet is not None else "",
             transport=transport,
         )
 
-    def _surroundings(self, others: Callable[[], Iterable[RunnableHandle]] = tuple) -> ManagerContext:
+    def _context(self, others: Callable[[], Iterable[RunnableHandle]] = tuple) -> ManagerContext:
         return ManagerContext(
             random=self._random,
             preflight=self._preflight,
@@ -137,7 +141,7 @@ class ClusterRegistry:
         )
 
     def _forget(self, name: str) -> None:
-        """Forget what was known of rights in a cluster that has left."""
+        """Forget the permissions known in a cluster that has left."""
         for controller in self._controllers():
             controller.permissions.forget(name)
 

@@ -1,6 +1,6 @@
-"""Who leads, decided: what a replica knows of the Lease, whether it may take it, until when it may act.
+"""Leader election rules: when a replica may take the Lease, renew it, and act as leader.
 
-No clock, no requests: every method is given the time, and `Elector` does what they say.
+A `Candidate` reads no clock and sends no requests: its methods take the time, and `LeaderElector` applies them.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pyctrl.manager._election.options import LeaderElection
 
 __all__ = ["Candidate", "Moment"]
 
-RELEASED_SECONDS = 1  # of a lease that was given up: the API server takes no zero (client-go's)
+RELEASED_SECONDS = 1  # leaseDurationSeconds of a released Lease, as in client-go: the API server rejects 0
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One moment on both clocks: the loop's, which nobody sets, and the wall's, which a sleeping machine catches up."""
+    """A moment on both clocks: the loop's, which is never set, and the wall clock, which advances during sleep."""
 
     loop: float
     wall: datetime
 
     def seconds_since(self, earlier: Moment) -> float:
-        """Return how long ago another moment is: the longer of what the two clocks say.
+        """Return the seconds since an earlier moment: the larger value of the two clocks.
 
-        The loop's stands still while a machine sleeps. A wall clock that is set forward makes it longer than it was.
+        The loop's clock stops while a machine sleeps. A wall clock that is set forward makes the result too large.
         """
         return max(self.loop - earlier.loop, (self.wall - earlier.wall).total_seconds())
 
@@ -36,13 +36,13 @@ class Moment:
 class Candidate:
     """One replica's view of the Lease.
 
-    Promised: between two candidates with clocks of the same speed there is never a moment in which both may act. A
-    candidate counts its own time from when it *sent* the last renewal that succeeded, and another's from when it had
-    *received* the record that the other wrote, so that the second begins after the first, and lasts longer.
+    Guarantee: two candidates whose clocks run at the same speed never both act as leader. A candidate measures its own
+    term from the moment it *sent* its last successful renewal, and another holder's from the moment it *received* the
+    record written by that holder. So the latter starts later and lasts longer.
 
-    What is not a renewal never shortens another's time: neither that somebody edits the duration, nor that somebody
-    deletes the Lease, after which those who knew it wait as if it had been renewed. Only a holder that is empty does,
-    as left by one that has ended.
+    Only a renewal or an empty holder changes how long a candidate waits for another holder. Editing the duration does
+    not shorten that time. After the Lease is deleted, candidates that knew its holder wait as if it had been renewed.
+    An empty holder is what a released Lease has.
     """
 
     def __init__(self, options: LeaderElection, key: Key, identity: str) -> None:
@@ -51,78 +51,78 @@ class Candidate:
         self._key = key
         #: The Lease as last read or written; None when there is none.
         self.lease: Lease | None = None
-        #: When, on the loop's clock, the others may have lost it, as far as is known.
+        #: When the Lease of another holder expires, on the loop's clock.
         self.free_at: float = -inf
-        #: When the last renewal that succeeded was sent; None when this replica does not lead.
+        #: When the last successful renewal was sent; None while this replica does not lead.
         self.renewed_at: Moment | None = None
 
-    # --- what is known ---
+    # --- state ---
 
     @property
     def holder(self) -> str:
-        """Who holds the lease, as far as is known; "" for nobody."""
+        """The holder of the Lease as last observed; "" if it has none."""
         return (self.lease.spec.holder_identity or "") if self.lease is not None else ""
 
     @property
     def transitions(self) -> int:
-        """How often the lease has gone from one to another."""
+        """The ``leaseTransitions`` of the Lease: how often its holder has changed."""
         return (self.lease.spec.lease_transitions or 0) if self.lease is not None else 0
 
     @property
     def is_leading(self) -> bool:
-        """Whether it took the lease, and has neither given it up nor lost it."""
+        """Whether it has acquired the Lease and neither released nor lost it."""
         return self.renewed_at is not None
 
     @property
-    def is_anothers(self) -> bool:
-        """Whether another one holds the lease, expired or not."""
+    def is_held_by_other(self) -> bool:
+        """Whether another replica holds the Lease, expired or not."""
         return self.holder not in ("", self.identity)
 
     def may_write(self, now: float) -> bool:
-        """Tell whether it may take the lease, or renew it."""
+        """Return whether it may acquire or renew the Lease."""
         return now >= self.free_at
 
     def may_act(self, now: Moment) -> bool:
-        """Tell whether what it sends now comes before anybody else may lead."""
+        """Return whether a request sent now takes effect before another replica can lead."""
         safe = self._options.safe_time.total_seconds()
         return self.renewed_at is not None and now.seconds_since(self.renewed_at) < safe
 
     @property
     def renew_until(self) -> float:
-        """When, on the loop's clock, it must stop its work if it has not renewed the lease before."""
+        """When it must stop leading unless it renews the Lease before, on the loop's clock."""
         return self._after_renewal(self._options.renew_deadline)
 
     @property
     def cancel_at(self) -> float:
-        """When, on the loop's clock, work that has been asked to stop is to be cancelled."""
+        """When runnables that were asked to stop are cancelled, on the loop's clock."""
         return self._after_renewal(self._options.cancel_after)
 
-    # --- what happens ---
+    # --- transitions ---
 
-    def saw(self, lease: Lease | None, now: float) -> None:
-        """Take in what was read, at the time at which it had come."""
+    def observe(self, lease: Lease | None, now: float) -> None:
+        """Record the Lease as read from the server, and when it was received."""
         before, self.lease = self.lease, lease
         if lease is None:
-            if before is not None and not self.is_leading:  # somebody may have held what is gone
+            if before is not None and not self.is_leading:  # another replica may have held the deleted Lease
                 self._wait_for(before.spec, now)
         elif before is None or before.spec != lease.spec:
-            if self.is_anothers:
+            if self.is_held_by_other:
                 self._wait_for(lease.spec, now)
             elif not self.holder:
                 self.free_at = now
 
-    def wrote(self, lease: Lease, sent: Moment) -> None:
-        """Take in the answer to a write that has made or kept it the leader, and when that was sent."""
+    def renewed(self, lease: Lease, sent: Moment) -> None:
+        """Record a successful write that acquired or renewed the Lease, and when it was sent."""
         self.lease, self.renewed_at, self.free_at = lease, sent, -inf
 
-    def lost(self) -> None:
-        """Stop leading: from now on nothing may be written."""
+    def stop_leading(self) -> None:
+        """Stop leading: no more writes are allowed."""
         self.renewed_at = None
 
-    # --- what to write ---
+    # --- Leases to write ---
 
     def claim(self, wall: datetime) -> Lease:
-        """Return the Lease that makes this replica its holder, or renews it; what others wrote into it stays."""
+        """Return the Lease that this replica acquires or renews; fields written by others are kept."""
         is_mine = self.holder == self.identity
         claim = self._base()
         spec = claim.spec
@@ -137,7 +137,7 @@ class Candidate:
         return claim
 
     def release(self, wall: datetime) -> Lease:
-        """Return the Lease that nobody holds any more."""
+        """Return the Lease without a holder."""
         released = self._base()
         spec = released.spec
         spec.holder_identity, spec.lease_duration_seconds = "", RELEASED_SECONDS
@@ -154,7 +154,7 @@ class Candidate:
         return lease
 
     def _wait_for(self, spec: LeaseSpec, now: float) -> None:
-        """Leave a holder its time: as long as its record says, or our own duration if that says nothing."""
+        """Wait for the holder's lease duration, or for this replica's if the Lease has none."""
         seconds = spec.lease_duration_seconds or self._options.lease_duration.total_seconds()
         self.free_at = max(self.free_at, now + seconds)
 

@@ -1,4 +1,4 @@
-"""Do what `Candidate` decides: try in time, begin and end the elected work, close the gate."""
+"""The leader elector: acquires, renews and releases the Lease, and starts and stops the elected group."""
 
 from __future__ import annotations
 
@@ -23,60 +23,60 @@ __all__ = ["ElectedWork", "ElectionStatistics", "LeaderElector", "make_identity"
 
 log = logging.getLogger("pyctrl.manager")
 
-STAGGER = 0.05  # of a retry period, at most, that a candidate lets pass when the lease has run out
+STAGGER = 0.05  # of a retry period: the longest random delay of a candidate after the Lease has expired
 
 
 class ElectedWork(Protocol):
-    """What runs while this replica leads. For the first time it is begun by who waits until the elector is ready."""
+    """The runnables of the leader. `Lifecycle` starts them for the first time, once the elector is ready."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing of it runs."""
+        """Whether none of them is running."""
         ...
 
-    def begin_elected(self) -> None:
-        """Begin anew, in the background."""
+    def restart_elected(self) -> None:
+        """Start them again, in the background."""
 
-    async def end_elected(self, patience: timedelta) -> None:
-        """Ask it to stop, cancel what has not after ``patience``, and return when it is over or cannot be helped."""
+    async def stop_elected(self, timeout: timedelta) -> None:
+        """Ask them to stop, cancel the remaining ones after ``timeout``, and return when they have ended or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionStatistics:
-    """How the election goes, as this replica sees it."""
+    """The state and counters of the leader election, as seen by this replica."""
 
     identity: str
     is_leader: bool
-    #: Who holds the lease, "" for nobody, and how often it has changed hands.
+    #: The holder of the Lease, "" for none, and how often it has changed.
     holder: str
     transitions: int
-    #: How long ago the last renewal that succeeded was sent; None when this replica does not lead.
+    #: The time since the last successful renewal was sent; None while this replica does not lead.
     since_renewal: timedelta | None
-    #: How often this replica has begun to lead, and had to stop against its will.
+    #: How often this replica has become leader, and how often it has lost the Lease.
     terms: int
     losses: int
     renewals: int
-    #: Renewals that had to read the Lease first, because it was not as this replica had left it.
+    #: Renewals that had to read the Lease first, because another client had changed it.
     slow_paths: int
-    #: Requests of the election that failed.
+    #: Failed requests.
     failures: int
 
 
 class LeaderElector:
-    """One replica's part in the election, run in the group `Group.ELECTION`: ready when it leads for the first time.
+    """Leader election of one replica, a runnable of `Group.ELECTION` that is ready once it leads for the first time.
 
-    It renews until it is asked to stop, which is after the elected work has ended, and then gives the lease up. When it
-    cannot renew it ends the elected work first, and then fails or contends again, as `OnLoss` says. It is the gate that
-    the elected work's writes pass.
+    It renews the Lease until it is asked to stop, which happens after the elected runnables have ended, and then
+    releases it. If it cannot renew the Lease it first stops the elected runnables, and then raises or contends again,
+    according to `OnLoss`. It is the write gate of the elected runnables.
 
     Args:
-        client: sends nothing but requests of the election; never behind a gate.
-        options: of the election.
-        work: what is begun and ended.
-        key: which Lease.
+        client: used for election requests only; not behind a write gate.
+        options: the leader election options.
+        work: the runnables to start and stop.
+        key: the namespace and name of the Lease.
         random: the source of jitter.
-        identity: what stands in the Lease for this replica.
-        recorder: tells of changes by Events of the Lease.
+        identity: the ``holderIdentity`` of this replica.
+        recorder: records changes of leadership as Events of the Lease.
     """
 
     name = "leader election"
@@ -98,24 +98,24 @@ class LeaderElector:
         self._random = random
         self._recorder = recorder
         self._candidate = Candidate(options, key, identity)
-        self._requests = LeaseLock(client, options, self._candidate, key)
+        self._lock = LeaseLock(client, options, self._candidate, key)
         self._stopping = asyncio.Event()
         self._has_led = asyncio.Event()
         self._terms = self._losses = 0
 
     @property
     def identity(self) -> str:
-        """What stands in the Lease for this replica."""
+        """The ``holderIdentity`` of this replica."""
         return self._candidate.identity
 
     @property
     def held_lease(self) -> tuple[str, float] | None:
-        """The Lease and when, on the loop's clock, it must have been renewed; None while this replica does not lead."""
+        """The Lease and its renew deadline on the loop's clock; None while this replica does not lead."""
         return (str(self.key), self._candidate.renew_until) if self._candidate.is_leading else None
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
-        """To create the Lease, to read and update this one only, and to tell of it."""
+        """Permissions to create the Lease, to read and update only this one, and to record Events."""
         where = PermissionScope.OWN if self._options.namespace is None else frozenset([self._options.namespace])
         rule = LEADER_ELECTION.rule
         create = replace(rule, verbs=("create",))
@@ -123,7 +123,7 @@ class LeaderElector:
         return (*(Permission(rule=rule, where=where) for rule in (create, change)), replace(EVENTS, where=where))
 
     def statistics(self) -> ElectionStatistics:
-        """Return numbers for metrics and tests."""
+        """Return the state and counters, for metrics."""
         renewed_at = self._candidate.renewed_at
         return ElectionStatistics(
             identity=self.identity,
@@ -135,13 +135,13 @@ class LeaderElector:
             else None,
             terms=self._terms,
             losses=self._losses,
-            renewals=self._requests.renewals,
-            slow_paths=self._requests.slow_paths,
-            failures=self._requests.failures,
+            renewals=self._lock.renewals,
+            slow_paths=self._lock.slow_paths,
+            failures=self._lock.failures,
         )
 
     def check(self, request: HttpRequest) -> None:
-        """Let a write of elected work pass while nobody else may lead; see `WriteGate`."""
+        """Raise NotLeading if another replica may lead by now; see `WriteGate`."""
         if not self._candidate.may_act(current_moment()):
             raise NotLeading(
                 f"{request} was not sent: this replica ({self.identity}) has not renewed the lease {self.key} within "
@@ -149,41 +149,41 @@ class LeaderElector:
             )
 
     def ask_to_stop(self) -> None:
-        """Give the lease up, and return from `run`."""
+        """Release the Lease, and let `run` return."""
         self._stopping.set()
 
     async def wait_until_ready(self) -> None:
-        """Return when it leads for the first time."""
+        """Return when this replica leads for the first time."""
         await self._has_led.wait()
 
     async def run(self) -> None:
-        """Contend, lead, and give up when asked to stop.
+        """Contend for the Lease and renew it, until asked to stop.
 
         Raises:
-            LeadershipLost: the lease could not be kept, and the elected work has been stopped.
+            LeadershipLost: the Lease could not be renewed; the elected runnables have been stopped.
         """
         try:
             while await self._acquire():
-                self._begin()
-                if (reason := await self._hold()) is None:
+                self._start_leading()
+                if (reason := await self._renew()) is None:
                     return
                 await self._step_down(reason)
         finally:
-            await self._give_up()
+            await self._release()
 
     # --- contend ---
 
     async def _acquire(self) -> bool:
-        """Try until the lease is taken; False when asked to stop before."""
+        """Try until the Lease is acquired; return False when asked to stop before."""
         log.info("Attempting to acquire leader lease...", extra=self._fields())
         holder = ""
         while not self._stopping.is_set():
-            if await self._requests.attempt():
+            if await self._lock.try_acquire_or_renew():
                 return True
-            if self._candidate.is_anothers and self._candidate.holder != holder:
+            if self._candidate.is_held_by_other and self._candidate.holder != holder:
                 holder = self._candidate.holder
-                log.info("Another replica leads", extra=self._fields() | {"holder": holder})
-            await self._pause(self._next_try())
+                log.info("Lease is held by another replica", extra=self._fields() | {"holder": holder})
+            await self._wait_until(self._next_try())
         return False
 
     def _next_try(self) -> float:
@@ -192,86 +192,87 @@ class LeaderElector:
         free_at = self._candidate.free_at
         return min(at, free_at + retry * STAGGER * self._random.random()) if free_at > now else at
 
-    def _begin(self) -> None:
+    def _start_leading(self) -> None:
         self._terms += 1
         log.info("Successfully acquired lease", extra=self._fields() | {"identity": self.identity})
-        self._tell("became leader")
+        self._record_event("became leader")
         if self._terms == 1:
             self._has_led.set()
         else:
-            self._work.begin_elected()
+            self._work.restart_elected()
 
     # --- lead ---
 
-    async def _hold(self) -> str | None:
-        """Renew until asked to stop, which is None, or until the work has to end, and say why."""
+    async def _renew(self) -> str | None:
+        """Renew until asked to stop, which returns None, or until the Lease is lost, which returns the reason."""
         candidate = self._candidate
         tried = candidate.renew_until - self._options.renew_deadline.total_seconds()
         while True:
-            if await self._pause(self._next_renewal(tried)):
+            if await self._wait_until(self._next_renewal(tried)):
                 return None
-            tried = _time()  # from try to try: a server that is slow to answer must not cost time between them
+            tried = _time()  # the period counts from try to try: a slow answer must not delay the next one
             if tried >= candidate.renew_until:
                 within = f"{self._options.renew_deadline.total_seconds():g} s"
-                why = self._requests.trouble or "this process stood still"
+                why = self._lock.last_error or "this process was suspended or its event loop blocked"
                 return f"{self.key} was not renewed within {within}: {why}"
-            await self._requests.attempt()
-            if candidate.is_anothers:
-                return f"{candidate.holder} has taken {self.key}"
+            await self._lock.try_acquire_or_renew()
+            if candidate.is_held_by_other:
+                return f"{candidate.holder} has acquired {self.key}"
 
     def _next_renewal(self, tried: float) -> float:
-        """Return when to try again: every retry period, and for the last time half of one before it is too late."""
+        """Return when to try again: every retry period, and a last time half a period before the renew deadline."""
         retry, until = self._options.retry_period.total_seconds(), self._candidate.renew_until
         last = until - retry / 2
         return last if tried < last <= tried + retry else min(tried + retry, until)
 
     async def _step_down(self, reason: str) -> None:
-        """End the elected work before anybody else may do it."""
+        """Stop the elected runnables before another replica may start them."""
         self._losses += 1
         log.error("Failed to renew lease", extra=self._fields() | {"reason": reason})
-        patience = self._candidate.cancel_at - _time()
-        if self._candidate.is_anothers:
-            patience = 0.0
-            self._candidate.lost()
-        await self._work.end_elected(timedelta(seconds=max(0.0, patience)))
-        self._candidate.lost()
-        self._tell("stopped leading")
+        seconds = self._candidate.cancel_at - _time()
+        if self._candidate.is_held_by_other:
+            seconds = 0.0
+            self._candidate.stop_leading()
+        await self._work.stop_elected(timedelta(seconds=max(0.0, seconds)))
+        self._candidate.stop_leading()
+        self._record_event("stopped leading")
         if self._options.on_loss is OnLoss.EXIT or not self._work.has_ended:
             raise LeadershipLost(f"leader election lost: {reason}")
 
     # --- end ---
 
-    async def _give_up(self) -> None:
-        """Leave the lease to others, if all elected work has ended."""
+    async def _release(self) -> None:
+        """Stop leading, and release the Lease if all elected runnables have ended."""
         was_leading = self._candidate.is_leading
-        self._candidate.lost()
-        if self._options.release_on_stop and (was_leading or self._requests.may_hold):
+        self._candidate.stop_leading()
+        if self._options.release_on_stop and (was_leading or self._lock.may_hold):
             if self._work.has_ended:
-                await self._requests.release()
+                await self._lock.release()
             else:
-                log.warning("The lease is not released, elected work still runs", extra=self._fields())
+                text = "Not releasing lease, leader election runnables are still running"
+                log.warning(text, extra=self._fields())
         if was_leading:
-            self._tell("stopped leading")
+            self._record_event("stopped leading")
 
-    # --- the rest ---
+    # --- helpers ---
 
-    async def _pause(self, until: float) -> bool:
-        """Wait until a moment of the loop's clock; True at once when asked to stop."""
+    async def _wait_until(self, until: float) -> bool:
+        """Wait until a time of the loop's clock; return True at once when asked to stop."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(until):
                 await self._stopping.wait()
         return self._stopping.is_set()
 
-    def _tell(self, what: str) -> None:
+    def _record_event(self, change: str) -> None:
         if self._candidate.lease is not None:
-            self._recorder.normal(self._candidate.lease, "LeaderElection", f"{self.identity} {what}", action="Elect")
+            self._recorder.normal(self._candidate.lease, "LeaderElection", f"{self.identity} {change}", action="Elect")
 
     def _fields(self) -> dict[str, object]:
         return {"lock": str(self.key)}
 
 
 def make_identity(host: str, random: Random) -> str:
-    """Return a name for this replica that no other has: ``host_uuid``, as client-go's users make it."""
+    """Return a unique identity for this replica: ``host_uuid``, as controller-runtime does."""
     return f"{host}_{uuid.UUID(int=random.getrandbits(128), version=4)}"
 
 

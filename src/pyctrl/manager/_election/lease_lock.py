@@ -1,4 +1,4 @@
-"""The requests of an election: reading the Lease, taking it, renewing it, giving it up, each in its time."""
+"""Requests for the Lease: read, acquire, renew and release, each with a timeout."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["LeaseLock", "current_moment"]
 
 log = logging.getLogger("pyctrl.manager")
 
-RELEASE_SECONDS = 4.0  # for giving the lease up; below the five that a group waits for who was cancelled
+RELEASE_SECONDS = 4.0  # for releasing the Lease; below the 5 s that a group waits for cancelled runnables
 
 
 class LeaseLock:
-    """Sends what a `Candidate` wants to know or to have written, and lets it know what came of it.
+    """Reads and writes the Lease for a `Candidate`, and records the results in it.
 
     Args:
-        client: sends nothing but requests of the election; never behind a gate.
-        options: of the election.
-        candidate: of this replica; nobody else tells it what was read or written.
-        key: which Lease.
+        client: used for election requests only; not behind a write gate.
+        options: the leader election options.
+        candidate: this replica's candidate; only this object updates it.
+        key: the namespace and name of the Lease.
     """
 
     def __init__(self, client: Client, options: LeaderElection, candidate: Candidate, key: Key) -> None:
@@ -36,16 +36,16 @@ class LeaseLock:
         self._options = options
         self._candidate = candidate
         self._key = key
-        #: A claim was sent, and since then nothing has shown that another one holds the lease.
+        #: Whether a claim was sent, and since then no other holder was observed.
         self.may_hold = False
-        #: Why the last request failed; "" when it did not.
-        self.trouble = ""
+        #: The error of the last request; "" if it succeeded.
+        self.last_error = ""
         self.renewals = self.slow_paths = self.failures = 0
 
-    async def attempt(self) -> bool:
-        """Try once to take the lease or to renew it, and tell whether that went well."""
+    async def try_acquire_or_renew(self) -> bool:
+        """Try once to acquire or renew the Lease; return whether that succeeded."""
         try:
-            if self._candidate.is_leading and await self._renew_as_it_was():
+            if self._candidate.is_leading and await self._renew_without_reading():
                 return True
             await self._read()
             if not self._candidate.may_write(current_moment().loop):
@@ -59,7 +59,7 @@ class LeaseLock:
         return True
 
     async def release(self) -> None:
-        """Give the lease up, if this replica holds it; a failure is logged, and the lease runs out by itself."""
+        """Release the Lease if this replica holds it. A failure is logged; the Lease then expires."""
         try:
             async with asyncio.timeout(RELEASE_SECONDS):
                 while not await self._try_to_release():
@@ -69,7 +69,7 @@ class LeaseLock:
             log.warning("Failed to release lease", extra=self._fields() | {"error": reason})
 
     async def _try_to_release(self) -> bool:
-        self._candidate.saw(await self._client.find(Lease, self._key), current_moment().loop)
+        self._candidate.observe(await self._client.find(Lease, self._key), current_moment().loop)
         if self._candidate.holder != self._candidate.identity:
             return True
         with suppress(Conflict):
@@ -78,8 +78,8 @@ class LeaseLock:
             return True
         return False
 
-    async def _renew_as_it_was(self) -> bool:
-        """Renew without reading; False when somebody else has written, or the server has another reason."""
+    async def _renew_without_reading(self) -> bool:
+        """Renew the Lease as last observed; False if it has changed, or the server rejects the update."""
         try:
             await self._write()
         except ApiError as error:
@@ -92,12 +92,12 @@ class LeaseLock:
     async def _read(self) -> None:
         async with self._limit():
             lease = await self._client.find(Lease, self._key)
-        self._candidate.saw(lease, current_moment().loop)
-        if self._candidate.is_anothers:
+        self._candidate.observe(lease, current_moment().loop)
+        if self._candidate.is_held_by_other:
             self.may_hold = False
 
     async def _write(self) -> None:
-        """Take or renew the lease: only if it still is as it was read."""
+        """Acquire or renew the Lease, only if it is unchanged since it was read."""
         sent = current_moment()
         claim = self._candidate.claim(sent.wall)
         self.may_hold = True
@@ -105,27 +105,27 @@ class LeaseLock:
             write = self._client.update if self._candidate.lease is not None else self._client.create
             lease = await write(claim)
         self.renewals += self._candidate.is_leading
-        self._candidate.wrote(lease, sent)
-        self.trouble = ""
+        self._candidate.renewed(lease, sent)
+        self.last_error = ""
 
     def _limit(self) -> asyncio.Timeout:
-        """Bound one request; none may keep a leader waiting beyond the moment at which it must stop its work."""
+        """Return the timeout of one request; a leader's request never outlasts its renew deadline."""
         at = current_moment().loop + self._options.request_timeout.total_seconds()
         return asyncio.timeout_at(min(at, self._candidate.renew_until) if self._candidate.is_leading else at)
 
     def _failed(self, error: Exception) -> None:
         self.failures += 1
-        trouble = str(error)
-        if isinstance(error, TimeoutError):  # what was wrong before says more than that time is up
-            trouble = self.trouble or "the server did not answer in time"
-        level = logging.DEBUG if trouble == self.trouble else logging.WARNING  # every two seconds it is noise
-        self.trouble = trouble
-        log.log(level, "Failed to update lease", extra=self._fields() | {"error": trouble})
+        text = str(error)
+        if isinstance(error, TimeoutError):  # the previous error says more than a timeout does
+            text = self.last_error or "the server did not answer in time"
+        level = logging.DEBUG if text == self.last_error else logging.WARNING  # repeats every two seconds are noise
+        self.last_error = text
+        log.log(level, "Failed to update lease", extra=self._fields() | {"error": text})
 
     def _fields(self) -> dict[str, object]:
         return {"lock": str(self._key)}
 
 
 def current_moment() -> Moment:
-    """Return this moment on both clocks."""
+    """Return the current moment on both clocks."""
     return Moment(asyncio.get_running_loop().time(), _clock.now())

@@ -1,4 +1,4 @@
-"""Ask the server whether somebody may do something: access reviews, a few at once."""
+"""Access reviews: ask the API server which accesses a user has, several at a time."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from pyctrl.errors import Forbidden, NotFound, PyctrlError, UnknownKind
 
 __all__ = ["AccessReview", "AccessReviewStatus", "review_accesses", "whoami"]
 
-CONCURRENT_REVIEWS = (
-    8  # reviews; each takes the server well below a millisecond, so that most of it is the way there and back
-)
-# For each connection, at least: to make one takes as long as three of them, and with TLS 0.3 MB while it is kept.
+# Reviews at a time. Each takes the server well below a millisecond, so most of the time is the round trip.
+CONCURRENT_REVIEWS = 8
+# Reviews for each connection, at least: opening one takes as long as three reviews, and 0.3 MB with TLS.
 REVIEWS_PER_CONNECTION = 4
 
 
 class AccessReviewStatus(Enum):
-    """What a review says."""
+    """The result of a review."""
 
     ALLOWED = "allowed"
     MISSING = "missing"
-    #: It could not be asked: nobody knows.
+    #: The review failed.
     UNKNOWN = "unknown"
 
 
@@ -37,11 +36,10 @@ class AccessReview:
     """An access, and whether it is allowed.
 
     Attributes:
-        access: what was asked for.
-        verdict: the answer.
-        remark: what the server says about it, such as a role that a binding names and that does not exist; or why it
-            could not be asked.
-        may_change: that it could not be asked may pass by itself.
+        access: the reviewed access.
+        verdict: the result.
+        remark: the server's remark, such as a binding to a role that does not exist; or why the review failed.
+        may_change: whether a failed review may succeed later.
     """
 
     access: Access
@@ -57,13 +55,13 @@ async def review_accesses(
     account: Key | None = None,
     patience: timedelta = timedelta(seconds=10),
 ) -> list[AccessReview]:
-    """Review accesses, each once; never raises for what the server says or does not say.
+    """Review accesses, each once. Errors of the server do not raise, but make a review UNKNOWN.
 
     Args:
-        client: whose rights are reviewed, if there is no account.
-        accesses: what to ask for.
-        account: the service account that is meant; to ask for others takes the right to create SubjectAccessReviews.
-        patience: for all of it; what was not answered by then is unknown.
+        client: sends the reviews; without ``account``, its user is reviewed.
+        accesses: the accesses to review.
+        account: the service account to review, which needs permission to create SubjectAccessReviews.
+        patience: the timeout of all reviews together; those not answered by then are UNKNOWN.
 
     Returns:
         The reviews, in the order of the accesses.
@@ -82,8 +80,8 @@ async def review_accesses(
 
 
 async def whoami(client: Client) -> str:
-    """Return the user as the server knows it, or "" when it does not tell."""
-    from pyctrl.kinds.authentication.v1 import SelfSubjectReview  # here: most programs lack nothing and need it never
+    """Return the user name that the server authenticates the client as; "" if the server does not return it."""
+    from pyctrl.kinds.authentication.v1 import SelfSubjectReview  # here: only needed when permissions are missing
 
     try:
         answer = await client.create(SelfSubjectReview())
@@ -98,7 +96,7 @@ async def _work(
     for access in waiting:
         review = reviews[access] = await _review(client, access, account)
         if review.verdict is AccessReviewStatus.UNKNOWN and not review.may_change:
-            for other in waiting:  # who cannot be asked for one thing cannot be asked for the others
+            for other in waiting:  # if one review is not possible, the others are not either
                 reviews[other] = _unknown(other, review.remark)
 
 
@@ -115,7 +113,7 @@ async def _review(client: Client, access: Access, account: Key | None) -> Access
 
 
 async def _post_review(client: Client, access: Access, account: Key | None) -> tuple[bool, str]:
-    """Send a review, untyped: to build the classes of these kinds would take longer than all reviews do."""
+    """Send a review as an untyped object: building the classes of these kinds takes longer than all reviews."""
     if access.is_resource:
         parts = ("verb", "group", "resource", "subresource", "namespace", "name")
         spec: dict[str, Any] = {"resourceAttributes": {part: getattr(access, part) for part in parts}}

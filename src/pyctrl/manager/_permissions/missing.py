@@ -1,4 +1,4 @@
-"""Rights that are missing, put into words: what, for whom, and how to grant it. Asks nobody."""
+"""Missing permissions, grouped by resource and described: which runnables need them, and how to grant them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["MissingPermission", "missing_permissions"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingPermission:
-    """Verbs on one resource that are missing together.
+    """The missing verbs on one resource.
 
     Attributes:
         accesses: one for each verb.
-        affected: the names of controllers, and of what else needs it, as a message shows them.
-        is_waiting: whether these do nothing until it is granted, or run, and what needs it fails; None says neither.
-        is_essential: whether somebody needs it who cannot do without.
-        remark: what the server said.
-        undeclared: the name of the reconciler's class that uses it without saying so.
-        cluster: where it is missing; "" for the manager's own.
+        affected: the names of the controllers and other runnables that need them.
+        is_waiting: whether these wait until it is granted (True), or run while requests fail (False); None: not stated.
+        is_essential: whether a runnable cannot work without it.
+        remark: the server's remark.
+        undeclared: the name of the reconciler class that uses it without declaring it.
+        cluster: the cluster; "" for the manager's own.
     """
 
     accesses: tuple[Access, ...]
@@ -34,13 +34,13 @@ class MissingPermission:
     cluster: str = ""
 
     def remedy(self, user: str) -> rbac.Remedy:
-        """Say how to grant it to a user."""
+        """Return how to grant it to a user."""
         first = self.accesses[0]
         return rbac.remedy(self.rule, first.namespace, user=user)
 
     @property
     def rule(self) -> AccessRule:
-        """The rule that is missing."""
+        """The missing rule of an RBAC role."""
         first, verbs = self.accesses[0], tuple(access.verb for access in self.accesses)
         if not first.is_resource:
             return AccessRule(verbs=verbs, paths=(first.path,))
@@ -48,15 +48,15 @@ class MissingPermission:
         return AccessRule(verbs=verbs, groups=(first.group,), resources=(first.shown_resource,), names=names)
 
     def text(self, user: str) -> str:
-        """Say what is missing, for whom, and what to do about it; several lines, the commands last."""
+        """Return a message of several lines: what is missing, for which runnables, and the commands that grant it."""
         remedy = self.remedy(user)
         lines = [f"{_and(self.affected) or user or 'its user'} may not {remedy.what}{self._place}{self._consequence}"]
         if self.undeclared:
-            lines.append(f"it is not declared: {self._declaration}")
+            lines.append(f"this permission is not declared: {self._declaration}")
         if self.remark:
             lines.append(f"the server adds: {self.remark}")
         if user == "system:anonymous":
-            lines.append("the server does not know who asks: there is no login, or it was not accepted")
+            lines.append("the request was anonymous: there are no credentials, or the server did not accept them")
         return "\n".join((*lines, remedy.text))
 
     @property
@@ -69,15 +69,15 @@ class MissingPermission:
         if not self.affected or self.is_waiting is None:
             return ""
         if not self.is_essential:
-            return f", and {'goes' if is_one else 'go'} on without"
+            return f", and {'continues' if is_one else 'continue'} without"
         if self.is_waiting:
             return f", and {'waits until it may' if is_one else 'wait until they may'}"
-        return f"; what fails of it is tried again once {'it' if is_one else 'they'} may"
+        return f"; failed requests are retried once {'it' if is_one else 'they'} may"
 
     @property
     def _declaration(self) -> str:
         lacking = rbac.declaration(self.accesses, cluster=self.cluster)
-        return f"the rbac of {self.undeclared} lacks {lacking}, and so do roles that are made of it"
+        return f"the rbac of {self.undeclared} lacks {lacking}, and so do the roles generated from it"
 
 
 def missing_permissions(
@@ -88,35 +88,35 @@ def missing_permissions(
     *,
     cluster: str = "",
 ) -> list[MissingPermission]:
-    """Put the verbs of each resource together.
+    """Group missing accesses by resource.
 
     Args:
-        missing: what is missing, with the server's remark.
-        affected: who needs what: a name, whether it waits, and its accesses.
-        undeclared: names of classes, and what they use without saying so.
-        dispensable: what those who need it can do without.
-        cluster: where; "" for the manager's own.
+        missing: the missing accesses, with the server's remarks.
+        affected: the runnables: name, whether it waits, and the accesses that it needs.
+        undeclared: names of reconciler classes, with accesses that they use without declaring them.
+        dispensable: accesses that the runnables can work without.
+        cluster: the cluster; "" for the manager's own.
     """
     found: dict[Access, dict[Access, str]] = {}
     for access, remark in sorted(missing):
         found.setdefault(access._replace(verb=""), {})[access] = remark
     users = [(name, is_waiting, frozenset(accesses)) for name, is_waiting, accesses in affected]
-    silent = {access: name for name, access in undeclared}
-    made = []
+    class_of = {access: name for name, access in undeclared}
+    permissions = []
     for _, remarks in sorted(found.items()):
-        who = [(name, is_waiting) for name, is_waiting, needs in users if not needs.isdisjoint(remarks)]
-        made.append(
+        needing = [(name, is_waiting) for name, is_waiting, needs in users if not needs.isdisjoint(remarks)]
+        permissions.append(
             MissingPermission(
                 accesses=tuple(remarks),
-                affected=tuple(name for name, _ in who),
-                is_waiting=all(is_waiting for _, is_waiting in who),
+                affected=tuple(name for name, _ in needing),
+                is_waiting=all(is_waiting for _, is_waiting in needing),
                 is_essential=not all(access in dispensable for access in remarks),
                 remark=next(filter(None, remarks.values()), ""),
-                undeclared=next((silent[access] for access in remarks if access in silent), ""),
+                undeclared=next((class_of[access] for access in remarks if access in class_of), ""),
                 cluster=cluster,
             )
         )
-    return made
+    return permissions
 
 
 def _and(words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Whether the login may do what the program needs: reviewed at start, and whenever the server has refused something."""
+"""Permission watcher: reviews the required permissions at start and after each Forbidden response."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ from pyctrl.rbac import Grants, Permission
 
 __all__ = ["PermissionLog", "PermissionWatcher"]
 
+log = logging.getLogger("pyctrl.manager")
 
-REVIEW_DELAYS = (2.0, 4.0, 8.0, 16.0, 30.0)  # seconds until what is missing is reviewed again; the last one for ever
-REVIEW_TIMEOUT = 10.0  # seconds for the reviews of one round; a server that is alive takes milliseconds
-REVIEW_INTERVAL = 2.0  # seconds between reviews that refusals ask for: of a server that says one thing and does another
+REVIEW_DELAYS = (2.0, 4.0, 8.0, 16.0, 30.0)  # seconds before missing permissions are reviewed again; the last repeats
+REVIEW_TIMEOUT = 10.0  # seconds for all reviews of one round; a healthy server takes milliseconds
+REVIEW_INTERVAL = 2.0  # seconds between reviews after Forbidden responses, which reviews may contradict
+REMINDER = 300.0  # seconds between reminders, so that the end of a log shows why controllers wait
 
 
 class PermissionWatcher:
-    """Review what a manager's runnables need, say what is missing, and let controllers know what they lack.
+    """Reviews the permissions of a manager's runnables, logs missing ones, and notifies the controllers.
 
-    Ready when everything was reviewed once, or could not be within ten seconds; what is unknown keeps nobody from
-    anything. What is missing is reviewed again, after 2 to 30 seconds, until it is granted; then, at once, controllers
-    that waited for it begin, kinds are listed, and requests that were refused are tried again.
+    Ready when all permissions were reviewed once, or after ten seconds; unknown permissions block no runnable. Missing
+    permissions are reviewed again after 2 to 30 seconds until they are granted. Then controllers that waited for them
+    start, kinds are listed, and forbidden requests are retried, all at once.
 
     Args:
-        client: whose rights are reviewed, and how.
-        is_strict: missing rights are an error, at start.
-        is_optional: the cluster is one of several of which each may lack rights: only controllers that live in it wait.
-        members: what runs, with what it needs.
-        informers: what is cached.
-        resolve: which namespaces permissions are about.
+        client: sends the reviews; its user is reviewed.
+        is_strict: whether permissions missing at start are an error.
+        is_optional: whether the cluster is one of a fleet: only controllers in that cluster wait for permissions there.
+        members: returns the runnables, with the permissions that they declare.
+        informers: returns the informers of the cache.
+        resolve: returns the permissions that apply to this cluster, by namespace.
     """
 
     name = "preflight"
@@ -62,30 +64,32 @@ class PermissionWatcher:
         self._needs = RequiredPermissions(members=members, informers=informers, resolve=resolve, cluster=client.cluster)
         self._log = PermissionLog(self._needs)
         self._reviews: dict[Access, AccessReview] = {}
-        self._suspects: dict[Access, None] = {}  # refused, although nobody knows that they are missing
-        self._rounds = 0  # without news
+        self._suspects: dict[Access, None] = {}  # forbidden, although the last review allowed them
+        self._rounds = 0  # without a change
         self._reviewed_at = 0.0
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._reviewed = asyncio.Event()
 
-    # --- what others tell, and ask ---
+    # --- used by controllers, caches and the manager ---
 
     def adopt(self, controller: Controller) -> None:
-        """Look after a controller: it waits until its rights have been reviewed."""
-        controller.permissions.expect_review(self._client.cluster, on_refusal=partial(self.suspect, by=controller))
-        self._news.set()
+        """Let a controller wait until its permissions have been reviewed."""
+        controller.permissions.expect_review(
+            self._client.cluster, on_refusal=partial(self.check_refusal, by=controller)
+        )
+        self._changed.set()
 
     def reset(self) -> None:
-        """Review everything again: somebody else is logged in."""
+        """Review all permissions again, because the user has changed."""
         self._reviews.clear()
         self._log.user, self._rounds = "", 0
-        self._news.set()
+        self._changed.set()
 
-    def suspect(self, error: Forbidden, by: Controller | None = None) -> bool:
-        """Take note of a refusal; say whether what to do about it is told here."""
+    def check_refusal(self, error: Forbidden, by: Controller | None = None) -> bool:
+        """Review an access that was forbidden; return whether this watcher logs how to grant it."""
         refused = Access.refused_by(error)
         if refused is None or not self._reviewed.is_set():
-            return refused is not None  # the first review is on its way
+            return refused is not None  # the first review is in progress
         self._log.user = self._log.user or error.user
         suspects = [access for access in self._needs.accesses(by) if access.includes(refused)]
         if not suspects and by is not None:
@@ -94,81 +98,85 @@ class PermissionWatcher:
         verdicts = {self._reviews[access].verdict for access in suspects if access in self._reviews}
         if AccessReviewStatus.UNKNOWN in verdicts:
             if by is not None:
-                self._log.missing(
-                    [AccessReview(access=refused, verdict=AccessReviewStatus.MISSING)]
-                )  # the refusal is proof enough
+                review = AccessReview(access=refused, verdict=AccessReviewStatus.MISSING)  # as the response shows
+                self._log.missing([review])
             return by is not None
         if AccessReviewStatus.MISSING not in verdicts:
-            self._look_into(suspects)
+            self._review_soon(suspects)
         return bool(suspects)
 
-    def _look_into(self, suspects: Sequence[Access]) -> None:
-        """Review soon what was refused; if that is nothing, what is needed has changed since the last review."""
+    def _review_soon(self, suspects: Sequence[Access]) -> None:
+        """Schedule a review of forbidden accesses, or of all requirements if they have changed since the last one."""
         if not suspects or not self._suspects.keys() >= set(suspects):
             self._suspects.update(dict.fromkeys(suspects))
-            asyncio.get_running_loop().call_at(self._reviewed_at + REVIEW_INTERVAL, self._news.set)
+            asyncio.get_running_loop().call_at(self._reviewed_at + REVIEW_INTERVAL, self._changed.set)
 
     @property
     def missing(self) -> dict[str, str]:
-        """What is missing, in words, by the name of who needs it."""
+        """Descriptions of the missing accesses, by the name of the runnable that needs them."""
         return self._needs.affected(review.access for review in self._with(AccessReviewStatus.MISSING))
 
-    # --- its life ---
+    # --- reviews ---
 
     async def run(self) -> None:
-        """Review at start, then what was refused, and again and again what is missing."""
+        """Review all permissions at start, then repeatedly the missing and forbidden ones."""
         await self._review()
         self._reviewed.set()
         while True:
-            await self._pause()
+            await self._wait_for_next_round()
             await self._review()
 
     async def wait_until_ready(self) -> None:
-        """Wait for the first review. Raises MissingRights if that is asked for."""
+        """Wait for the first review.
+
+        Raises:
+            MissingRights: permissions are missing, and the watcher is strict.
+        """
         await self._reviewed.wait()
         missing = self._with(AccessReviewStatus.MISSING)
         if self._is_strict and missing:
-            texts = [replace(gap, is_waiting=None).text(self._log.user) for gap in self._needs.gaps(missing)]
-            raise MissingRights("the login may not do what this program needs:\n\n" + "\n\n".join(texts))
+            permissions = self._needs.missing_permissions(missing)
+            texts = [replace(each, is_waiting=None).text(self._log.user) for each in permissions]
+            raise MissingRights("the user lacks permissions that this program needs:\n\n" + "\n\n".join(texts))
 
-    async def _pause(self) -> None:
-        """Wait for news, or until it is time to ask again."""
+    async def _wait_for_next_round(self) -> None:
+        """Wait for a change, or until missing permissions are due for another review."""
         is_open = any(self._is_open(access) for access in self._needs.accesses())
         pause = REVIEW_DELAYS[min(self._rounds, len(REVIEW_DELAYS) - 1)] if is_open else None
         with suppress(TimeoutError):
             async with asyncio.timeout(pause):
-                await self._news.wait()
+                await self._changed.wait()
                 return
         self._rounds += 1
 
     async def _review(self) -> None:
-        self._news.clear()
-        await self._locate()
+        self._changed.clear()
+        await self._wait_for_discovery()
         self._needs.refresh()
         suspects, self._suspects = self._suspects, {}
         wanted = [access for access in self._needs.accesses() if self._is_open(access) or access in suspects]
         reviews = await review_accesses(self._client, wanted, patience=timedelta(seconds=REVIEW_TIMEOUT))
         if not self._log.user and any(review.verdict is AccessReviewStatus.MISSING for review in reviews):
             self._log.user = await whoami(self._client)
-        self._take(reviews)  # no await from here: what is said, what controllers know and what is asked next agree
+        self._apply(reviews)  # no await from here on: log, controllers and the next review must agree
 
-    async def _locate(self) -> None:
-        """Wait until the resources of kinds without a class are known; before, their names may be guesses."""
+    async def _wait_for_discovery(self) -> None:
+        """Wait until the resources of kinds without a class are known; until then their names are guesses."""
         with suppress(TimeoutError):
             async with asyncio.timeout(REVIEW_TIMEOUT):
                 for informer in self._informers():
                     await informer.wait_until_located()
 
-    # --- what is known ---
+    # --- results ---
 
-    def _take(self, reviews: Sequence[AccessReview]) -> None:
-        """Keep what was found out, and let everybody know."""
+    def _apply(self, reviews: Sequence[AccessReview]) -> None:
+        """Store reviews, log what is missing or granted, and notify controllers and informers."""
         self._reviewed_at = asyncio.get_running_loop().time()
         for review in reviews:
             if review.verdict is not AccessReviewStatus.UNKNOWN or review.access not in self._reviews:
                 self._reviews[review.access] = review
-        granted = [review for review in self._with(AccessReviewStatus.ALLOWED) if review.access in self._log.told]
-        missing = [review for review in self._with(AccessReviewStatus.MISSING) if review.access not in self._log.told]
+        granted = [review for review in self._with(AccessReviewStatus.ALLOWED) if review.access in self._log.logged]
+        missing = [review for review in self._with(AccessReviewStatus.MISSING) if review.access not in self._log.logged]
         if missing or granted:
             self._rounds = 0
         if self._reviewed.is_set() or not self._is_strict:
@@ -176,10 +184,10 @@ class PermissionWatcher:
             self._log.remind(self.missing)
         self._log.unknown(reviews)
         self._log.granted(granted)
-        self._tell(granted)
+        self._notify(granted)
 
-    def _tell(self, granted: Sequence[AccessReview]) -> None:
-        """Let controllers and informers make use of what was granted, and controllers know what they lack."""
+    def _notify(self, granted: Sequence[AccessReview]) -> None:
+        """Let informers retry granted resources, and tell controllers which permissions are missing."""
         for review in granted:
             self._needs.forget_undeclared(review.access)
         readable = {(review.access.group, review.access.resource) for review in granted}
@@ -189,70 +197,66 @@ class PermissionWatcher:
         missing = {review.access for review in self._with(AccessReviewStatus.MISSING)}
         for controller, need in self._needs.of_controllers():
             lacking = [access for access in need.accesses if access in missing]
-            is_guest = self._is_optional and controller.cluster != self._client.cluster
-            dispensable = lacking if is_guest else need.dispensable
+            is_foreign = self._is_optional and controller.cluster != self._client.cluster
+            dispensable = lacking if is_foreign else need.dispensable
             controller.permissions.review(lacking, dispensable=dispensable, cluster=self._client.cluster)
 
     def _with(self, verdict: AccessReviewStatus) -> list[AccessReview]:
-        """Return what has a verdict, of what is needed."""
+        """Return the reviews of needed accesses that have this result."""
         needed = self._needs.accesses()
         return [r for access in needed if (r := self._reviews.get(access)) is not None and r.verdict is verdict]
 
     def _is_open(self, access: Access) -> bool:
-        """Tell whether a review may say something new without anybody having been refused."""
+        """Return whether another review may have a new result although no request was forbidden."""
         review = self._reviews.get(access)
         return review is None or review.verdict is AccessReviewStatus.MISSING or review.may_change
 
 
-log = logging.getLogger("pyctrl.manager")
-
-REMINDER = 300.0  # seconds; whoever looks at the end of a log sees why nothing happens
-
-
 class PermissionLog:
-    """Says what is missing, granted or unknown, and remembers what it has said."""
+    """Logs missing, granted and unknown permissions, each once."""
 
     def __init__(self, needs: RequiredPermissions) -> None:
         self._needs = needs
-        self._told: dict[Access, None] = {}
-        self._is_mute = False
+        self._logged: dict[Access, None] = {}
+        self._has_logged_unknown = False
         self._reminded_at = 0.0
-        #: Who is logged in, as the server says; "" before anybody knows.
+        #: The authenticated user, as the server returned it; "" until it is known.
         self.user = ""
 
     @property
-    def told(self) -> Collection[Access]:
-        """What was said to be missing."""
-        return self._told.keys()
+    def logged(self) -> Collection[Access]:
+        """The accesses that were logged as missing."""
+        return self._logged.keys()
 
     def missing(self, missing: Iterable[AccessReview]) -> None:
-        """Say what is missing and how to grant it, unless that was said."""
-        news = [review for review in missing if review.access not in self._told]
-        for gap in self._needs.gaps(news):
-            log.warning("%s", Lines(gap.text(self.user)), extra={"needed_by": gap.affected})
+        """Log missing permissions and how to grant them, unless that was logged before."""
+        new = [review for review in missing if review.access not in self._logged]
+        for each in self._needs.missing_permissions(new):
+            log.warning("%s", Lines(each.text(self.user)), extra={"needed_by": each.affected})
             self._reminded_at = asyncio.get_running_loop().time()
-        self._told.update(dict.fromkeys(review.access for review in news))
+        self._logged.update(dict.fromkeys(review.access for review in new))
 
     def granted(self, granted: Iterable[AccessReview]) -> None:
-        """Say what is no longer missing."""
+        """Log permissions that are no longer missing."""
         reviews = list(granted)
-        for gap in self._needs.gaps(reviews):
-            log.info("rights granted: %s", gap.remedy(self.user).what, extra={"needed_by": gap.affected})
+        for each in self._needs.missing_permissions(reviews):
+            log.info("Permission granted: %s", each.remedy(self.user).what, extra={"needed_by": each.affected})
         for review in reviews:
-            self._told.pop(review.access, None)
+            self._logged.pop(review.access, None)
 
     def unknown(self, reviews: Iterable[AccessReview]) -> None:
-        """Say that rights could not be reviewed, once."""
+        """Log once that permissions could not be reviewed."""
         unknown = [review for review in reviews if review.verdict is AccessReviewStatus.UNKNOWN]
-        if unknown and not self._is_mute:
-            self._is_mute = True
-            facts = {"rights": len(unknown), "reason": unknown[0].remark}
+        if unknown and not self._has_logged_unknown:
+            self._has_logged_unknown = True
+            facts = {"permissions": len(unknown), "reason": unknown[0].remark}
             level = logging.WARNING if unknown[0].may_change else logging.INFO
-            log.log(level, "rights could not be reviewed; what is missing will show when it is refused", extra=facts)
+            log.log(level, "Failed to review permissions, missing ones show as Forbidden responses", extra=facts)
 
     def remind(self, missing: Mapping[str, str]) -> None:
-        """Say in one line, now and then, that rights are still missing: by name, what."""
+        """Log, every five minutes, that permissions are still missing."""
         now = asyncio.get_running_loop().time()
         if missing and now - self._reminded_at >= REMINDER:
             self._reminded_at = now
-            log.warning("rights are still missing, see above how to grant them", extra={"missing": dict(missing)})
+            text = "Permissions are still missing, see the earlier warnings for how to grant them"
+            log.warning(text, extra={"missing": dict(missing)})

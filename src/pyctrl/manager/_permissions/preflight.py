@@ -1,4 +1,4 @@
-"""What a manager does about rights that are missing; what does it is imported when a manager connects."""
+"""The option `Preflight`. `PermissionWatcher`, which applies it, is imported when a manager connects."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["Preflight"]
 
 
 class Preflight(Enum):
-    """What a manager does about rights that are missing."""
+    """How a manager handles missing permissions."""
 
-    #: Nothing: whoever needs them finds out.
+    #: Do not review permissions: requests fail with Forbidden.
     OFF = "off"
-    #: Say what is missing and how to grant it; controllers that need it wait, the others run.
+    #: Log what is missing and how to grant it; controllers that need it wait, the others run.
     WARN = "warn"
-    #: At start, end with `MissingRights`; later, as `WARN`.
+    #: At start, raise `MissingRights`; later, as `WARN`.
     STRICT = "strict"

@@ -1,4 +1,4 @@
-"""What the runnables of a manager need, by who needs it: what they declare, and what they turned out to use."""
+"""The permissions that a manager's runnables require: declared ones, and undeclared ones that they use."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ __all__ = ["RequiredPermissions", "RunnablePermissions"]
 
 @dataclass(frozen=True, slots=True)
 class RunnablePermissions:
-    """What one runnable needs."""
+    """The accesses that one runnable needs."""
 
     name: str
     controller: Controller | None
     accesses: Sequence[Access]
-    #: Those of them that it can do without.
+    #: Those that it can work without.
     dispensable: frozenset[Access] = frozenset()
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it does nothing as long as something is missing."""
+        """Whether it waits while an access is missing."""
         return self.controller is not None and not self.controller.state.is_at_work
 
 
 class RequiredPermissions:
-    """What is needed, as of the last `refresh`.
+    """The accesses needed in one cluster, as of the last `refresh`.
 
     Args:
-        members: what runs, with the permissions that it declares.
-        informers: what is cached.
-        resolve: which of these permissions are needed here, and in which namespaces.
-        cluster: the name of the cluster, unless it is the manager's own.
+        members: returns the runnables, with the permissions that they declare.
+        informers: returns the informers of the cache.
+        resolve: returns the permissions that apply to this cluster, by namespace.
+        cluster: the name of the cluster; "" for the manager's own.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class RequiredPermissions:
         self._undeclared: dict[str, dict[Access, None]] = {}  # by controller
 
     def refresh(self) -> None:
-        """Find out what is needed now: runnables come and go, and resources get to be known by name."""
+        """Update what is needed: runnables are added and end, and discovery finds the resources of kinds."""
         guessed = {i.resource[:2] for i in self._informers() if i.resource.namespaced is None}
         found = []
         for member in self._members():
@@ -70,27 +70,27 @@ class RequiredPermissions:
         self._all = found
 
     def accesses(self, of: Controller | None = None) -> Iterable[Access]:
-        """Return what is needed, each once, by a controller or by all."""
+        """Return the accesses needed by a controller or by all runnables, each once."""
         needs = [need for need in self._all if of is None or need.controller is of]
         return dict.fromkeys(access for need in needs for access in need.accesses)
 
     def of_controllers(self) -> Iterable[tuple[Controller, RunnablePermissions]]:
-        """Return what each controller needs."""
+        """Return the needs of each controller."""
         return [(need.controller, need) for need in self._all if need.controller is not None]
 
     def note_undeclared(self, controller: Controller, access: Access) -> None:
-        """Take note of what a controller uses and has not declared; it counts from the next `refresh` on."""
+        """Record an access that a controller uses without declaring it; it counts from the next `refresh` on."""
         self._undeclared.setdefault(controller.name, {})[access] = None
 
     def forget_undeclared(self, access: Access) -> None:
-        """Forget what is granted, declared or not."""
+        """Forget an undeclared access that has been granted."""
         for undeclared in self._undeclared.values():
             undeclared.pop(access, None)
 
-    # --- in words ---
+    # --- descriptions ---
 
-    def gaps(self, missing: Iterable[AccessReview]) -> list[MissingPermission]:
-        """Put what is missing together by resource, with who needs it."""
+    def missing_permissions(self, missing: Iterable[AccessReview]) -> list[MissingPermission]:
+        """Group missing accesses by resource, with the runnables that need them."""
         classes = {controller.name: type(controller.reconciler).__name__ for controller, _ in self.of_controllers()}
         undeclared = [(classes[name], a) for name, of in self._undeclared.items() if name in classes for a in of]
         users = [(need.name, need.is_waiting, self._own(need)) for need in self._all]
@@ -99,13 +99,13 @@ class RequiredPermissions:
         return missing_permissions(remarked, users, undeclared, dispensable, cluster=self._cluster)
 
     def affected(self, missing: Iterable[Access]) -> dict[str, str]:
-        """Say of each who needs something of it what is missing."""
+        """Return a description of the missing accesses, by the name of the runnable that needs them."""
         lacking = set(missing)
         found = {need.name: [str(access) for access in self._own(need) if access in lacking] for need in self._all}
         return {name: f"it may not {', '.join(words)}" for name, words in found.items() if words}
 
     def _own(self, need: RunnablePermissions) -> Sequence[Access]:
-        """Return what somebody is named for. The cache needs what controllers need: it is named for the rest only."""
+        """Return the accesses that a runnable is named for; for the cache, without those of controllers."""
         if need.controller is not None:
             return need.accesses
         theirs = {access for _, their in self.of_controllers() for access in their.accesses}

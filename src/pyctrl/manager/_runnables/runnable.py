@@ -1,4 +1,4 @@
-"""What a manager runs, and one of them while it runs."""
+"""Protocols of runnables, and the handle of a running one."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ log = logging.getLogger("pyctrl.manager")
 
 @runtime_checkable
 class Runnable(Protocol):
-    """Something with one life: `run` begins it and returns when it is over.
+    """An object with ``async def run()``, which the manager runs as a task.
 
-    Returning early is fine, raising stops the manager, unless it was added with a `Restart`: then it runs again.
-    When the manager stops, `run` is cancelled; it may clean up in ``finally`` as long as the grace period lasts. A
-    runnable that wants to finish its work first has ``ask_to_stop`` as well (see `StoppableRunnable`).
+    It may return early. If it raises, the manager stops, unless the runnable was added with a `Restart`. When the
+    manager stops, it cancels `run`, which may clean up in ``finally`` within the grace period. A runnable that finishes
+    its work first also has ``ask_to_stop`` (see `StoppableRunnable`).
     """
 
     async def run(self) -> None:
-        """Live until the work is done or the task is cancelled."""
+        """Run until the work is done or the task is cancelled."""
 
 
 @runtime_checkable
 class StoppableRunnable(Protocol):
-    """A runnable that ends by itself when asked, and is cancelled only when the grace period is over."""
+    """A runnable that stops on request, and is cancelled only after the grace period."""
 
     def ask_to_stop(self) -> None:
-        """Begin no new work, and return from `run` once what was begun is done."""
+        """Start no new work, and let `run` return once running work is done."""
 
 
 @runtime_checkable
 class ReadyRunnable(Protocol):
-    """A runnable that the groups after it must wait for."""
+    """A runnable that later groups wait for."""
 
     async def wait_until_ready(self) -> None:
-        """Return when others may rely on it; raise when that will not happen."""
+        """Return when the runnable is ready; raise if it cannot become ready."""
 
 
 #: A runnable, or just its `run`: an async function without arguments.
@@ -66,102 +66,102 @@ RunnableLike = Runnable | Callable[[], Awaitable[None]]
 
 @runtime_checkable
 class NeedsPermissions(Protocol):
-    """A runnable that says which rights it needs, as controllers do."""
+    """A runnable that declares the permissions it needs, as controllers do."""
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """What it does with the API server."""
+        """The permissions that it needs."""
         ...
 
 
 @runtime_checkable
 class LeaderElectionRunnable(Protocol):
-    """A runnable that says whether one replica is enough."""
+    """A runnable that declares whether it needs leader election."""
 
     @property
     def only_leader(self) -> bool:
-        """False: every replica runs it, leader or not."""
+        """Whether only the leader runs it; False: every replica does."""
         ...
 
 
 @runtime_checkable
 class GroupRunnable(Protocol):
-    """A runnable that says when it has to start."""
+    """A runnable that names its group."""
 
     @property
     def manager_group(self) -> str:
-        """The name of a `Group`, for those who add it without one."""
+        """The name of its `Group` when it is added without ``group=``."""
         ...
 
 
 @runtime_checkable
 class CheckedRunnable(Protocol):
-    """A runnable that counts for readiness: it has a check of its name in ``/readyz``."""
+    """A runnable with a readiness check: ``/readyz`` has a check of its name."""
 
     @property
     def why_not_ready(self) -> str:
-        """Say why others cannot rely on it now; "" when they can."""
+        """The reason why it is not ready; "" when it is."""
         ...
 
 
 class RunnableHandle:
-    """One runnable in its group: its task, how it is asked to stop, and whether it lives more than once."""
+    """One runnable of a group, with its task and its restarts."""
 
     def __init__(self, runnable: RunnableLike, restarts: Callable[[str], Restarts] | None = None) -> None:
         if not isinstance(runnable, Runnable) and not callable(runnable):
             raise ManagerError(
-                "add() takes an object with `async def run(self)` or an async function without arguments, "
+                "add() takes an object with `async def run(self)`, or an async function without arguments, "
                 f"got {runnable!r}"
             )
         self.name = _name_of(runnable)
         self.runnable: object = runnable
-        #: Its lives; None when it has one.
+        #: Runs it again after it has ended; None without `Restart`.
         self.restarts: Restarts | None = restarts(self.name) if restarts is not None else None
         self._run: Callable[[], Awaitable[None]] = runnable.run if isinstance(runnable, Runnable) else runnable
         self.task: asyncio.Task[None] | None = None
-        self._is_asked = False
+        self._is_asked_to_stop = False
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """What it needs, where it says so."""
+        """The permissions that it declares."""
         return self.runnable.rbac if isinstance(self.runnable, NeedsPermissions) else ()
 
     @property
     def is_running(self) -> bool:
-        """Whether its life has begun and is not over; between two lives too."""
+        """Whether it has started and not ended; also true while it waits for a restart."""
         return self.task is not None and not self.task.done()
 
     @property
-    def why_down(self) -> str:
-        """Say why it waits for its next life; "" where it lives, or has only one."""
-        return self.restarts.why_down if self.restarts is not None and self.is_running else ""
+    def why_restarting(self) -> str:
+        """The reason why it is being restarted; "" if it is not."""
+        return self.restarts.why_restarting if self.restarts is not None and self.is_running else ""
 
     def start(self, group: str, ended: Callable[[RunnableHandle], None], context: Context) -> None:
-        """Begin its life in a task of its own; ``ended`` is called when that is over."""
-        self._is_asked = False
+        """Run it in a new task; call ``ended`` when the task is done."""
+        self._is_asked_to_stop = False
         if self.restarts is not None:
-            self.restarts.begin()
-        self.task = asyncio.create_task(self._live(), name=f"{group}/{self.name}", context=context.copy())
+            self.restarts.reset()
+        self.task = asyncio.create_task(self._run_all(), name=f"{group}/{self.name}", context=context.copy())
         self.task.add_done_callback(lambda _task: ended(self))
 
     async def wait_until_ready(self) -> None:
-        """Wait until others may rely on it."""
+        """Wait until the runnable is ready."""
         if self.restarts is not None:
             await self.restarts.wait_until_ready()
         elif isinstance(self.runnable, ReadyRunnable):
             await self.runnable.wait_until_ready()
 
     def ask_to_stop(self) -> bool:
-        """Ask it to end, once, and say whether it does so by itself; otherwise it has been cancelled."""
-        if self._is_asked:
-            return True  # a second cancellation would end its cleaning up
-        self._is_asked = True
-        is_between_lives = self.restarts is not None and self.restarts.is_waiting
-        if isinstance(self.runnable, StoppableRunnable) and not is_between_lives:
+        """Ask it to stop, once; return False if it had to be cancelled instead."""
+        if self._is_asked_to_stop:
+            return True  # a second cancellation would interrupt its cleanup
+        self._is_asked_to_stop = True
+        is_waiting = self.restarts is not None and self.restarts.is_waiting
+        if isinstance(self.runnable, StoppableRunnable) and not is_waiting:
             try:
                 self.runnable.ask_to_stop()
             except Exception:
-                log.exception("A runnable failed when asked to stop, cancelling it", extra={"runnable": self.name})
+                log.exception("Failed to ask a runnable to stop, cancelling it", extra={"runnable": self.name})
             else:
                 return True
         if self.task is not None:
@@ -169,40 +169,41 @@ class RunnableHandle:
         return False
 
     def error(self) -> BaseException | None:
-        """Return what ended it, if that was an error."""
+        """Return the error that ended it, if any."""
         return None if self.task is None or self.task.cancelled() else self.task.exception()
 
-    async def _live(self) -> None:
+    async def _run_all(self) -> None:
+        """Run the runnable, and again after it has ended if it has restarts."""
         if self.restarts is None:
-            await self._until_its_end(self._run())
+            await self._finish(self._run())
         else:
-            await self.restarts.run(self._live_once, lambda: self._is_asked)
+            await self.restarts.run(self._run_once, lambda: self._is_asked_to_stop)
 
-    async def _live_once(self, became_ready: Callable[[], None]) -> None:
+    async def _run_once(self, became_ready: Callable[[], None]) -> None:
         if isinstance(self.runnable, ReadyRunnable):
-            await self._until_its_end(_run_and_wait_until_ready(self._run(), self.runnable, became_ready))
+            await self._finish(_run_and_wait_until_ready(self._run(), self.runnable, became_ready))
         else:
             became_ready()
-            await self._until_its_end(self._run())
+            await self._finish(self._run())
 
-    async def _until_its_end(self, life: Awaitable[None]) -> None:
-        """Await a life, and take it for a failure when something has cancelled it that had no business to."""
+    async def _finish(self, run: Awaitable[None]) -> None:
+        """Await a run, and raise a ManagerError if anything but the manager cancels it."""
         task = asyncio.current_task()
         assert task is not None  # a coroutine always runs in one
         try:
-            await life
+            await run
         except asyncio.CancelledError:
-            if self._is_asked:
+            if self._is_asked_to_stop:
                 raise
             while task.cancelling():
                 task.uncancel()
-            raise ManagerError(f"{self.name} was cancelled, by something else than its manager") from None
+            raise ManagerError(f"{self.name} was cancelled, but not by its manager") from None
 
 
 async def _run_and_wait_until_ready(
     run: Awaitable[None], runnable: ReadyRunnable, became_ready: Callable[[], None]
 ) -> None:
-    """Run, and beside that wait until it is ready; when that fails, so does the whole."""
+    """Run a runnable and wait until it is ready, concurrently; fail if either fails."""
 
     async def prepare() -> None:
         await runnable.wait_until_ready()
@@ -216,7 +217,7 @@ async def _run_and_wait_until_ready(
 
 
 def runs_on_every_replica(runnable: object) -> bool:
-    """Whether it says that every replica is to run it."""
+    """Return whether every replica runs the runnable, not only the leader."""
     return isinstance(runnable, LeaderElectionRunnable) and not runnable.only_leader
 
 

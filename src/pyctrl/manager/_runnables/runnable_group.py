@@ -1,4 +1,4 @@
-"""Runnables by when they start and stop: servers first and last, reconcilers last and first."""
+"""Groups of runnables, which start in order and stop in reverse."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ from datetime import timedelta
 from enum import StrEnum
 
 from pyctrl._tasks import Deadline, end
-from pyctrl.manager._runnables.runnable import RunnableHandle
-from pyctrl.manager._servers.http_server import HttpServer
+from pyctrl.manager._runnables.runnable import ReadyRunnable, RunnableHandle
 
 __all__ = ["Group", "RunnableGroup", "cancel_remaining", "log_error_after_stop"]
 
 log = logging.getLogger("pyctrl.manager")
 
-#: After the grace period tasks are cancelled and get this long to clean up; who ignores that is left behind.
+#: After the grace period tasks are cancelled and get this long to clean up; those that have not ended are abandoned.
 CANCEL_TIMEOUT = timedelta(seconds=5)
 
 
 class Group(StrEnum):
-    """When a runnable starts: groups start in this order, each once the one before is ready, and stop in reverse."""
+    """The groups in their order of start. Each starts once the previous one is ready; they stop in reverse."""
 
-    #: Metrics and health: must answer before anything else happens, and until everything else has ended.
+    #: Metrics and health servers, which respond from before any other runnable starts until all others have ended.
     SERVERS = "servers"
-    #: Admission and conversion: the API server may need them for the caches' own lists.
+    #: Admission and conversion webhooks, which the API server may call for the caches' own lists.
     WEBHOOKS = "webhooks"
-    #: Copies of the cluster: ready when everything known so far has been listed.
+    #: Caches; ready when every kind known so far has been listed.
     CACHES = "caches"
-    #: Work that every replica does, leader or not.
+    #: Runnables of every replica, leader or not.
     OTHERS = "others"
-    #: The election of a leader: ready when this replica leads.
+    #: Leader election; ready when this replica leads.
     ELECTION = "election"
-    #: Work that only the leader does; controllers, and what is added without a group.
+    #: Runnables of the leader only: controllers, and runnables added without a group.
     ELECTED = "elected"
 
 
-#: controller-runtime's words.
+#: controller-runtime's log messages.
 _STOP_MESSAGES = {
     Group.SERVERS: "Stopping and waiting for HTTP servers",
     Group.WEBHOOKS: "Stopping and waiting for webhooks",
@@ -50,37 +49,37 @@ _STOP_MESSAGES = {
 
 
 class RunnableGroup:
-    """The runnables of one group, started together and stopped together; started anew, if ``keeps_members``."""
+    """The runnables of one group, started and stopped together; restartable with ``keeps_members``."""
 
     def __init__(self, group: Group, *, failed: Callable[[str, BaseException], None]) -> None:
         self.group = group
         self._failed = failed
-        #: Whether those that have ended are run again when the group is.
+        #: Whether runnables that have ended start again with the group.
         self.keeps_members = False
         self._is_running = False
         self._context = copy_context()
         self._members: list[RunnableHandle] = []
-        #: Names of those that were asked to stop, had time for it, and had to be cancelled when it was over.
+        #: Names of the runnables that were asked to stop, did not end in time and were cancelled.
         self.overdue: list[str] = []
 
     def add(self, member: RunnableHandle) -> None:
-        """Take a runnable in: started with the group, or at once if the group runs already."""
+        """Add a runnable. It starts with the group, or at once if the group is running."""
         self._members.append(member)
         if self._is_running:
             member.start(self.group, self._ended, self._context)
 
     @property
     def members(self) -> tuple[RunnableHandle, ...]:
-        """Those that have not ended, in the order in which they came."""
+        """The runnables that have not ended, in the order in which they were added."""
         return tuple(self._members)
 
     @property
     def has_ended(self) -> bool:
-        """Whether no member runs."""
+        """Whether no runnable of the group is running."""
         return not any(member.is_running for member in self._members)
 
     async def start(self, context: Context) -> None:
-        """Start every member, in a copy of a context each, and wait until all of them are ready."""
+        """Start every runnable, each in a copy of ``context``, and wait until all of them are ready."""
         self._is_running = True
         self._context = context
         for member in self._members:
@@ -90,8 +89,8 @@ class RunnableGroup:
                 waiting.create_task(member.wait_until_ready(), name=f"{self.group}/{member.name} ready")
 
     async def stop(self, deadline: Deadline) -> None:
-        """Ask every member to stop, wait for them until the deadline, then cancel who is left."""
-        self._is_running = False  # who is added now waits for the next start
+        """Ask every runnable to stop, wait until the deadline, then cancel the remaining ones."""
+        self._is_running = False  # a runnable added now waits for the next start
         members = {member.task: member for member in self._members if member.task is not None and member.is_running}
         if not members:
             return
@@ -101,19 +100,19 @@ class RunnableGroup:
         try:
             await deadline.wait(members)
         except asyncio.CancelledError:
-            deadline.expire()  # whoever waits for us has lost patience, the groups after us need not wait either
+            deadline.expire()  # the caller was cancelled: the groups that stop after this one do not wait either
             raise
         finally:
             late = [task for task in members if not task.done()]
             if has_time:
                 self.overdue += sorted(task.get_name() for task in late)
             elif cut_off := sorted(task.get_name() for task in late if task in would_finish):
-                log.warning("No time is left to wait for others, cancelling them too", extra={"runnables": cut_off})
+                log.warning("Grace period is over, cancelling remaining runnables", extra={"runnables": cut_off})
             await cancel_remaining(late)
 
-    def _log_stopping(self, leaving: Iterable[RunnableHandle]) -> None:
-        # events are written to the end of every manager; what is announced is what not every one has
-        if self.group is not Group.SERVERS or any(isinstance(member.runnable, HttpServer) for member in leaving):
+    def _log_stopping(self, members: Iterable[RunnableHandle]) -> None:
+        # every manager has an event writer and may have a heartbeat in this group; only servers have to become ready
+        if self.group is not Group.SERVERS or any(isinstance(member.runnable, ReadyRunnable) for member in members):
             log.info(_STOP_MESSAGES[self.group])
 
     def _ended(self, member: RunnableHandle) -> None:
@@ -127,16 +126,15 @@ class RunnableGroup:
 
 
 async def cancel_remaining(late: Collection[asyncio.Task[None]]) -> None:
-    """Cancel tasks, and log who has not even ended then: the program goes on without them."""
+    """Cancel tasks, and log those that do not end within `CANCEL_TIMEOUT`; they are not awaited further."""
     try:
         await end(late, patience=CANCEL_TIMEOUT)
     finally:
         for task in late:
             if not task.done():
-                text = "A runnable ignores that it was cancelled and is left behind"
-                log.error(text, extra={"runnable": task.get_name()})
+                log.error("Runnable did not end when cancelled, abandoning it", extra={"runnable": task.get_name()})
 
 
 def log_error_after_stop(name: str, error: BaseException) -> None:
-    """Log the failure of a runnable that had been told to stop: it ends nothing any more."""
+    """Log the failure of a runnable after it was asked to stop; such a failure no longer ends the manager."""
     log.error("error received after stop sequence was engaged", extra={"runnable": name}, exc_info=error)

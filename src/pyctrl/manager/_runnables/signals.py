@@ -1,4 +1,4 @@
-"""Turn SIGINT and SIGTERM into calls while managers run."""
+"""Handling of SIGINT and SIGTERM while managers run."""
 
 from __future__ import annotations
 
@@ -16,70 +16,70 @@ __all__ = ["signals_handled"]
 log = logging.getLogger("pyctrl.manager")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-REPEAT = 0.1  # seconds: more than one sender takes to send a signal twice, less than a person takes to ask again
+REPEAT = 0.1  # seconds: longer than one sender takes to send a signal twice, shorter than a person's second Ctrl-C
 
 
 class _SignalHandler:
-    """What listens to signals on one loop, for everybody there: a loop has one handler of each signal."""
+    """The signal handlers of one loop, shared by its managers: a loop has one handler for each signal."""
 
     def __init__(self) -> None:
         self.callbacks: list[Callable[[signal.Signals], None]] = []
-        self._heard: dict[signal.Signals, float] = {}
+        self._received_at: dict[signal.Signals, float] = {}
         before = {number: signal.getsignal(number) for number in SIGNALS}
         self._before = {number: before[number] for number in SIGNALS if self._install(number)}
 
     def close(self) -> None:
-        """Put back what was there."""
+        """Restore the previous handlers."""
         for number, handler in self._before.items():
             asyncio.get_running_loop().remove_signal_handler(number)
-            if handler is not None:  # None: set by something that is not Python
+            if handler is not None:  # None: not installed from Python
                 signal.signal(number, handler)
 
-    def _hear(self, number: signal.Signals) -> None:
+    def _receive(self, number: signal.Signals) -> None:
         now = asyncio.get_running_loop().time()
-        if now - self._heard.get(number, -math.inf) < REPEAT:
-            log.debug("Signal received twice at once, counted as one", extra={"signal": number.name})
+        if now - self._received_at.get(number, -math.inf) < REPEAT:
+            log.debug("Ignoring duplicate signal", extra={"signal": number.name})
             return
-        self._heard[number] = now
+        self._received_at[number] = now
         for callback in tuple(self.callbacks):
             callback(number)
 
     def _install(self, number: signal.Signals) -> bool:
         try:
-            asyncio.get_running_loop().add_signal_handler(number, self._hear, number)
+            asyncio.get_running_loop().add_signal_handler(number, self._receive, number)
         except (NotImplementedError, RuntimeError, ValueError):
-            log.debug("The event loop cannot handle signals", extra={"signal": number.name})
+            log.debug("Event loop does not support signal handlers", extra={"signal": number.name})
             return False
         return True
 
 
-_handler: WeakKeyDictionary[asyncio.AbstractEventLoop, _SignalHandler] = WeakKeyDictionary()
+_handlers: WeakKeyDictionary[asyncio.AbstractEventLoop, _SignalHandler] = WeakKeyDictionary()
 
 
 @contextmanager
 def signals_handled(callback: Callable[[signal.Signals], None]) -> Iterator[None]:
-    """Call ``callback`` on the loop for each SIGINT and SIGTERM until the block ends, then put back what was there.
+    """Call ``callback`` on the loop for each SIGINT and SIGTERM until the block ends, then restore the old handlers.
 
-    The same signal within 0.1 s of the loop's time counts as one: `timeout -s TERM` signals the process and its group,
-    Ctrl-C reaches a process from the terminal and from a wrapper that forwards it, and neither asks to give up the
-    grace period. controller-runtime does not tell these from a second signal, and exits. A second signal while the
-    loop is blocked counts as one, too; send it again.
+    The same signal twice within 0.1 s, by the loop's clock, counts once: `timeout -s TERM` signals the process and its
+    group, and Ctrl-C reaches a process both from the terminal and from a wrapper that forwards it. Neither is a request
+    to skip the grace period. controller-runtime counts such a pair as two signals and exits. Two signals while the loop
+    is blocked count as one, too; send another one.
 
-    Several such blocks may overlap, one for each manager: all are called. Outside of the main thread, and on loops that
-    cannot handle signals, it does nothing: somebody else has to stop the manager then. Handlers that the program gave
-    to the loop itself are replaced and do not come back.
+    Several such blocks may overlap, one for each manager; all callbacks are called. Outside of the main thread, and on
+    loops without signal handlers, the block does nothing: the program has to stop the manager itself. Handlers that the
+    program added to the loop are replaced and not restored.
     """
     if threading.current_thread() is not threading.main_thread():
-        log.debug("Not in the main thread, signals are left alone")
+        log.debug("Not in the main thread, not handling signals")
         yield
         return
     loop = asyncio.get_running_loop()
-    ears = _handler.get(loop) or _handler.setdefault(loop, _SignalHandler())
-    ears.callbacks.append(callback)
+    handler = _handlers.get(loop) or _handlers.setdefault(loop, _SignalHandler())
+    handler.callbacks.append(callback)
     try:
         yield
     finally:
-        ears.callbacks.remove(callback)
-        if not ears.callbacks:
-            del _handler[loop]
-            ears.close()
+        handler.callbacks.remove(callback)
+        if not handler.callbacks:
+            del _handlers[loop]
+            handler.close()

@@ -1,4 +1,4 @@
-"""Where a server of the manager listens, as programs are told on their command line."""
+"""Bind addresses of the health and metrics servers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["BindAddress"]
 
 
 class BindAddress(Struct, frozen=True):
-    """A host, None for every address there is, and a port, 0 for any that is free."""
+    """A host, None for all addresses, and a port, 0 for any free one."""
 
     host: str | None
     port: int
 
     @classmethod
     def parse(cls, text: str | None, option: str) -> BindAddress | None:
-        """Read ``HOST:PORT``, ``:PORT`` or ``[IPV6]:PORT``; None, "" and "0" turn the server off.
+        """Parse ``HOST:PORT``, ``:PORT`` or ``[IPV6]:PORT``; None, "" and "0" disable the server.
 
         Raises:
-            ManagerError: it is none of these; names the option.
+            ManagerError: the text is not an address; the message names ``option``.
         """
         if text is None or text in ("", "0"):
             return None

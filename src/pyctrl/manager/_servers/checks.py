@@ -1,4 +1,4 @@
-"""Named checks, and the text in which Kubernetes answers for them. It decides what to answer, and serves nothing."""
+"""Health checks by name, and their responses in the format of kube-apiserver."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ __all__ = ["Check", "Checks", "Finding", "HealthAnswer", "overview", "slug"]
 
 log = logging.getLogger("pyctrl.manager")
 
-CHECK_SECONDS = 5.0  # for one check; one that hangs must not keep the others from being told
+CHECK_SECONDS = 5.0  # timeout of one check; a check that hangs must not delay the response for ever
 
-#: A function, async or not, without arguments. It returns when all is well, and raises when it is not.
+#: A function, async or not, without arguments. It raises if the check fails.
 Check: TypeAlias = Callable[[], Awaitable[object] | object]
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 class Finding(Struct, frozen=True):
-    """What a check found: ``problem`` is "" when all is well."""
+    """The result of a check; ``problem`` is "" if it passed."""
 
     name: str
     problem: str = ""
-    #: It is shown, and lets nothing fail.
+    #: Whether it is only shown, and does not fail the endpoint.
     only_informs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HealthAnswer:
-    """An answer of HTTP: 200, 404 or 500, and its text."""
+    """An HTTP response: status 200, 404 or 500, and text."""
 
     status: int
     text: str
 
 
 class Checks:
-    """The checks behind one path, such as ``/readyz``: `ping`, those of the manager, and those of its user.
+    """The checks of one endpoint, such as ``/readyz``: `ping`, the manager's own, and those added by the program.
 
     Args:
         endpoint: the path without its slash.
-        own: what the manager finds, by name; asked once for each answer.
-        informing: what it finds that lets nothing fail but the path of the check itself.
+        own: returns the manager's own findings by name; called once for each response.
+        informing: returns findings that fail only the path of the check itself, not the endpoint.
     """
 
     def __init__(
@@ -67,25 +67,25 @@ class Checks:
         """Add a check.
 
         Raises:
-            ManagerError: the name is taken, or is none that can stand in a path.
+            ManagerError: the name is in use, or cannot be part of a path.
         """
         if not _NAME.fullmatch(name):
             raise ManagerError(f"a check's name is part of a path: letters, digits, '-', '.' and '_'; got {name!r}")
         if name in self._added or name in self._findings():
-            raise ManagerError(f"/{self.endpoint} has a check {name!r} already; give this one another name")
+            raise ManagerError(f"/{self.endpoint} already has a check {name!r}; use another name")
         if not callable(check):
-            raise ManagerError(f"the check {name!r} is a function without arguments that raises, got {check!r}")
+            raise ManagerError(f"the check {name!r} must be a function without arguments, got {check!r}")
         self._added[name] = check
 
     async def answer(self, name: str = "", *, is_verbose: bool = False, exclude: Collection[str] = ()) -> HealthAnswer:
-        """Answer for all checks, or with ``name`` for that one, and then with its reason."""
+        """Return the response for all checks, or for the check ``name`` with its reason."""
         if name:
             return await self._answer_one(name)
         own = self._findings()
         findings = [Finding(check, problem) for check, problem in own.items() if check not in exclude]
-        asked = [check for check in self._added if check not in exclude]
-        findings += await asyncio.gather(*(self._ask(check) for check in asked))
-        self._tell(findings)
+        added = [check for check in self._added if check not in exclude]
+        findings += await asyncio.gather(*(self._run(check) for check in added))
+        self._log_changes(findings)
         informing = self._informing()
         findings += [Finding(check, problem, True) for check, problem in informing.items() if check not in exclude]
         known = [*own, *self._added, *informing]
@@ -93,7 +93,7 @@ class Checks:
 
     async def _answer_one(self, name: str) -> HealthAnswer:
         if name in self._added:
-            problem = (await self._ask(name)).problem
+            problem = (await self._run(name)).problem
         elif (found := {**self._informing(), **self._findings()}.get(name)) is not None:
             problem = found
         else:
@@ -103,7 +103,7 @@ class Checks:
     def _findings(self) -> Mapping[str, str]:
         return {"ping": "", **self._own()}
 
-    async def _ask(self, name: str) -> Finding:
+    async def _run(self, name: str) -> Finding:
         try:
             returned = self._added[name]()
             if inspect.isawaitable(returned):
@@ -111,12 +111,12 @@ class Checks:
                     await returned
         except TimeoutError as error:
             return Finding(name, str(error) or f"it took longer than {CHECK_SECONDS:g} s")
-        except Exception as error:  # noqa: BLE001 - whatever a check raises says that something is not well
+        except Exception as error:  # noqa: BLE001 - a check fails by raising any exception
             return Finding(name, str(error) or type(error).__name__)
         return Finding(name)
 
-    def _tell(self, findings: Sequence[Finding]) -> None:
-        """Log what fails when that has changed: a probe that fails every ten seconds says nothing new."""
+    def _log_changes(self, findings: Sequence[Finding]) -> None:
+        """Log the failing checks when they have changed, not for each probe."""
         problems = {finding.name: finding.problem for finding in findings if finding.problem}
         if self._failing == problems.keys():
             return
@@ -130,14 +130,14 @@ class Checks:
 def overview(
     endpoint: str, known: Sequence[str], findings: Sequence[Finding], exclude: Collection[str], *, is_verbose: bool
 ) -> HealthAnswer:
-    """Write what kube-apiserver writes about its checks: all of them when one fails, or when asked for.
+    """Return kube-apiserver's response: the list of all checks if one fails or if verbose, else "ok".
 
-    Reasons are withheld, since everybody may ask; the log has them, and so has the path of the one check.
+    Reasons are withheld, since probes are not authenticated; the log and the path of the single check have them.
     """
     found = {finding.name: finding for finding in findings}
     lines = [_line(name, found.get(name)) for name in known]
-    if strangers := [name for name in exclude if name not in known]:
-        quoted = ", ".join(f'"{name}"' for name in strangers)
+    if unknown := [name for name in exclude if name not in known]:
+        quoted = ", ".join(f'"{name}"' for name in unknown)
         lines.append(f"warn: some health checks cannot be excluded: no matches for {quoted}")
     if any(finding.problem and not finding.only_informs for finding in findings):
         return HealthAnswer(500, "\n".join([*lines, f"{endpoint} check failed"]) + "\n")
@@ -153,5 +153,5 @@ def _line(name: str, finding: Finding | None) -> str:
 
 
 def slug(name: str) -> str:
-    """Return a name as it can stand in a path."""
+    """Return a name with all characters replaced that cannot be part of a path."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "unnamed"

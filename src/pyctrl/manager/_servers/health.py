@@ -1,4 +1,4 @@
-"""Whether a manager lives and is ready: what it finds about itself, and the server that tells kubelet."""
+"""Liveness and readiness of a manager, and the health probe server."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ BEAT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Liveness:
-    """From when on a manager counts as dead, so that ``/healthz`` asks for a restart."""
+    """When ``/healthz`` fails, so that kubelet restarts the container."""
 
-    #: How long the event loop may go without a turn for the heartbeat, which wants one each second. A loop that stands
-    #: still answers no probe either, and kubelet counts that the same.
+    #: How long the event loop may delay the heartbeat, which is due each second. A blocked loop does not respond to
+    #: probes at all, which kubelet treats the same.
     heartbeat: timedelta = timedelta(seconds=10)
-    #: How long one reconcile may take. None: twice its controller's ``reconcile_timeout``, at which it should have
-    #: been cancelled, and for as long as it takes where there is none.
+    #: How long one reconcile may take. None: twice its controller's ``reconcile_timeout``, after which it should have
+    #: been cancelled; no limit for controllers without one.
     reconcile: timedelta | None = None
 
 
 class Watched(Protocol):
-    """What health needs to know of a manager."""
+    """The attributes of a manager that its health depends on."""
 
     @property
     def not_ready(self) -> Mapping[str, str]:
-        """Who cannot do its work, and why, by name."""
+        """The runnables that cannot work now, and why, by name."""
         ...
 
     @property
     def cache(self) -> Cache:
-        """Its copy of the cluster."""
+        """The cache of its own cluster."""
         ...
 
     @property
@@ -57,32 +57,32 @@ class Watched(Protocol):
 
     @property
     def members(self) -> Iterable[RunnableHandle]:
-        """What it runs."""
+        """Its runnables."""
         ...
 
     @property
     def controllers(self) -> Iterable[Controller]:
-        """Its controllers, those of other clusters among them."""
+        """Its controllers, those in other clusters included."""
         ...
 
     @property
     def clusters(self) -> Mapping[str, ConnectedCluster]:
-        """Its clusters by name; its own one is ``""``."""
+        """Its clusters by name; its own cluster is ``""``."""
         ...
 
 
 class Heartbeat:
-    """Takes note each second that the event loop gives everybody a turn."""
+    """A task that runs each second, to measure the lag of the event loop."""
 
     def __init__(self) -> None:
         self._beat_at: float | None = None
-        #: How late the last beat was, and the worst of all, in seconds.
+        #: The delay of the last beat, and the longest delay so far, in seconds.
         self.lag: float = 0.0
         self.worst_lag: float = 0.0
 
     @property
     def age(self) -> float | None:
-        """How many seconds ago the last beat was; None before the first, or when it has ended."""
+        """The seconds since the last beat; None before the first one, and after `run` has ended."""
         return None if self._beat_at is None else asyncio.get_running_loop().time() - self._beat_at
 
     async def run(self) -> None:
@@ -99,11 +99,11 @@ class Heartbeat:
 
 
 class Health:
-    """The checks of a manager, and, where it has an address, the server that answers for them.
+    """The health checks of a manager, and the server for them.
 
     Args:
-        manager: whose health it is.
-        options: when it counts as dead.
+        manager: the manager to check.
+        options: when the manager counts as dead.
     """
 
     def __init__(self, manager: Watched, options: Liveness) -> None:
@@ -112,17 +112,17 @@ class Health:
         self.ready: Checks = Checks("readyz", lambda: readiness(manager), lambda: notes(manager))
 
     async def answer(self, path: str, query: Iterable[tuple[str, str]] = ()) -> HealthAnswer:
-        """Answer a probe: ``/healthz`` or ``/readyz``, alone or followed by the name of a check."""
+        """Return the response to a probe of ``/healthz`` or ``/readyz``, or of one check, ``/healthz/NAME``."""
         endpoint, _, name = path.strip("/").partition("/")
         checks = {each.endpoint: each for each in (self.live, self.ready)}.get(endpoint)
         if checks is None:
-            return HealthAnswer(404, "there is /healthz and /readyz\n")
+            return HealthAnswer(404, "not found; the paths are /healthz and /readyz\n")
         pairs = list(query)
         exclude = [value for key, value in pairs if key == "exclude"]
         return await checks.answer(name, is_verbose="verbose" in dict(pairs), exclude=exclude)
 
     def server(self, address: BindAddress) -> HttpServer:
-        """Return what serves the answers."""
+        """Return the health probe server."""
         return HttpServer("health probe", address, self._respond, option="health_bind_address", has_reserve=True)
 
     async def _respond(self, request: BaseRequest) -> Response:
@@ -134,19 +134,19 @@ class Health:
 
 
 def readiness(manager: Watched) -> dict[str, str]:
-    """Find out who is not ready: the manager, its caches, each controller by name, and what else lacks rights."""
+    """Return the findings of ``/readyz``: the manager, its caches, each controller, and other affected runnables."""
     problems = dict(manager.not_ready)
     start, caches = problems.pop("manager", ""), problems.pop("cache", "")
     if not any(informer.is_missed or informer.is_refused for informer in manager.cache.informers):
-        caches = ""  # a watch that is being taken up again: what is here is older for a moment, and not missing
+        caches = ""  # a watch is being resumed: the cached objects are complete, but older for a moment
     found = {"manager": "it is stopping" if manager.is_stopping else start, "caches": caches}
     for member in manager.members:
         if isinstance(member.runnable, Controller) and member.runnable.cluster:
-            continue  # it counts for its cluster
+            continue  # reported with its cluster
         if isinstance(member.runnable, Controller):
             found[f"controller-{slug(member.name)}"] = problems.pop(member.name, "")
-        elif member.why_down:
-            found[slug(member.name)] = problems.pop(member.name, member.why_down)
+        elif member.why_restarting:
+            found[slug(member.name)] = problems.pop(member.name, member.why_restarting)
         elif isinstance(member.runnable, CheckedRunnable):
             found[slug(member.name)] = member.runnable.why_not_ready
         elif member.restarts is not None:
@@ -155,36 +155,36 @@ def readiness(manager: Watched) -> dict[str, str]:
 
 
 def notes(manager: Watched) -> dict[str, str]:
-    """Find out what is wrong that lets the manager do its work all the same: other clusters, single objects."""
+    """Return problems that do not affect readiness: of other clusters, and of single objects."""
     unreadable = "; ".join(f"{kind}: {text}" for kind, text in manager.cache.unreadable.items())
     stalled = ", ".join(map(str, manager.cache.stalled))
     found = cluster_troubles(manager)
     if unreadable:
         found["cache-objects"] = unreadable
     if stalled:
-        found["cache-progress"] = f"watches bring nothing although the server has newer versions: {stalled}"
+        found["cache-progress"] = f"watches deliver no events although the server has newer versions: {stalled}"
     return found
 
 
 def cluster_troubles(manager: Watched) -> dict[str, str]:
-    """Find out what is wrong with other clusters; that is no reason to get no requests: home goes on."""
+    """Return the problems of other clusters, which do not affect readiness: the own cluster still works."""
     return {f"cluster-{slug(name)}": cluster.trouble for name, cluster in manager.clusters.items() if name}
 
 
 def liveness(manager: Watched, options: Liveness, heartbeat_age: float | None) -> dict[str, str]:
-    """Find out what only a restart will mend: an event loop that stands still, dead workers, endless reconciles."""
+    """Return the findings of ``/healthz``, which need a restart: a blocked loop, dead workers, endless reconciles."""
     found = {"event-loop": ""}
     if heartbeat_age is not None and heartbeat_age > options.heartbeat.total_seconds():
-        found["event-loop"] = f"the event loop has given the heartbeat no turn for {heartbeat_age:.1f} s"
-    return found | {_check_of(each): _illness(each, options) for each in manager.controllers}
+        found["event-loop"] = f"the event loop has not run the heartbeat for {heartbeat_age:.1f} s"
+    return found | {_check_name(each): _liveness_problem(each, options) for each in manager.controllers}
 
 
-def _check_of(controller: Controller) -> str:
+def _check_name(controller: Controller) -> str:
     name = f"controller-{slug(controller.name)}"
     return f"{name}-in-{slug(controller.cluster)}" if controller.cluster else name
 
 
-def _illness(controller: Controller, options: Liveness) -> str:
+def _liveness_problem(controller: Controller, options: Liveness) -> str:
     if not controller.state.is_at_work:
         return ""
     if (dead := controller.workers - controller.live_workers) > 0 and not controller.queue.is_closed:
@@ -193,5 +193,5 @@ def _illness(controller: Controller, options: Liveness) -> str:
     limit = options.reconcile or (2 * timeout if timeout is not None else None)
     longest = controller.queue.longest_working
     if limit is not None and longest > limit:
-        return f"a reconcile has been going on for {longest.total_seconds():.0f} s, more than {limit.total_seconds():g}"
+        return f"a reconcile has been running for {longest.total_seconds():.0f} s, more than {limit.total_seconds():g}"
     return ""

@@ -1,4 +1,4 @@
-"""A small HTTP server as a runnable: what probes and Prometheus ask."""
+"""HTTP server as a runnable, for health probes and metrics."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ __all__ = ["HttpServer"]
 
 log = logging.getLogger("pyctrl.manager")
 
-CONNECTIONS = 100  # at a time; probes and scrapers need few
-REQUEST_BYTES = 4 * 1024 * 1024  # of requests that are not answered yet; a GET has a few hundred bytes
+CONNECTIONS = 100  # open at a time; probes and scrapers need few
+REQUEST_BYTES = 4 * 1024 * 1024  # of unanswered requests; a GET has a few hundred bytes
 
 
 class HttpServer:
-    """Listens while it runs, and answers every GET by one function. Ready when it listens.
+    """Serves GET requests by one function while it runs. Ready when it listens.
 
     Args:
-        name: of what it serves, for logs: "health probe", "metrics".
-        address: where to listen.
-        answer: answers one request.
-        option: which option named the address.
-        certificate: with it, TLS 1.2 or later, and it is read anew when it changes.
-        rbac: what answering takes.
-        has_reserve: answers even if the process has run out of file descriptors.
+        name: the name in logs: "health probe", "metrics".
+        address: the address to listen on.
+        answer: returns the response to a request.
+        option: the option that named the address, for errors.
+        certificate: serves TLS 1.2 or later with this certificate, which is reloaded when its files change.
+        rbac: the permissions that ``answer`` needs.
+        has_reserve: whether it serves even if the process has run out of file descriptors.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class HttpServer:
     ) -> None:
         self.name: str = f"{name} server"
         self.address = address
-        self._what, self._answer, self._option, self._has_reserve = name, answer, option, has_reserve
-        #: What its clients may hold; set it before it runs.
+        self._log_name, self._answer, self._option, self._has_reserve = name, answer, option, has_reserve
+        #: Limits of its clients; set them before it runs.
         self.limits: ServerLimits = ServerLimits(connections=CONNECTIONS, request_bytes=REQUEST_BYTES)
         self.rbac: Sequence[Permission] = rbac
-        #: What it shows to clients; None: it speaks HTTP.
+        #: The serving certificate; None: HTTP.
         self.certificate: ServingCertificate | None = certificate
         self._is_listening = asyncio.Event()
-        #: The port it listens on, once it does.
+        #: The port, known once it listens.
         self.port: int = address.port
 
     async def wait_until_ready(self) -> None:
@@ -75,38 +75,36 @@ class HttpServer:
         """Serve until cancelled.
 
         Raises:
-            ManagerError: the address cannot be had.
-            ConfigError: there is no certificate where one was named.
+            ManagerError: it cannot listen on the address.
+            ConfigError: the certificate files do not exist.
         """
-        from pyctrl._http_server.server import (
-            LimitedHttpServer,  # here: a manager in a test, without sockets, does without aiohttp
-        )
+        from pyctrl._http_server.server import LimitedHttpServer  # here: without servers, no aiohttp
 
-        front = LimitedHttpServer(self._what, self._answered, limits=self.limits, has_reserve=self._has_reserve)
+        server = LimitedHttpServer(self._log_name, self._answered, limits=self.limits, has_reserve=self._has_reserve)
         tls = self.certificate.contexts() if self.certificate is not None else None
-        async with front, self._listening(front, tls):
+        async with server, self._listening(server, tls):
             await (self.certificate.follow() if self.certificate is not None else asyncio.Event().wait())
 
     @asynccontextmanager
-    async def _listening(self, front: LimitedHttpServer, tls: Callable[[], SSLContext] | None) -> AsyncIterator[None]:
+    async def _listening(self, server: LimitedHttpServer, tls: Callable[[], SSLContext] | None) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             try:
-                self.port = await stack.enter_async_context(front.listening(self.address.host, self.address.port, tls))
+                self.port = await stack.enter_async_context(server.listening(self.address.host, self.address.port, tls))
             except OSError as error:
                 why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
                 address = f"{self._option}={str(self.address)!r}"
                 raise ManagerError(
-                    f"cannot listen at {address}: {why}; free it, name another, or '0' for none"
+                    f"cannot listen at {address}: {why}; free the address, use another one, or '0' for no server"
                 ) from error
-            self._tell_of_start()
+            self._log_start()
             self._is_listening.set()
             try:
                 yield
             finally:
-                log.info("shutting down server", extra={"server": self._what})
+                log.info("shutting down server", extra={"server": self._log_name})
 
-    def _tell_of_start(self) -> None:
-        log.info("starting server", extra={"server": self._what, "addr": str(self.address), "port": self.port})
+    def _log_start(self) -> None:
+        log.info("starting server", extra={"server": self._log_name, "addr": str(self.address), "port": self.port})
 
     async def _answered(self, request: BaseRequest) -> StreamResponse:
         from aiohttp.web_response import Response

@@ -1,4 +1,4 @@
-"""What a manager tells Prometheus: one registry, filled from what its parts have counted, when somebody asks."""
+"""Metrics of a manager in Prometheus format: a registry collected on each scrape, and its server."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ log = logging.getLogger("pyctrl.manager")
 
 
 class Metrics:
-    """The metrics of one manager: a registry of its own, for series of one's own too, and the server that shows it.
+    """The metrics of one manager: its Prometheus registry, to which you may add your own, and the metrics server.
 
     Args:
-        collect_metrics: asks everything there is for its families.
-        address: where to serve them.
-        certificates: the directory of tls.crt and tls.key. With it they are served over TLS, to those whom the API
-            server knows by their token and lets get ``/metrics``; without, to everybody.
-        client: asks the API server about that.
+        collect_metrics: returns the metrics of all runnables.
+        address: the address to serve them on.
+        certificates: the directory of tls.crt and tls.key. With it they are served over TLS, and only for bearer tokens
+            that the API server authenticates and authorizes to ``get`` the path ``/metrics``. Without it, to all.
+        client: returns the client for these reviews.
 
     Raises:
         ManagerError: prometheus_client is not installed.
@@ -53,7 +53,7 @@ class Metrics:
         _need_prometheus()
         from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry
 
-        #: Serves ``/metrics``; its port is known once it listens.
+        #: The server of ``/metrics``; its port is known once it listens.
         self.server: HttpServer = _MetricsServer(
             "metrics",
             address,
@@ -65,21 +65,17 @@ class Metrics:
         self._guard = ScrapeGuard(client) if certificates is not None and client is not None else None
         self.registry: CollectorRegistry = CollectorRegistry()
         self.registry.register(_Collector(collect_metrics))
-        for collector in (
-            PROCESS_COLLECTOR,
-            PLATFORM_COLLECTOR,
-            GC_COLLECTOR,
-        ):  # of the whole process, in each registry
+        for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):  # process-wide, in each registry
             self.registry.register(collector)
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
-        """Return all series, and the content type of the form they are in: OpenMetrics, if that is accepted."""
+        """Return all series and their content type: OpenMetrics if accepted, else the Prometheus text format."""
         from prometheus_client.exposition import choose_encoder
 
         try:
             encode, content_type = choose_encoder(accept)
-            content_type.encode()  # it contains what was accepted, byte for byte
-        except (TypeError, ValueError):  # a version that is no number, bytes that are no text
+            content_type.encode()  # it contains parts of the Accept header unchanged
+        except (TypeError, ValueError):  # the header has an invalid version or bytes that are not text
             encode, content_type = choose_encoder("")
         return encode(self.registry), content_type
 
@@ -87,7 +83,7 @@ class Metrics:
         from aiohttp.web_response import Response  # here: see HttpServer
 
         if request.path.rstrip("/") != "/metrics":
-            return Response(status=404, text="there is /metrics\n")
+            return Response(status=404, text="not found; the path is /metrics\n")
         if self._guard is not None:
             refusal = await self._guard.refusal(request.headers.get("Authorization", ""), "/metrics")
             if refusal is not None:
@@ -97,19 +93,19 @@ class Metrics:
 
 
 class _MetricsServer(HttpServer):
-    def _tell_of_start(self) -> None:
+    def _log_start(self) -> None:
         facts = {"bindAddress": str(self.address), "secure": self.certificate is not None, "port": self.port}
         log.info("Serving metrics server", extra=facts)
 
 
 def _certificate(directory: Path) -> ServingCertificate:
-    from pyctrl.webhook import ServingCertificate  # here: programs without webhooks do without
+    from pyctrl.webhook import ServingCertificate  # here: only needed with TLS
 
     return ServingCertificate(directory / "tls.crt", directory / "tls.key", owner="the metrics server")
 
 
 class _Collector:
-    """Shows families as prometheus_client has them; those of one name become one."""
+    """Converts metric families for prometheus_client; families of one name become one."""
 
     def __init__(self, collect_metrics: Callable[[], Iterable[MetricFamily]]) -> None:
         self._collect_metrics = collect_metrics
@@ -117,15 +113,15 @@ class _Collector:
     def collect(self) -> Iterable[Metric]:
         from prometheus_client.metrics_core import Metric
 
-        made: dict[str, Metric] = {}
+        metrics: dict[str, Metric] = {}
         for family in self._collect_metrics():
             name = family.name.removesuffix("_total") if family.kind == "counter" else family.name
-            metric = made.get(name)
+            metric = metrics.get(name)
             if metric is None:
-                metric = made[name] = Metric(name, family.meaning, family.kind)
+                metric = metrics[name] = Metric(name, family.meaning, family.kind)
             for sample in family.samples:
                 _add(metric, family.name, sample)
-        return made.values()
+        return metrics.values()
 
 
 def _add(metric: Metric, name: str, sample: Sample) -> None:
@@ -139,11 +135,11 @@ def _add(metric: Metric, name: str, sample: Sample) -> None:
 def _add_histogram(metric: Metric, name: str, labels: Mapping[str, str], value: Histogram) -> None:
     from prometheus_client.utils import floatToGoString
 
-    shown: Callable[[float], str] = floatToGoString  # as Go writes numbers; without types
+    format_bound: Callable[[float], str] = floatToGoString  # has no annotations
     count = 0
     for bound, more in zip((*value.bounds, float("inf")), value.counts, strict=True):
         count += more
-        metric.add_sample(f"{name}_bucket", {**labels, "le": shown(bound)}, count)
+        metric.add_sample(f"{name}_bucket", {**labels, "le": format_bound(bound)}, count)
     metric.add_sample(f"{name}_count", dict(labels), count)
     metric.add_sample(f"{name}_sum", dict(labels), value.total)
 
@@ -153,5 +149,5 @@ def _need_prometheus() -> None:
         import_module("prometheus_client")
     except ModuleNotFoundError as error:
         raise ManagerError(
-            "metrics_bind_address needs prometheus_client: pip install 'pyctrl-runtime[metrics]', or '0' for no metrics"
+            "metrics_bind_address needs prometheus_client: run pip install 'pyctrl-runtime[metrics]', or set '0'"
         ) from error

@@ -149,7 +149,7 @@ def check_definition(definition: Mapping[str, Any]) -> list[str]:
 
 def field_errors_of(definition: Mapping[str, Any]) -> tuple[ValidationProblem, ...]:
     """Return what `check_definition` does, each with the path that it is about."""
-    return _examiner().define(definition).complaints
+    return _examiner().define(definition).problems
 
 
 @cache

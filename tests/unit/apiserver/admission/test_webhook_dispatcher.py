@@ -1,4 +1,4 @@
-"""Admission webhooks: who is called with what, and what their answers do. All in this process, in virtual time."""
+"""Admission webhooks: matching, requests, and the effects of responses. In process, in virtual time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def world() -> World:
 
 
 async def test_a_mutating_webhook_sees_what_was_sent_a_validating_one_what_will_be_stored(world: World) -> None:
-    """Only the second sees the server's own fields; both see the defaults and the name of the request."""
+    """Both see defaults and the name of the request; only the validating webhook sees the server's fields."""
     await world.hook("m", mutating=True)
     await world.hook("v")
     code, made = await world.ask("POST", CONFIGMAPS, {"metadata": {"name": "a", "uid": "mine"}}, fieldManager="me")
@@ -46,7 +46,7 @@ async def test_a_mutating_webhook_sees_what_was_sent_a_validating_one_what_will_
 
 
 async def test_a_patch_changes_the_object_and_nobody_owns_what_it_set(world: World) -> None:
-    """What a webhook sets is stored; managed fields tell only what the client sent."""
+    """Fields that a webhook sets are stored but have no field manager."""
     world.replies["/m"] = patching({"op": "add", "path": "/metadata/labels", "value": {"by": "webhook"}})
     await world.hook("m", mutating=True)
     _, made = await world.create(data={"a": "1"})
@@ -65,7 +65,7 @@ async def test_a_patch_changes_the_object_and_nobody_owns_what_it_set(world: Wor
     ],
 )
 async def test_a_denial_is_told_in_the_webhooks_own_words(world: World, reply: Any, code: int, message: str) -> None:
-    """Code, reason and message are the webhook's; a code that means success is not believed."""
+    """Code, reason and message are the webhook's; a success code becomes 400."""
     world.replies["/v"] = reply
     await world.hook("v")
     separator = "" if message.startswith(":") else " "
@@ -111,7 +111,7 @@ _SERVER = "failed to call webhook: an error on the server"
     ],
 )
 async def test_a_webhook_that_fails_refuses_unless_it_may_be_ignored(world: World, reply: Any, why: str) -> None:
-    """failurePolicy Fail is a 500 that says what went wrong; Ignore lets the write pass."""
+    """With failurePolicy Fail the write fails with a 500 and the error; with Ignore it succeeds."""
     world.replies["/v"] = reply
     await world.hook("v")
     code, status = await world.create()
@@ -141,7 +141,7 @@ async def test_a_slow_webhook_is_waited_for_no_longer_than_its_timeout(world: Wo
 
 
 async def test_an_update_begins_anew_when_the_object_changes_while_a_webhook_is_asked(world: World) -> None:
-    """A patch is applied to what is live then, and admitted again: no write is lost."""
+    """The patch is applied to the current object and admitted again: no write is lost."""
     await world.create(data={"a": "1"})
     interrupted = False
 
@@ -163,7 +163,7 @@ async def test_an_update_begins_anew_when_the_object_changes_while_a_webhook_is_
 async def test_a_replacement_of_a_version_is_a_conflict_when_that_goes_by_while_a_webhook_is_asked(
     world: World,
 ) -> None:
-    """What named the version it replaces is refused when another write came first."""
+    """An update with a resourceVersion is a conflict if another write came first."""
     _, made = await world.create()
     writing = False
 
@@ -181,7 +181,7 @@ async def test_a_replacement_of_a_version_is_a_conflict_when_that_goes_by_while_
 
 
 async def test_a_name_that_is_taken_while_a_webhook_is_asked_is_a_conflict(world: World) -> None:
-    """Two creates of one name that are both admitted: the second to end is told AlreadyExists."""
+    """Of two creates of one name that are both admitted, the later one fails with AlreadyExists."""
 
     async def slow(review: Review) -> Review:
         await asyncio.sleep(1)
@@ -196,7 +196,7 @@ async def test_a_name_that_is_taken_while_a_webhook_is_asked_is_a_conflict(world
 async def test_webhooks_are_called_in_the_order_of_configurations_and_again_where_they_ask_for_it(
     world: World,
 ) -> None:
-    """A webhook with reinvocationPolicy IfNeeded is called once more when a later one changed the object."""
+    """A webhook with reinvocationPolicy IfNeeded is called again if a later one changes the object."""
     world.replies["/b"] = patching({"op": "add", "path": "/data/b", "value": "1"})
     await world.hook("b", mutating=True)
     await world.hook("a", {"reinvocationPolicy": "IfNeeded"}, mutating=True)
@@ -206,7 +206,7 @@ async def test_webhooks_are_called_in_the_order_of_configurations_and_again_wher
 
 
 async def test_validating_webhooks_are_asked_at_the_same_time(world: World) -> None:
-    """Ten webhooks of a second each take one second."""
+    """Ten validating webhooks of one second each take one second."""
 
     async def slow(review: Review) -> Review:
         await asyncio.sleep(1)
@@ -246,14 +246,14 @@ async def test_validating_webhooks_are_asked_at_the_same_time(world: World) -> N
 async def test_rules_selectors_and_conditions_say_who_is_called(
     world: World, hook: dict[str, Any], is_called: bool
 ) -> None:
-    """A webhook is called for what all of them match."""
+    """A webhook is called for a write that matches rules, selectors and conditions."""
     await world.hook("v", hook)
     await world.ask("POST", CONFIGMAPS, {"metadata": {"name": "a", "labels": {"x": "y"}}})
     assert bool(world.calls) is is_called
 
 
 async def test_a_condition_without_a_value_is_what_the_failure_policy_says(world: World) -> None:
-    """Fail refuses with what went wrong; Ignore leaves the webhook out."""
+    """If a match condition fails, failurePolicy Fail rejects the write, and Ignore skips the webhook."""
     condition = {"name": "c", "expression": "object.metadata.labels.x == 'y'"}
     await world.hook("v", {"matchConditions": [condition]})
     code, status = await world.create()
@@ -281,7 +281,7 @@ async def test_another_version_of_a_resource_matches_unless_exactly_one_is_wante
 
 
 async def test_configurations_themselves_are_shown_to_nobody(world: World) -> None:
-    """A webhook that refuses everything can still be taken away."""
+    """A webhook that denies all writes can still be deleted."""
     everything = {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"], "operations": ["*"]}
     world.replies["/v"] = denied
     await world.hook("v", {"rules": [everything]})
@@ -291,7 +291,7 @@ async def test_configurations_themselves_are_shown_to_nobody(world: World) -> No
 
 
 async def test_a_delete_shows_the_old_object_and_what_deletes_a_collection_no_name(world: World) -> None:
-    """Each object of a collection is asked about; the name of the request is empty there."""
+    """A deletecollection calls the webhook for each object, with an empty request name."""
     await world.create("a")
     await world.create("b")
     await world.hook("v")
@@ -305,7 +305,7 @@ async def test_a_delete_shows_the_old_object_and_what_deletes_a_collection_no_na
 
 
 async def test_sub_resources_are_reviewed_as_what_they_are(world: World) -> None:
-    """The scale of a Deployment is a Scale, and a webhook may change it."""
+    """The scale of a Deployment is reviewed as a Scale, and a webhook can change it."""
     world.replies["/m"] = patching({"op": "replace", "path": "/spec/replicas", "value": 2})
     rule = {**CONFIGMAP_RULE, "apiGroups": ["apps"], "resources": ["deployments/scale"]}
     await world.hook("m", {"rules": [rule]}, mutating=True)
@@ -337,7 +337,7 @@ async def test_sub_resources_are_reviewed_as_what_they_are(world: World) -> None
 async def test_a_patch_that_does_not_apply_is_the_webhooks_fault(
     world: World, operation: dict[str, Any], why: str
 ) -> None:
-    """It is a 500, whatever the failure policy."""
+    """The response is a 500 with any failure policy."""
     world.replies["/m"] = patching(operation)
     await world.hook("m", {"failurePolicy": "Ignore"}, mutating=True)
     code, status = await world.create(data={"a": "b"})
@@ -346,7 +346,7 @@ async def test_a_patch_that_does_not_apply_is_the_webhooks_fault(
 
 
 async def test_warnings_reach_the_client_and_annotations_the_audit_log(world: World) -> None:
-    """Warnings come as headers, also with a denial."""
+    """Warnings are response headers, also with a denial."""
     world.replies["/v"] = lambda review: (
         denied(review) | {"response": {"uid": review["request"]["uid"], "allowed": False, "warnings": ["mind the gap"]}}
     )
@@ -356,7 +356,7 @@ async def test_warnings_reach_the_client_and_annotations_the_audit_log(world: Wo
 
 
 async def test_a_service_is_named_as_kubernetes_does(world: World) -> None:
-    """A webhook behind a service has the service's URL, whoever carries the request."""
+    """The URL of a webhook with a service has the service's DNS name."""
     service = {"namespace": "infra", "name": "guard", "path": "/check", "port": 8443}
     world.replies["/check"] = _unreachable
     await world.hook("v", {"clientConfig": {"service": service}})
@@ -365,7 +365,7 @@ async def test_a_service_is_named_as_kubernetes_does(world: World) -> None:
 
 
 async def test_who_wants_an_answer_at_once_is_told_that_a_webhook_must_be_called(world: World) -> None:
-    """`handle_nowait` cannot wait; nothing is changed then."""
+    """`handle_nowait` raises an error and changes nothing."""
     await world.hook("v")
     with pytest.raises(RuntimeError, match=r"await ApiServer\.handle"):
         world.server.handle_nowait("POST", CONFIGMAPS, body=b'{"metadata":{"name":"a"}}')

@@ -1,4 +1,4 @@
-"""The quick walk of a schema: what it calls settled, the slow walks would leave as it is."""
+"""Compiled schemas: an object that the fast path accepts is not changed by the full walks."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ ANY_TYPE: dict[str, st.SearchStrategy[Any]] = {"string": TEXTS, "integer": NUMBE
 
 
 def _fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Values that have the form of a schema, and now and then not."""
+    """Return values of a schema, some of them invalid."""
     if "items" in schema:
         near: st.SearchStrategy[Any] = st.lists(_fitting(schema["items"]), max_size=3)
     elif "additionalProperties" in schema:
@@ -94,7 +94,7 @@ PAIRS = SCHEMAS.flatmap(lambda schema: st.tuples(st.just(schema), _fitting(schem
 
 
 def _check(schema: dict[str, Any], value: Any) -> None:
-    """Check that what is settled is what the slow walks make of it, and that they find nothing wrong."""
+    """Check that the result of the fast path is that of the full walks, without errors."""
     node = compile_structural(spec_schema({"a": schema}))
     settled, slow = {"spec": {"a": value}}, {"spec": {"a": copy.deepcopy(value)}}
     if compile_object(node)(settled) is None:
@@ -111,7 +111,7 @@ def _check(schema: dict[str, Any], value: Any) -> None:
 
 @pytest.mark.parametrize("schema", SOME_SCALARS, ids=json.dumps)
 def test_a_settled_scalar_has_nothing_wrong(schema: dict[str, Any]) -> None:
-    """Of every kind of scalar, what the quick walk calls settled is valid."""
+    """Scalars of every type that the fast path accepts are valid."""
     for value in (None, True, {}, [], {"a": 1}, [None], *SOME_TEXTS, *SOME_NUMBERS):
         _check(schema, value)
 
@@ -119,13 +119,13 @@ def test_a_settled_scalar_has_nothing_wrong(schema: dict[str, Any]) -> None:
 @settings(max_examples=500)
 @given(PAIRS)
 def test_what_is_settled_has_nothing_to_prune_and_nothing_wrong(pair: tuple[dict[str, Any], Any]) -> None:
-    """An object that the quick walk calls settled is, with its defaults, what the slow walks make of it."""
+    """An object that the fast path accepts is, with its defaults, the result of the full walks."""
     _check(*pair)
 
 
 @given(PAIRS)
 def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any], Any]) -> None:
-    """Defaults that the quick walk filled in before it gave up change nothing of what the slow walks do."""
+    """Defaults that the fast path sets before it stops do not change the result of the full walks."""
     schema, value = pair
     node = compile_structural(spec_schema({"a": schema}))
     tried, slow = {"spec": {"a": value}}, {"spec": {"a": copy.deepcopy(value)}}
@@ -155,6 +155,6 @@ def test_an_unsettled_object_is_left_to_the_slow_walks(pair: tuple[dict[str, Any
     ],
 )
 def test_common_values_are_settled(schema: dict[str, Any], value: Any) -> None:
-    """The quick walk knows the schemas that definitions are made of: it does not give up on their good values."""
+    """The fast path accepts valid values of common schemas."""
     node = compile_structural(spec_schema({"a": schema}))
     assert compile_object(node)({"apiVersion": "g/v1", "kind": "K", "metadata": {}, "spec": {"a": value}}) is not None

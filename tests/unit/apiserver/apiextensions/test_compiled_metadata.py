@@ -1,4 +1,4 @@
-"""The quick look at metadata: what it calls fine, reading and checking would leave as it is."""
+"""Fast path for metadata: accepted metadata is not changed by decoding and is valid."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _node() -> Any:
 
 @given(METADATA | st.just(GOOD), st.booleans())
 def test_metadata_that_is_fine_is_left_as_it_is(metadata: dict[str, Any], is_namespaced: bool) -> None:
-    """Metadata that passes the quick look is written as Go writes it, valid, and has the fields that it says."""
+    """Accepted metadata is in Go's form and valid, and the fields are correct."""
     looked, walked = copy.deepcopy(metadata), copy.deepcopy(metadata)
     fields = metadata_fields(looked, is_namespaced=is_namespaced)
     if fields is None:
@@ -54,18 +54,18 @@ def test_metadata_that_is_fine_is_left_as_it_is(metadata: dict[str, Any], is_nam
 
 
 def test_common_metadata_passes() -> None:
-    """Labels, annotations, finalizers and Go's empty time of creation need no closer look."""
+    """Labels, annotations, finalizers and Go's null creationTimestamp are accepted."""
     assert metadata_fields(copy.deepcopy(GOOD), is_namespaced=True) is not None
 
 
 @pytest.mark.parametrize("annotations", [{"a": "x" * 70_000}, {"a b": ""}])
 def test_what_may_be_wrong_is_looked_at_closely(annotations: dict[str, str]) -> None:
-    """Many annotations, or keys that are no names, do not pass the quick look."""
+    """Many annotations and invalid keys are not accepted."""
     assert metadata_fields({**GOOD, "annotations": annotations}, is_namespaced=True) is None
 
 
 def test_reading_refuses_what_it_cannot_read() -> None:
-    """A label that is no text does not pass, and reading says why."""
+    """A label that is not a string is not accepted, and decoding reports it."""
     metadata = {"name": "a", "labels": {"a": 1}}
     assert metadata_fields(metadata, is_namespaced=True) is None
     with pytest.raises(DecodeFailed, match="cannot unmarshal number"):

@@ -1,4 +1,4 @@
-"""Conversion webhooks: custom resources in versions that only a program outside can make of each other."""
+"""Conversion webhooks of custom resources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APPLY = {"Content-Type": "application/apply-patch+yaml"}
 
 
 def _definition(conversion: Any, storage: str = "v1") -> dict[str, Any]:
-    """Define kind Thing: v1 has a host and a port, v2 has both as one text, and a field that is filled in."""
+    """Return the definition of Thing: v1 has host and port, v2 has both in one field, and a default."""
     fields = {
         "v1": {"host": {"type": "string"}, "port": {"type": "integer"}},
         "v2": {"address": {"type": "string"}, "mode": {"type": "string", "default": "quick"}},
@@ -93,7 +93,7 @@ async def world() -> World:
 
 
 async def test_every_read_shows_the_version_that_is_asked_for(world: World) -> None:
-    """get, list and tables show what the webhook makes of the stored object, which is of the storage version."""
+    """get, list and tables return objects converted from the storage version."""
     await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
     _, made = await world.ask("POST", _path("v2"), _thing("v2", "b", address="x:2"))
     assert made["spec"] == {"address": "x:2"}  # the default of v2 is not known to v1, in which this was stored
@@ -104,7 +104,7 @@ async def test_every_read_shows_the_version_that_is_asked_for(world: World) -> N
 
 
 async def test_a_write_in_another_version_is_stored_in_the_storage_version(world: World) -> None:
-    """Patches and applies see the object in their own version; labels and versions are kept."""
+    """Patch and apply use the version of the request; labels are kept."""
     await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
     code, patched = await world.ask("PATCH", _path("v2", "a"), {"spec": {"address": "n:9"}}, headers=MERGE)
     assert (code, patched["metadata"]["generation"]) == (200, 2)
@@ -117,7 +117,7 @@ async def test_a_write_in_another_version_is_stored_in_the_storage_version(world
 
 
 async def test_watchers_of_each_version_see_their_own(world: World) -> None:
-    """Changes and deletions come converted, also for what is written while the watch runs."""
+    """Events are converted, also of objects written while the watch runs."""
     await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
     async with Asker(world.server).watching(_path("v2")) as watching:
         first = await watching.next()
@@ -133,7 +133,7 @@ async def test_watchers_of_each_version_see_their_own(world: World) -> None:
 
 
 async def test_a_watch_ends_with_an_error_when_the_webhook_fails(world: World) -> None:
-    """Nothing is shown in a wrong version, and nothing is skipped in silence."""
+    """The watch ends with an error instead of a wrong or skipped event."""
     async with Asker(world.server).watching(_path("v2")) as watching:
         world.replies["/convert"] = lambda _: WebhookResponse(status=500, body=b"{}")
         await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
@@ -180,7 +180,7 @@ def _with(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]],
     ],
 )
 async def test_a_webhook_that_fails_fails_the_request(world: World, reply: Any, why: str) -> None:
-    """The message names the webhook's definition and what it did wrong."""
+    """The message has the webhook's kind and the error."""
     await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
     world.replies["/convert"] = reply
     code, status = await world.ask("GET", _path("v2", "a"))
@@ -189,7 +189,7 @@ async def test_a_webhook_that_fails_fails_the_request(world: World, reply: Any, 
 
 
 async def test_a_webhook_may_change_labels_and_no_other_metadata(world: World) -> None:
-    """What identifies an object, and who holds it, is not the webhook's to decide."""
+    """A webhook cannot change metadata such as name, uid and finalizers."""
     change = {"labels": {"new": "label"}, "finalizers": ["example.com/mine"], "generation": 77}
     await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
     world.replies["/convert"] = _with(lambda response: response["convertedObjects"][0]["metadata"].update(change))
@@ -200,7 +200,7 @@ async def test_a_webhook_may_change_labels_and_no_other_metadata(world: World) -
 
 
 async def test_a_write_that_is_overtaken_while_it_is_converted_begins_anew(world: World) -> None:
-    """Conversion takes time, like admission; what came meanwhile is not lost."""
+    """A write during the conversion is not lost."""
     await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
 
     async def slow(review: dict[str, Any]) -> dict[str, Any]:
@@ -218,7 +218,7 @@ async def test_a_write_that_is_overtaken_while_it_is_converted_begins_anew(world
 
 
 async def test_an_object_with_finalizers_can_be_deleted_through_any_version(world: World) -> None:
-    """Deletion changes metadata only, of what is stored and of what is shown."""
+    """Deletion changes only the metadata of the object, in all versions."""
     thing = _thing("v1", "a", host="h", port=1)
     await world.ask("POST", _path("v1"), {**thing, "metadata": {"name": "a", "finalizers": ["example.com/mine"]}})
     code, held = await world.ask("DELETE", _path("v2", "a"))
@@ -231,7 +231,7 @@ async def test_an_object_with_finalizers_can_be_deleted_through_any_version(worl
 
 
 async def test_a_webhook_of_admission_gets_the_version_of_its_rule(world: World) -> None:
-    """What is written in v2 is shown in v1, and what it changes there is taken back."""
+    """A write in v2 is reviewed in v1, and the patch is converted back."""
     rule = {"apiGroups": [GROUP], "apiVersions": ["v1"], "resources": ["things"], "operations": ["CREATE"]}
     world.replies["/m"] = patching({"op": "replace", "path": "/spec/port", "value": 9})
     world.replies["/v"] = allowed
@@ -243,7 +243,7 @@ async def test_a_webhook_of_admission_gets_the_version_of_its_rule(world: World)
 
 
 def test_without_a_webhook_objects_keep_what_the_storage_version_knows(ask: Asker) -> None:
-    """Strategy None changes the name of the version; fields and defaults are those of the storage version."""
+    """Strategy None changes only the apiVersion; fields and defaults are those of the storage version."""
     assert ask("POST", DEFINITIONS, _definition({"strategy": "None"}))[0] == 201
     _, made = ask("POST", _path("v2"), _thing("v2", "a", address="x:2"))
     assert made["spec"] == {}

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: what is refused, what is filled in, what their conditions say."""
+"""CustomResourceDefinitions: validation, defaults, conditions."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def _refused(obj: dict[str, Any], registry: ResourceRegistry | None = None) -> l
     ],
 )
 def test_a_schema_that_is_not_structural_is_refused(schema: dict[str, Any], complaint: str) -> None:
-    """A definition whose schema breaks a rule of structural schemas is refused with the rule and the place."""
+    """The error of a schema that is not structural has the rule and the path."""
     assert _refused(definition(schema)) == [complaint]
 
 
 def test_validation_rules_are_refused_not_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the library, a schema with rules is refused with what to install: no rule is taken and not kept."""
+    """Without the library, a schema with rules is rejected with the package to install."""
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)  # as if it were not installed
     rules = {"x": {"type": "string", "x-kubernetes-validations": [{"rule": "self != ''"}]}}
     (told,) = _refused(definition(spec_schema(rules)))
@@ -103,7 +103,7 @@ def test_validation_rules_are_refused_not_ignored(monkeypatch: pytest.MonkeyPatc
 
 
 def test_int_or_string_may_say_so_in_any_of() -> None:
-    """The usual anyOf beside x-kubernetes-int-or-string is no break of the rules."""
+    """The usual anyOf next to x-kubernetes-int-or-string is valid."""
     port = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
     created, _ = create(ResourceRegistry(), definition(spec_schema({"port": port})))
     assert created["status"]["storedVersions"] == ["v1"]
@@ -118,14 +118,14 @@ def test_the_name_is_plural_and_group() -> None:
 
 
 def test_one_version_is_stored() -> None:
-    """A definition with no storage version is refused, for the versions and for the status that would follow."""
+    """A definition without a storage version is rejected, with errors for versions and status."""
     told = _refused(definition(OBJECT, storage=False))
     assert told[0].endswith("must have exactly one version marked as storage version")
     assert told[1] == "status.storedVersions: Invalid value: null: must have at least one stored version"
 
 
 def test_names_and_conversion_are_filled_in() -> None:
-    """The singular and list kind follow the kind; conversion is none; the status starts empty."""
+    """Singular and list kind default from the kind, conversion to None; the status is empty."""
     created, _ = create(ResourceRegistry(), definition(OBJECT))
     assert created["spec"]["names"] == {
         "plural": "things",
@@ -142,7 +142,7 @@ def test_names_and_conversion_are_filled_in() -> None:
 
 
 def test_a_new_definition_is_accepted_and_established() -> None:
-    """Free names are accepted, and the definition is served from then on; a second look changes nothing."""
+    """Names without a conflict are accepted and the definition established; a second run changes nothing."""
     registry = ResourceRegistry()
     created, _ = create(registry, definition(OBJECT))
     accepted = accept_names(created, registry)
@@ -158,7 +158,7 @@ def test_a_new_definition_is_accepted_and_established() -> None:
 
 
 def test_names_that_are_taken_are_not_accepted() -> None:
-    """A second definition with a kind that the group already has is not established, and says which name it is."""
+    """A definition with a kind that exists in the group is not established; the condition has the name."""
     registry = ResourceRegistry()
     first, _ = create(registry, definition(OBJECT))
     registry.install(first)
@@ -175,7 +175,7 @@ def test_names_that_are_taken_are_not_accepted() -> None:
 
 
 def test_a_definition_that_goes_waits_for_its_objects() -> None:
-    """Deleting a definition marks it and holds it by a finalizer until its objects are gone."""
+    """A deleted definition has a condition and a finalizer until its objects are deleted."""
     created, _ = create(ResourceRegistry(), definition(OBJECT))
     mark_terminating(created)
     assert created["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
@@ -183,7 +183,7 @@ def test_a_definition_that_goes_waits_for_its_objects() -> None:
 
 
 def test_a_new_storage_version_is_remembered_beside_the_old() -> None:
-    """Objects may still be stored in a version that was the storage version once."""
+    """Former storage versions stay in storedVersions: objects may be stored in them."""
     registry = ResourceRegistry()
     old, _ = create(registry, definition(OBJECT))
     new = definition(OBJECT)
@@ -194,7 +194,7 @@ def test_a_new_storage_version_is_remembered_beside_the_old() -> None:
 
 
 def test_status_and_generation_of_custom_resources() -> None:
-    """With a status subresource, the main door keeps status and counts the spec; the status door does the opposite."""
+    """With the status sub-resource, the main endpoint keeps the status and the status endpoint the spec."""
     registry = ResourceRegistry()
     schema = {"type": "object", "properties": {"spec": KEYED, "status": KEYED}}
     registry.install(create(registry, definition(schema, subresources={"status": {}}))[0])
@@ -227,7 +227,7 @@ def test_status_and_generation_of_custom_resources() -> None:
     ],
 )
 def test_patterns_are_those_of_go(pattern: str, good: str, bad: str) -> None:
-    """A definition with a pattern in Go's grammar is taken, and the pattern is matched in linear time."""
+    """Patterns in Go's grammar are accepted and matched in linear time."""
     registry = ResourceRegistry()
     install(registry, spec_schema({"x": {"type": "string", "pattern": pattern}}))
     create(registry, thing({"x": good}))
@@ -236,6 +236,6 @@ def test_patterns_are_those_of_go(pattern: str, good: str, bad: str) -> None:
 
 @pytest.mark.parametrize("pattern", [r"\C", r"[\b]", "(a{100}){100}", r"\p{Foo}"])
 def test_patterns_that_go_refuses_are_refused(pattern: str) -> None:
-    """Also those that only the engine finds wrong, as causes of the definition and not as an error of the server."""
+    """Errors of the engine are errors of the definition too, not of the server."""
     (told,) = _refused(definition(spec_schema({"x": {"type": "string", "pattern": pattern}})))
     assert "must be a valid regular expression, but isn't: error parsing regexp: invalid " in told

@@ -1,4 +1,4 @@
-"""Definitions: served as soon as they are there, gone with their objects, scaled through their own paths."""
+"""Stored definitions: establishing, deletion with their objects, the scale sub-resource."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def install(ask: Asker, *versions: str) -> None:
 
 
 def test_a_definition_is_established_and_served(ask: Asker) -> None:
-    """Right after its create the definition is established, discovered, and takes objects."""
+    """A created definition is established and in discovery at once, and its objects can be created."""
     assert ask.answer("GET", THINGS).status == 404
     install(ask)
     _, found = ask("GET", f"{DEFINITIONS}/things.x.io")
@@ -62,7 +62,7 @@ def test_a_definition_is_established_and_served(ask: Asker) -> None:
 
 
 def test_versions_share_their_objects(ask: Asker) -> None:
-    """An object that was written in one version is read, listed and watched in the other."""
+    """An object written in one version can be read, listed and watched in the other."""
     install(ask, "v1", "v2")
     ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"count": 1}})
     other = THINGS.replace("v1", "v2")
@@ -72,7 +72,7 @@ def test_versions_share_their_objects(ask: Asker) -> None:
 
 
 def test_a_definition_goes_after_its_objects(ask: Asker) -> None:
-    """Deleting a definition deletes its objects; one with a finalizer holds the definition until it is free."""
+    """A deleted definition deletes its objects; an object with a finalizer blocks the deletion."""
     install(ask)
     for name, finalizers in (("a", []), ("b", ["x.io/f"])):
         body = {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": name, "finalizers": finalizers}}
@@ -86,7 +86,7 @@ def test_a_definition_goes_after_its_objects(ask: Asker) -> None:
 
 
 def test_scale_reads_and_writes_the_paths_of_the_definition(ask: Asker) -> None:
-    """The scale of a custom resource is where its definition says, and writing it is a change of the wish."""
+    """The scale of a custom resource reads and writes the paths in its definition."""
     install(ask)
     ask("POST", THINGS, {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"count": 3}})
     ask("PATCH", f"{THINGS}/a/status", {"status": {"count": 2, "selector": "a=b"}}, headers=MERGE)
@@ -100,13 +100,13 @@ def test_scale_reads_and_writes_the_paths_of_the_definition(ask: Asker) -> None:
 
 
 def test_a_built_in_kind_without_the_door_has_no_scale(ask: Asker) -> None:
-    """A ConfigMap has no scale: there is nothing at that path."""
+    """The scale of a ConfigMap is a 404."""
     ask.make("a")
     assert ask("GET", f"{CONFIGMAPS}/a/scale")[0] == 404
 
 
 def test_metadata_that_a_schema_requires_is_there(ask: Asker) -> None:
-    """An object always has it: it is not complained of beside what is really wrong."""
+    """Required metadata is not reported as missing among other errors."""
     made = definition("v1")
     schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     schema["required"] = ["metadata", "spec"]

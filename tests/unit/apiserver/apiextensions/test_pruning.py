@@ -1,4 +1,4 @@
-"""What happens to fields a schema does not know."""
+"""Pruning of unknown fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kuberne
 
 
 def test_unknown_fields_are_dropped_with_a_warning() -> None:
-    """What the schema does not know is gone from the stored object, and the client is warned of each path."""
+    """Unknown fields are not stored, and the client gets a warning for each."""
     registry = ResourceRegistry()
     install(registry, spec_schema({"list": {"type": "array", "items": {"type": "object"}}}))
     created, warnings = create(registry, thing({"junk": 1, "list": [{"j": 2}]}, top=1))
@@ -28,7 +28,7 @@ def test_unknown_fields_are_dropped_with_a_warning() -> None:
 
 
 def test_strict_field_validation_refuses_unknown_fields() -> None:
-    """fieldValidation=Strict turns the warnings into one refusal that names them all."""
+    """With fieldValidation=Strict, unknown fields are an error that lists them all."""
     registry = ResourceRegistry()
     install(registry, spec_schema({}))
     with pytest.raises(StatusError) as refused:
@@ -41,7 +41,7 @@ def test_strict_field_validation_refuses_unknown_fields() -> None:
 
 
 def test_ignored_field_validation_drops_in_silence() -> None:
-    """fieldValidation=Ignore drops unknown fields without a word."""
+    """With fieldValidation=Ignore, unknown fields are dropped without a warning."""
     registry = ResourceRegistry()
     install(registry, spec_schema({}))
     created, warnings = create(registry, thing({"junk": 1}), field_validation="Ignore")
@@ -49,7 +49,7 @@ def test_ignored_field_validation_drops_in_silence() -> None:
 
 
 def test_preserved_places_keep_what_is_unknown_around_what_is_known() -> None:
-    """x-kubernetes-preserve-unknown-fields keeps unknown fields there, but known ones below are pruned again."""
+    """x-kubernetes-preserve-unknown-fields keeps unknown fields; specified fields below are pruned."""
     registry = ResourceRegistry()
     install(registry, spec_schema({"keep": PRESERVING}))
     created, warnings = create(registry, thing({"keep": {"any": {"x": 1}, "typed": {"z": 1, "gone": 2}}}))
@@ -58,7 +58,7 @@ def test_preserved_places_keep_what_is_unknown_around_what_is_known() -> None:
 
 
 def test_an_embedded_objects_metadata_is_pruned_as_metadata() -> None:
-    """An embedded object keeps its own fields, its metadata only what metadata has."""
+    """An embedded object keeps its fields; its metadata is pruned as ObjectMeta."""
     registry = ResourceRegistry()
     install(registry, spec_schema({"template": EMBEDDED}))
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "junk": 1}, "spec": {"z": 1}}
@@ -84,6 +84,6 @@ def test_built_in_kinds_warn_of_unknown_fields_too() -> None:
 
 
 def test_repeated_keys_are_found_with_their_path() -> None:
-    """A JSON text that has a key twice is told where; one that has none is told nothing."""
+    """Duplicate keys of a JSON text are reported with their paths."""
     assert duplicate_fields(b'{"spec":{"a":1,"l":[{"b":1,"b":2}],"a":2}}') == ["spec.l[0].b", "spec.a"]
     assert duplicate_fields(b'{"spec":{"a":1,"l":[{"a":1},{"a":2}]}}') == []

@@ -1,4 +1,4 @@
-"""Who is asking: static tokens, service accounts, anybody."""
+"""Authenticator: static tokens, service accounts, anonymous requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def test_a_known_token_is_its_user(ask: Asker) -> None:
-    """The user of a static token is told by SelfSubjectReview."""
+    """A SelfSubjectReview returns the user of a static token."""
     code, review = ask("POST", WHOAMI, {}, headers=bearer("secret"))
     assert code == 201
     assert review["status"]["userInfo"] == {
@@ -35,7 +35,7 @@ def test_a_known_token_is_its_user(ask: Asker) -> None:
 
 
 def test_an_unknown_token_is_refused(ask: Asker) -> None:
-    """A wrong token is 401, everywhere; no token at all is the anonymous user."""
+    """An invalid token is a 401 on every path; without a token the user is anonymous."""
     code, status = ask("GET", CONFIGMAPS, headers=bearer("wrong"))
     assert (code, status["reason"]) == (401, "Unauthorized")
     _, review = ask("POST", WHOAMI, {})
@@ -43,7 +43,7 @@ def test_an_unknown_token_is_refused(ask: Asker) -> None:
 
 
 def test_without_tokens_everybody_is_an_administrator() -> None:
-    """A server that was given no tokens asks for none, and takes any."""
+    """A server without tokens accepts requests without a token and with any token."""
     ask = Asker()
     for headers in ({}, bearer("anything")):
         _, review = ask("POST", WHOAMI, {}, headers=headers)
@@ -51,7 +51,7 @@ def test_without_tokens_everybody_is_an_administrator() -> None:
 
 
 def test_a_service_account_is_known_by_its_token_while_it_lives(ask: Asker) -> None:
-    """A token that was requested for an account is its user until it expires or the account goes."""
+    """A requested token is valid until it expires or its account is deleted."""
     ask("POST", ACCOUNTS, {"metadata": {"name": "bot"}})
     code, made = ask("POST", f"{ACCOUNTS}/bot/token", {"spec": {"expirationSeconds": 600}})
     headers = bearer(made["status"]["token"])
@@ -68,7 +68,7 @@ def test_a_service_account_is_known_by_its_token_while_it_lives(ask: Asker) -> N
 
 
 def test_a_token_that_was_tampered_with_is_refused(ask: Asker) -> None:
-    """Changing what a token says breaks its signature."""
+    """Changed claims invalidate the signature."""
     for name in ("a", "b"):
         ask("POST", ACCOUNTS, {"metadata": {"name": name}})
     first, second = (ask("POST", f"{ACCOUNTS}/{name}/token", {})[1]["status"]["token"].split(".") for name in "ab")
@@ -77,23 +77,23 @@ def test_a_token_that_was_tampered_with_is_refused(ask: Asker) -> None:
 
 
 def test_a_token_lasts_at_least_ten_minutes(ask: Asker) -> None:
-    """A shorter life is refused, as kube-apiserver does."""
+    """A shorter duration is rejected, as in kube-apiserver."""
     ask("POST", ACCOUNTS, {"metadata": {"name": "bot"}})
     assert ask("POST", f"{ACCOUNTS}/bot/token", {"spec": {"expirationSeconds": 1}})[0] == 422
 
 
 def test_a_token_is_reviewed(ask: Asker) -> None:
-    """TokenReview tells whose a token is, or that it is nobody's."""
+    """A TokenReview returns the user of a token, or an error."""
     path = "/apis/authentication.k8s.io/v1/tokenreviews"
     assert ask("POST", path, {"spec": {"token": "secret"}})[1]["status"]["user"]["username"] == "jane"
     assert ask("POST", path, {"spec": {"token": "none"}})[1]["status"]["error"] == "invalid bearer token"
 
 
 def test_the_token_file_of_kube_apiserver() -> None:
-    """token,user,uid and groups in a quoted column; a line that is too short is told with its number."""
+    """The columns are token, user, uid and quoted groups; the error of a short line has its number."""
     tokens = read_token_file(['t1,jane,1,"a,b"', "", "t2,bob,2", 't3,eve,3,""'])
     assert tokens["t1"] == User(name="jane", uid="1", groups=("a", "b", "system:authenticated"))
     assert tokens["t2"].groups == ("system:authenticated",)
     assert tokens["t3"].groups == ("", "system:authenticated"), "as kube-apiserver reads an empty column"
-    with pytest.raises(ValueError, match="line 1: the columns token,user,uid"):
+    with pytest.raises(ValueError, match="line 1: expected the columns token,user,uid"):
         read_token_file(["oops,jane"])

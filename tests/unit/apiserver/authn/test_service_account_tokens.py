@@ -1,4 +1,4 @@
-"""Tokens of service accounts: what they say, what they are bound to, and when they end."""
+"""Service account tokens: claims, bound objects, expiration."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def review(ask: Asker, token: str, *audiences: str) -> dict[str, Any]:
 
 
 def test_a_token_is_signed_by_the_key_that_is_published(ask: Asker) -> None:
-    """The header names the key of /openid/v1/jwks, and the claims are those of kube-apiserver."""
+    """The header has the id of the key in /openid/v1/jwks, and the claims are those of kube-apiserver."""
     made = token(ask)
     header, claims = part(made, 0), part(made, 1)
     keys = ask("GET", "/openid/v1/jwks")[1]["keys"]
@@ -60,7 +60,7 @@ def test_a_token_is_signed_by_the_key_that_is_published(ask: Asker) -> None:
 
 
 def test_without_cryptography_tokens_are_signed_all_the_same(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server of a test needs no library for tokens; a key that is secret is not published."""
+    """Tokens do not need `cryptography`; the symmetric key is not published."""
     token_signing._rsa_key.cache_clear()
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric.rsa", None)
     try:
@@ -73,7 +73,7 @@ def test_without_cryptography_tokens_are_signed_all_the_same(ask: Asker, monkeyp
 
 
 def test_a_token_is_good_for_its_audiences(ask: Asker) -> None:
-    """One for somebody else does not log in here, and a review says for whom it is."""
+    """A token for another audience is rejected; a review returns the audiences that it is valid for."""
     made = token(ask, audiences=["vault"])
     assert review(ask, made, "vault", "other")["audiences"] == ["vault"]
     assert "is invalid for the target audiences" in review(ask, made)["error"]
@@ -81,7 +81,7 @@ def test_a_token_is_good_for_its_audiences(ask: Asker) -> None:
 
 
 def test_a_token_ends_when_it_says(ask: Asker) -> None:
-    """After its time it is expired."""
+    """A token is invalid after its expiration."""
     made = token(ask, expirationSeconds=600)
     later = _clock.now() + timedelta(seconds=600)
     with _clock.use(lambda: later):
@@ -90,7 +90,7 @@ def test_a_token_ends_when_it_says(ask: Asker) -> None:
 
 @pytest.mark.parametrize("kind", ["Pod", "Secret", "Node"])
 def test_a_bound_token_ends_with_what_it_is_bound_to(ask: Asker, kind: str) -> None:
-    """A pod, a secret or a node: the token dies with it, and another of the same name does not revive it."""
+    """A token is invalid after its pod, secret or node is deleted, also if one of the same name is created."""
     paths = {"Pod": PODS, "Secret": "/api/v1/namespaces/default/secrets", "Node": "/api/v1/nodes"}
     spec = {"serviceAccountName": "bot", "containers": [{"name": "c", "image": "i"}]} if kind == "Pod" else {}
     body = {"metadata": {"name": "x"}, **({"spec": spec} if spec else {})}
@@ -103,7 +103,7 @@ def test_a_bound_token_ends_with_what_it_is_bound_to(ask: Asker, kind: str) -> N
 
 
 def test_the_kubelets_token_lasts_a_year(ask: Asker) -> None:
-    """3607 seconds for a pod become a year with a warning after the hour, as in every cluster."""
+    """A token of 3607 seconds for a pod is extended to a year, with a warning after the hour."""
     spec = {"serviceAccountName": "bot", "containers": [{"name": "c", "image": "i"}]}
     ask("POST", PODS, {"metadata": {"name": "x"}, "spec": spec})
     made = token(ask, expirationSeconds=3607, boundObjectRef={"kind": "Pod", "apiVersion": "v1", "name": "x"})
@@ -113,7 +113,7 @@ def test_the_kubelets_token_lasts_a_year(ask: Asker) -> None:
 
 
 def test_a_token_names_its_account_by_uid(ask: Asker) -> None:
-    """A new account of the same name does not inherit the old one's tokens."""
+    """Tokens are not valid for a new account of the same name."""
     made = token(ask)
     ask("DELETE", f"{ACCOUNTS}/bot")
     assert review(ask, made)["error"] == '[invalid bearer token, serviceaccounts "bot" not found]'

@@ -88,7 +88,7 @@ def test_a_document_that_a_client_has_is_not_sent_again() -> None:
     documents = NonResourcePaths(registry)
 
     def answer(known: str = "") -> Response:
-        return documents.answer("GET", "/apis", QueryParameters(()), AGGREGATED, known)
+        return documents.response("GET", "/apis", QueryParameters(()), AGGREGATED, known)
 
     tag = dict(answer().headers)["Etag"]
     assert (answer(tag).status, answer(tag).body) == (304, b"")

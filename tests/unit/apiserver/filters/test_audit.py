@@ -1,4 +1,4 @@
-"""The audit log: an event for each request, with the fields that kube-apiserver writes at each level."""
+"""Audit log: one event for each request, with kube-apiserver's fields of each level."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Log:
 
 
 async def test_an_event_says_who_did_what_to_which_object_and_how_it_ended() -> None:
-    """A request that was answered is one event, with the fields that kube-apiserver's log has."""
+    """A request results in one event with the fields of kube-apiserver's log."""
     log = Log()
     headers = {**ADMIN, "User-Agent": "kubectl/v1.36", "Audit-ID": "mine"}
     body = b'{"metadata":{"name":"a"}}'
@@ -63,7 +63,7 @@ async def test_an_event_says_who_did_what_to_which_object_and_how_it_ended() -> 
 
 
 def test_a_refusal_is_told_with_its_reason() -> None:
-    """What was refused has the whole Status but for its kind; a page that is not there only the code."""
+    """A rejected request has the fields of its Status; a missing path only the code."""
     log = Log()
     log.ask("GET", f"{CONFIGMAPS}/none", headers=ADMIN)
     log.ask.answer("GET", "/nosuch", headers=ADMIN)
@@ -81,7 +81,7 @@ def test_a_refusal_is_told_with_its_reason() -> None:
 
 
 def test_nobody_has_an_empty_user() -> None:
-    """A request that did not authenticate is in the log too, as nobody's."""
+    """The event of a request whose authentication failed has an empty user."""
     log = Log()
     log.ask("GET", CONFIGMAPS, headers={"Authorization": "Bearer wrong"})
 
@@ -108,7 +108,7 @@ def test_who_acts_as_another_is_told_with_the_other() -> None:
     ],
 )
 def test_levels_add_the_objects(level: AuditLevel, objects: list[str]) -> None:
-    """Metadata has no object, Request the one that was sent, RequestResponse the answer as well."""
+    """Metadata logs no objects, Request the sent one, RequestResponse also the returned one."""
     log = Log(level)
     log.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "a"}}, headers=ADMIN)
 
@@ -131,7 +131,7 @@ NAMESPACE = "/api/v1/namespaces/default"
     ids=["secrets", "configmaps", "tokenreviews", "tokens"],
 )
 def test_what_may_be_secret_is_logged_at_the_highest_level_only(path: str, body: dict[str, Any]) -> None:
-    """The policy that Kubernetes recommends: at Request they are events of the level Metadata, without objects."""
+    """At level Request, sensitive resources are logged at Metadata, as Kubernetes recommends."""
     for level, is_shown in ((AuditLevel.REQUEST, False), (AuditLevel.REQUEST_RESPONSE, True)):
         log = Log(level)
         log.ask("POST", path, body, headers=ADMIN)
@@ -141,7 +141,7 @@ def test_what_may_be_secret_is_logged_at_the_highest_level_only(path: str, body:
 
 
 def test_a_body_that_does_not_parse_is_left_out() -> None:
-    """Rubbish is not written into the log, the refusal is."""
+    """The event has no request object but the error."""
     log = Log(AuditLevel.REQUEST)
     log.ask("POST", CONFIGMAPS, b"{bad", headers=ADMIN)
 
@@ -150,7 +150,7 @@ def test_a_body_that_does_not_parse_is_left_out() -> None:
 
 
 async def test_a_watch_is_told_when_it_ends() -> None:
-    """The event of a watch comes with its end, however it ends."""
+    """The event of a watch is written when the watch ends."""
     log = Log()
     answer = await log.ask.server.handle("GET", CONFIGMAPS, [("watch", "1"), ("timeoutSeconds", "5")], ADMIN, b"")
     assert not isinstance(answer.body, bytes)
@@ -178,7 +178,7 @@ async def test_a_watch_is_told_when_it_ends() -> None:
     ],
 )
 def test_verbs_are_those_of_authorization(method: str, path: str, query: dict[str, str], verb: str, named: str) -> None:
-    """The verb is what a role would have to allow, and the object is the one of the URL."""
+    """The verb is the one that authorization uses, and the object that of the URL."""
     log = Log()
     log.ask(method, path, headers=ADMIN, **query)
 
@@ -187,7 +187,7 @@ def test_verbs_are_those_of_authorization(method: str, path: str, query: dict[st
 
 
 def test_documents_and_namespaces_are_told_as_kube_apiserver_does() -> None:
-    """Paths that are no resource have the method as verb; a namespace is in itself; sub-resources are named."""
+    """Non-resource paths have the method as verb; the namespace of a Namespace is its own name."""
     log = Log()
     log.ask("GET", "/version", headers=ADMIN)
     log.ask("GET", "/api/v1/namespaces/default", headers=ADMIN)

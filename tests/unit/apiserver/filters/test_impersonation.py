@@ -1,4 +1,4 @@
-"""Acting as somebody else, by the headers of `kubectl --as`."""
+"""Impersonation by the headers of `kubectl --as`."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def whoami(ask: Asker, *headers: tuple[str, str]) -> dict[str, object]:
     ],
 )
 def test_an_administrator_acts_as_anybody(headers: list[tuple[str, str]], expected: dict[str, object]) -> None:
-    """The named user makes the request, with the groups that are named and those that everybody has."""
+    """The request has the impersonated user with the given and the implicit groups."""
     assert whoami(Asker(), *headers) == expected
 
 
 def test_others_may_not() -> None:
-    """Who is no administrator cannot impersonate anybody."""
+    """A user without permission cannot impersonate."""
     ask = Asker(ApiServer(random=Random(1), tokens={"secret": User(name="bob", groups=("team",))}))
     code, status = ask("POST", WHOAMI, {}, headers={"Authorization": "Bearer secret", "Impersonate-User": "jane"})
     assert (code, status["reason"]) == (403, "Forbidden")
@@ -59,6 +59,6 @@ def test_others_may_not() -> None:
 
 
 def test_groups_of_nobody() -> None:
-    """Groups without a user are a mistake, not an administrator with other groups."""
+    """Groups without a user name are an error."""
     code, status = Asker()("POST", WHOAMI, {}, headers={"Impersonate-Group": "a"})
     assert (code, status["reason"]) == (400, "BadRequest")

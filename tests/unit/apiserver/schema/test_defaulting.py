@@ -18,7 +18,7 @@ NESTED = {
 
 
 def test_missing_fields_get_defaults_from_the_outside_in() -> None:
-    """A default object is filled with the defaults of its own fields; items of lists and maps get theirs."""
+    """Defaults apply to fields of a default object and to items of lists and maps."""
     registry = ResourceRegistry()
     install(registry, spec_schema(NESTED))
     created, _ = create(registry, thing({"list": [{}, {"p": "1"}], "map": {"m": {}}}))
@@ -32,7 +32,7 @@ def test_missing_fields_get_defaults_from_the_outside_in() -> None:
 
 
 def test_null_is_a_value_only_where_it_may_be() -> None:
-    """A null stays where the schema allows it; elsewhere it counts as missing and the default takes its place."""
+    """A null of a nullable field is kept; another is replaced by the default."""
     registry = ResourceRegistry()
     install(registry, spec_schema(NESTED))
     created, _ = create(registry, thing({"maybe": None, "never": None}))
@@ -41,7 +41,7 @@ def test_null_is_a_value_only_where_it_may_be() -> None:
 
 
 def test_defaults_are_copies() -> None:
-    """Two objects never share what a default gave them."""
+    """Two objects do not share a default value."""
     registry = ResourceRegistry()
     install(registry, spec_schema({"l": {"type": "array", "items": {"type": "string"}, "default": ["x"]}}))
     first, _ = create(registry, thing({}))
@@ -51,7 +51,7 @@ def test_defaults_are_copies() -> None:
 
 
 def test_a_default_added_later_is_there_on_read() -> None:
-    """An object that was stored before its schema had a default is read with it."""
+    """An object that was stored before its schema had a default has the default when it is read."""
     registry = ResourceRegistry()
     install(registry, spec_schema({"n": {"type": "integer", "default": 3}}))
     found = registry.find(GROUP, "v1", "things")

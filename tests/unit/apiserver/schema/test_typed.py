@@ -1,4 +1,4 @@
-"""How built-in kinds are read and written back: as Go's types do it."""
+"""Decoding of built-in kinds as by Go's types."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _read(group: str, plural: str, value: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_wrong_types_are_told_as_go_tells_them(spec: Any, message: str) -> None:
-    """A value that does not fit a field is refused with Go's words, the struct and the path."""
+    """The error of a wrong type is Go's, with struct and path."""
     with pytest.raises(DecodeFailed) as failed:
         decode(_schema("apps", "deployments"), {"spec": spec}, [])
     assert str(failed.value) == message
 
 
 def test_zeros_nulls_and_empty_lists_are_written_as_go_writes_them() -> None:
-    """A zero that says something stays, others go with nulls and empty lists; structs are there even when empty."""
+    """Zeros of pointers are kept; other zeros, nulls and empty lists are dropped; structs are always written."""
     read = _read(
         "apps", "deployments", {"metadata": {"labels": {}, "name": "d"}, "spec": {"replicas": 0, "paused": False}}
     )
@@ -70,7 +70,7 @@ def test_zeros_nulls_and_empty_lists_are_written_as_go_writes_them() -> None:
 
 
 def test_required_zeros_are_always_there() -> None:
-    """Counts that Go always writes are zero in a status nobody has written yet."""
+    """Required counts in a new status are zero."""
     assert empty(_schema("apps", "daemonsets").properties["status"]) == {
         "currentNumberScheduled": 0,
         "numberMisscheduled": 0,
@@ -80,7 +80,7 @@ def test_required_zeros_are_always_there() -> None:
 
 
 def test_quantities_and_times_are_canonical() -> None:
-    """Quantities and times are written in one form, whatever form they came in."""
+    """Quantities and times are normalized to their canonical form."""
     claim = {"spec": {"resources": {"requests": {"storage": "1024Mi"}}}}
     assert _read("", "persistentvolumeclaims", claim)["spec"]["resources"]["requests"] == {"storage": "1Gi"}
     lease = _read("coordination.k8s.io", "leases", {"spec": {"renewTime": "2026-01-01T01:00:00+01:00"}})
@@ -88,20 +88,20 @@ def test_quantities_and_times_are_canonical() -> None:
 
 
 def test_text_that_is_no_quantity_is_refused() -> None:
-    """What is no quantity is refused with the grammar of quantities."""
+    """The error of an invalid quantity has the grammar of quantities."""
     claim = {"spec": {"resources": {"requests": {"storage": "much"}}}}
     with pytest.raises(DecodeFailed, match="quantities must match the regular expression"):
         decode(_schema("", "persistentvolumeclaims"), claim, [])
 
 
 def test_bytes_are_base64() -> None:
-    """A Secret's data that is no base64 is refused."""
+    """Data of a Secret that is not base64 is rejected."""
     with pytest.raises(DecodeFailed, match="illegal base64 data at input byte 3"):
         decode(_schema("", "secrets"), {"data": {"k": "abc!"}}, [])
 
 
 def _recorded() -> list[dict[str, Any]]:
-    """Every built-in object that a real server answered with in the recordings."""
+    """Yield every built-in object in the recordings of a real server."""
     cases = Path(__file__).parents[3] / "conformance" / "cases"
     found: list[dict[str, Any]] = []
     for file in sorted(cases.glob("*.json")):
@@ -113,7 +113,7 @@ def _recorded() -> list[dict[str, Any]]:
 
 
 def test_what_the_real_server_wrote_is_written_back_as_it_was() -> None:
-    """Every built-in object of the recordings goes through unchanged: the real server's form is a fixed point."""
+    """Decoding does not change the objects of a real server."""
     registry = ResourceRegistry()
     seen = 0
     for body in _recorded():

@@ -87,7 +87,7 @@ def _told(schema: dict[str, Any], value: Any) -> list[str]:
 def test_a_value_that_breaks_its_schema_is_told_in_the_servers_words(
     schema: dict[str, Any], value: Any, complaint: str
 ) -> None:
-    """Each constraint of a schema refuses what breaks it, with kube-apiserver's message and field."""
+    """The error of each constraint has kube-apiserver's message and field."""
     assert _told(schema, value) == [complaint]
 
 
@@ -116,19 +116,19 @@ def test_values_that_fit_are_accepted(schema: dict[str, Any], value: Any) -> Non
 
 
 def test_an_int32_out_of_range_is_refused() -> None:
-    """A number that its format cannot hold is refused although its type is right."""
+    """A number outside the range of its format is rejected."""
     told = _told({"type": "integer", "format": "int32"}, 3_000_000_000)
     assert told == ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f']
 
 
 def test_a_fraction_where_an_integer_belongs_is_told_with_its_format() -> None:
-    """A schema with a number format names the format, not the type, when the value is of another kind."""
+    """The type error of a schema with a number format has the format instead of the type."""
     told = _told({"type": "integer", "format": "int32"}, 1.5)
     assert told[0] == 'f: Invalid value: "float64": f in body must be of type int32: "float64"'
 
 
 def test_one_of_wants_exactly_one_and_shows_the_best_failure() -> None:
-    """No alternative that fits, or two of them, are refused; with none, the closest failure is shown as well."""
+    """No or two valid alternatives are errors; with none, the errors of the closest are added."""
     schema = {
         "type": "object",
         "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
@@ -145,14 +145,14 @@ def test_one_of_wants_exactly_one_and_shows_the_best_failure() -> None:
 
 
 def test_any_of_wants_at_least_one() -> None:
-    """A value that fits one alternative is fine; one that fits none is told the first failure."""
+    """One valid alternative is enough; with none, the errors of the first are added."""
     schema = {"type": "integer", "anyOf": [{"minimum": 5}, {"maximum": 1}]}
     assert _told(schema, 0) == []
     assert _told(schema, 3)[0] == '<nil>: Invalid value: "": "f" must validate at least one schema (anyOf)'
 
 
 def test_sets_and_maps_have_each_item_once() -> None:
-    """A list that is a set, or a map by keys, refuses the second of equal items and says which it is."""
+    """Duplicate items of lists of type set and map are errors with their index."""
     keyed = {"type": "object", "properties": {"name": {"type": "string"}, "v": {"type": "integer"}}}
     node = compile_structural(
         {

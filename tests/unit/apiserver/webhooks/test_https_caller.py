@@ -1,4 +1,4 @@
-"""Calls of webhooks over TLS: whom they trust, which path they ask for, and where redirects lead."""
+"""Webhook calls over HTTPS: trusted certificates, paths, redirects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SERVICE = "hooks.default.svc"
 
 @asynccontextmanager
 async def serving(issued: Issued) -> AsyncIterator[tuple[int, list[tuple[str, str, str]]]]:
-    """Serve a webhook that redirects by its path; give its port, and the requests that come in."""
+    """Serve a webhook that redirects by its path; yield its port and the received requests."""
     seen: list[tuple[str, str, str]] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -47,7 +47,7 @@ async def serving(issued: Issued) -> AsyncIterator[tuple[int, list[tuple[str, st
 
 
 def client(port: int) -> WebhookClient:
-    """Make a client that finds any service at a port of this machine."""
+    """Return a client that resolves any service to a local port."""
 
     def resolve(service: ServiceReference) -> tuple[str, int]:
         return "127.0.0.1", port
@@ -65,7 +65,7 @@ def by_service(ca: bytes, path: str = "/review") -> dict[str, Any]:
 
 
 async def test_a_bundle_may_be_the_servers_own_certificate() -> None:
-    """envtest and many charts install the leaf itself as the bundle; Go takes any certificate of it as a root."""
+    """As in Go, any certificate of the bundle is a root; envtest and many charts install the leaf."""
     issued, other = CLUSTER.server("localhost"), CLUSTER.server("localhost")
     async with serving(issued) as (port, _):
         assert await client(port).post(by_url(port, issued.certificate), {}, 5) == {"method": "POST"}
@@ -74,7 +74,7 @@ async def test_a_bundle_may_be_the_servers_own_certificate() -> None:
 
 
 async def test_a_leaf_that_is_trusted_still_has_to_have_the_name() -> None:
-    """To trust a certificate is not to trust it for every host."""
+    """A trusted certificate must be valid for the host."""
     issued = CLUSTER.server("elsewhere")
     async with serving(issued) as (port, _):
         with pytest.raises(WebhookCallFailed, match="not valid for localhost"):
@@ -86,7 +86,7 @@ async def test_a_leaf_that_is_trusted_still_has_to_have_the_name() -> None:
     [("", "/"), ("/", "/"), ("//review", "/review"), ("/a//b/", "/a/b"), ("/a/../b", "/b"), ("/a b", "/a b")],
 )
 async def test_paths_are_cleaned(path: str, asked: str) -> None:
-    """A path is asked for as client-go's REST client joins it: `//review` of a configuration is /review."""
+    """Paths are normalized as by client-go's REST client: `//review` becomes /review."""
     async with serving(CLUSTER.server(SERVICE)) as (port, seen):
         await client(port).post(by_service(CLUSTER.pem, path), {}, 5)
     async with serving(CLUSTER.server("localhost")) as (port, also):
@@ -100,7 +100,7 @@ async def test_paths_are_cleaned(path: str, asked: str) -> None:
 )
 @pytest.mark.parametrize("is_service", [False, True])
 async def test_redirects_are_followed(status: int, method: str, body: str, is_service: bool) -> None:
-    """As in net/http: 307 and 308 are posted again, after the others comes a GET; a service stays the service."""
+    """As in net/http: 307 and 308 repeat the POST, others become a GET; a service keeps its host."""
     async with serving(CLUSTER.server("localhost", SERVICE)) as (port, seen):
         path = f"/{status}/review"
         config = by_service(CLUSTER.pem, path) if is_service else by_url(port, CLUSTER.pem, path)
@@ -109,7 +109,7 @@ async def test_redirects_are_followed(status: int, method: str, body: str, is_se
 
 
 async def test_redirects_have_an_end() -> None:
-    """Ten requests are made, the first included; the error names the URL that comes next."""
+    """At most ten requests are made; the error has the next URL."""
     async with serving(CLUSTER.server("localhost")) as (port, seen):
         url = f"https://localhost:{port}/x"
         with pytest.raises(WebhookCallFailed) as failed:

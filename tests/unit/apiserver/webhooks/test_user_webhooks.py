@@ -1,4 +1,4 @@
-"""Webhooks that an API server asks about users: how often, in which words, and what becomes of their failures."""
+"""Authentication and authorization webhooks: reviews, caching, retries, failures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Status = dict[str, Any]
 
 @dataclass
 class Asked:
-    """A server, and the webhooks that it asks: what they are asked, and what they answer."""
+    """A server and its webhooks, with the reviews that they receive and return."""
 
     who: Callable[[str], Status] = lambda token: {"authenticated": True, "user": {"username": token}}
     may: Callable[[Mapping[str, Any]], Status] = lambda _: {"allowed": True}
@@ -62,7 +62,7 @@ class Asked:
 
 
 async def ask(server: ApiServer, method: str, path: str, token: str = "jane", body: Any = None) -> tuple[int, Any]:
-    """Send a request; gives code and body."""
+    """Send a request; return code and body."""
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
     path, _, query = path.partition("?")
     pairs = [(key, value) for key, _, value in (each.partition("=") for each in query.split("&") if each)]
@@ -76,7 +76,7 @@ def seconds() -> float:
 
 
 async def test_what_is_asked() -> None:
-    """Token and audience; user, groups and what they want: as kube-apiserver asks, and in the version of choice."""
+    """Reviews have the fields of kube-apiserver's, in the configured version."""
     asked = Asked(who=lambda _: {"authenticated": True, "user": {"username": "jane", "groups": ["ops"], "uid": "7"}})
     assert (await ask(asked.server(), "GET", f"{PODS}/a/log"))[0] == 404
     beta = AuthorizationWebhook(url=MAY, version="v1beta1")
@@ -109,7 +109,7 @@ async def test_what_is_asked() -> None:
 
 
 async def test_answers_are_kept() -> None:
-    """Those about tokens for two minutes, what is allowed for five, what is not for half a minute."""
+    """Token reviews are cached for two minutes, allowed accesses for five, others for 30 seconds."""
     asked = Asked(may=lambda spec: {"allowed": spec["resourceAttributes"]["resource"] == "pods"})
     server = asked.server()
     times: dict[tuple[str, str], list[float]] = {}
@@ -128,7 +128,7 @@ async def test_answers_are_kept() -> None:
 
 
 async def test_nothing_has_to_be_kept() -> None:
-    """With no time at all each request asks; but once, however often it needs the answer."""
+    """Without caching, each request calls the webhook once, even if it needs the review several times."""
     zero = timedelta(0)
     asked = Asked()
     server = asked.server(
@@ -142,7 +142,7 @@ async def test_nothing_has_to_be_kept() -> None:
 
 
 async def test_who_is_known_otherwise_is_not_asked_about() -> None:
-    """Static tokens come first, administrators may do everything, and anonymous users are asked about as others."""
+    """Static tokens and administrators need no review; anonymous users do."""
     asked = Asked(may=lambda _: {"allowed": False})
     server = asked.server(tokens={"t": User(name="joe", groups=("system:masters",))})
     assert (await ask(server, "GET", PODS, token="t"))[0] == 200
@@ -161,7 +161,7 @@ async def test_who_is_known_otherwise_is_not_asked_about() -> None:
     ],
 )
 async def test_who_is_let_in(status: Status, code: int) -> None:
-    """Whom the webhook knows, if the token is for this server."""
+    """A user that the webhook authenticates, if the token is for this server."""
     assert (await ask(Asked(who=lambda _: status).server(), "POST", SELF, body={}))[0] == code
 
 
@@ -175,13 +175,13 @@ async def test_who_is_let_in(status: Status, code: int) -> None:
     ],
 )
 async def test_what_is_let_through(status: Status, code: int, said: str) -> None:
-    """What the webhook allows; its reason is in the refusal."""
+    """The webhook decides; its reason is in the error."""
     found, body = await ask(Asked(may=lambda _: status).server(), "GET", PODS)
     assert (found, body.get("message", "").endswith(said)) == (code, True)
 
 
 async def test_an_answer_that_says_both_is_a_failure() -> None:
-    """Allowed and denied at once: 500 in plain text with kube-apiserver's words; a review tells it as an error."""
+    """Allowed and denied at once is a 500 in plain text, and an evaluation error in a review."""
     server = Asked(may=lambda spec: {"allowed": True, "denied": spec["resourceAttributes"]["verb"] == "list"}).server()
     both = "webhook subject access review returned both allow and deny response"
     assert await ask(server, "GET", f"{PODS}?limit=3") == (500, f'Internal Server Error: "{PODS}?limit=3": {both}\n')
@@ -193,7 +193,7 @@ async def test_an_answer_that_says_both_is_a_failure() -> None:
 
 
 async def test_what_rules_there_are_is_not_known() -> None:
-    """A review of all rules says that a webhook has a say as well."""
+    """A SelfSubjectRulesReview is incomplete with a webhook."""
     body = {"spec": {"namespace": "default"}}
     _, review = await ask(Asked().server(), "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", body=body)
     assert review["status"]["incomplete"]
@@ -210,7 +210,7 @@ async def test_what_rules_there_are_is_not_known() -> None:
     ],
 )
 async def test_an_authorizer_that_fails_has_no_opinion(code: int, attempts: int, said: str) -> None:
-    """A failure that may pass is retried for four seconds; then roles decide, and who has none reads what failed."""
+    """Transient failures are retried for four seconds; then RBAC decides, and the error has the failure."""
     asked = Asked(code=code)
     server = asked.server(tokens={"t": User(name="joe")}, authentication_webhook=None)
     assert await ask(server, "GET", PODS, token="t") == (500, f'Internal Server Error: "{PODS}": {said}\n')
@@ -222,7 +222,7 @@ async def test_an_authorizer_that_fails_has_no_opinion(code: int, attempts: int,
 
 
 async def test_an_authenticator_that_fails_knows_nobody() -> None:
-    """401, and nothing is kept of it; a TokenReview tells why."""
+    """A failure is a 401 and not cached; a TokenReview returns the error."""
     asked = Asked(code=503)
     server = asked.server(authorization_webhook=None)
     assert (await ask(server, "POST", SELF, body={}))[0] == 401
@@ -240,7 +240,7 @@ async def test_an_authenticator_that_fails_knows_nobody() -> None:
 
 
 async def test_authorizers_are_asked_in_order() -> None:
-    """The first that allows or denies decides; roles that come first are not overruled."""
+    """The first authorizer that allows or denies decides."""
     asked = Asked(may=lambda _: {"allowed": False, "denied": True})
     assert (await ask(asked.server(authorization=("RBAC", "Webhook")), "POST", SELF, body={}))[0] == 201
     assert (await ask(asked.server(authorization=("Webhook", "RBAC")), "POST", SELF, body={}))[0] == 403
@@ -250,21 +250,21 @@ async def test_authorizers_are_asked_in_order() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"authorization": "RBAC"}, "a webhook is asked in mode Webhook only"),
-        ({"authorization": "Webhook", "authorization_webhook": None}, "for Webhook there is no webhook"),
+        ({"authorization": "RBAC"}, "an authorization webhook needs Webhook"),
+        ({"authorization": "Webhook", "authorization_webhook": None}, "no authorization webhook is set"),
         ({"authorization": ("RBAC", "RBAC")}, "each once; got RBAC, RBAC"),
         ({"authorization": ()}, "got none"),
     ],
 )
 def test_modes_have_to_fit(options: dict[str, Any], said: str) -> None:
-    """A mode without its webhook, a webhook without its mode, and a mode that comes twice are mistakes."""
+    """A mode without its webhook, a webhook without its mode, and a repeated mode are errors."""
     with pytest.raises(ValueError, match=said):
         Asked().server(**options)
 
 
 async def test_an_answer_at_once_cannot_be_had() -> None:
-    """Who cannot wait is told so, unless nobody has to be asked."""
+    """`handle_nowait` raises an error if a webhook must be called."""
     server = Asked().server()
     assert server.handle_nowait("GET", PODS, headers={"authorization": f"Bearer {server.loopback_token}"}).status == 200
-    with pytest.raises(RuntimeError, match="a webhook has to be asked first"):
+    with pytest.raises(RuntimeError, match="a webhook must be called first"):
         server.handle_nowait("GET", PODS, headers={"authorization": "Bearer jane"})

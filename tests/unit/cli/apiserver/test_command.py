@@ -179,7 +179,7 @@ def test_a_webhook_without_its_mode(run: Run, tmp_path: Path) -> None:
     """One line says which flag lacks the other."""
     file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a")
     told = run("apiserver", *ALONE, "--authorization-webhook-config-file", file, "--authorization-mode", "RBAC")
-    assert (told.code, "a webhook is asked in mode Webhook only" in told.err) == (1, True)
+    assert (told.code, "an authorization webhook needs Webhook" in told.err) == (1, True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -321,7 +321,7 @@ def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> Non
     file = tmp_path / "tokens.csv"
     file.write_text(TOKENS + "\nsecret,lonely\n")
     told = run("apiserver", *ALONE, "--token-auth-file", file)
-    expected = "the columns token,user,uid and perhaps groups were expected; found '...,lonely'"
+    expected = "expected the columns token,user,uid and optionally groups; got '...,lonely'"
     assert (told.code, told.err) == (1, f"pyctrl: --token-auth-file {file}: line 5: {expected}\n")
 
 

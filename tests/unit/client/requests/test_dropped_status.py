@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, Key, ObjectMeta
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport, JsonPatch, MergePatch, merge_from, reporting_dropped_status
 from pyctrl.kinds.apps.v1 import Deployment
@@ -27,6 +27,7 @@ async def test_an_update_that_changes_the_status_warns() -> None:
         if isinstance(found, Namespace):
             found.status.phase = "Odd"
         else:
+            assert isinstance(found, Unstructured)
             found["status"]["phase"] = "Odd"
         with pytest.warns(
             UserWarning, match=r"update of Namespace a does not write status.phase.*client.status.update"

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets and evictions, in virtual time; the tests play the kubelet.
+"""PodDisruptionBudgets and evictions in virtual time; the tests patch pod status in place of a kubelet.
 
 What is expected was compared with a kube-apiserver and kube-controller-manager 1.36 that did the same.
 """
@@ -6,12 +6,10 @@ What is expected was compared with a kube-apiserver and kube-controller-manager 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, evict, wait_for, wait_until_gone
@@ -22,16 +20,19 @@ from pyctrl.kinds.batch.v1 import Job, JobSpec
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
 from pyctrl.kinds.policy.v1 import PodDisruptionBudget, PodDisruptionBudgetSpec
-from tests.unit.cluster._kit import LABELS, NAMESPACE, key, pods_of, run_all, set_phase, template, told, until_pods
+from tests.unit.cluster._workloads import (
+    LABELS,
+    NAMESPACE,
+    events_of,
+    key,
+    pods_of,
+    run_all,
+    set_phase,
+    template,
+    until_pods,
+)
 
 BUDGET = key("budget")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
 
 
 async def budget(client: Client, *, name: str = BUDGET.name, **spec: Any) -> None:
@@ -42,7 +43,7 @@ async def budget(client: Client, *, name: str = BUDGET.name, **spec: Any) -> Non
 
 
 async def bare(client: Client, *names: str) -> None:
-    """Create pods that nobody controls, and run them."""
+    """Create pods without a controller, and run them."""
     for name in names:
         spec = template(node_name="somewhere").spec
         await client.create(Pod(metadata=ObjectMeta(name=name, namespace=NAMESPACE, labels=LABELS), spec=spec))
@@ -50,7 +51,7 @@ async def bare(client: Client, *names: str) -> None:
 
 
 async def allows(client: Client, number: int) -> PodDisruptionBudget:
-    """Wait until the budget allows so many evictions; returns it."""
+    """Wait until the budget allows a number of disruptions; return it."""
 
     def is_so(found: PodDisruptionBudget) -> bool:
         is_seen = found.status.observed_generation == found.metadata.generation
@@ -60,7 +61,7 @@ async def allows(client: Client, number: int) -> PodDisruptionBudget:
 
 
 async def test_a_budget_counts_its_pods(client: Client) -> None:
-    """What is over the minimum can go, and the condition says whether anything can."""
+    """Pods above the minimum may be evicted, and the condition shows whether any may."""
     await bare(client, "a", "b", "c")
     await budget(client, minAvailable=2)
     found = await allows(client, 1)
@@ -75,7 +76,7 @@ async def test_a_budget_counts_its_pods(client: Client) -> None:
 
 
 async def test_evictions_are_taken_off_the_budget(client: Client) -> None:
-    """One pod can go, with a condition that says why; the next is refused in the words of a real server."""
+    """One pod is evicted, with the condition DisruptionTarget; the next eviction gets upstream's error."""
     await bare(client, "a", "b", "c")
     await budget(client, minAvailable=2)
     await allows(client, 1)
@@ -97,8 +98,8 @@ async def test_evictions_are_taken_off_the_budget(client: Client) -> None:
     assert len(await pods_of(client)) == 2
 
 
-async def test_a_pod_that_serves_nobody_costs_nothing(client: Client) -> None:
-    """A pod that has not begun goes whatever the budget says, one that is not ready while the others are healthy."""
+async def test_unhealthy_pods_may_be_evicted(client: Client) -> None:
+    """A pending pod may always be evicted, an unready one while the others are healthy."""
     await bare(client, "a", "b")
     await client.create(Pod(metadata=ObjectMeta(name="c", namespace=NAMESPACE, labels=LABELS), spec=template().spec))
     await budget(client, minAvailable=2)
@@ -113,7 +114,7 @@ async def test_a_pod_that_serves_nobody_costs_nothing(client: Client) -> None:
 
 
 async def test_pods_that_are_not_ready_are_kept_when_others_lack(client: Client) -> None:
-    """Below its minimum a budget keeps them too, unless it says AlwaysAllow."""
+    """Below the minimum unready pods are kept too, except with AlwaysAllow."""
     await bare(client, "a", "b")
     await set_phase(client, await client.get(Pod, key("b")), "Running", is_ready=False)
     await budget(client, minAvailable=2)
@@ -126,7 +127,7 @@ async def test_pods_that_are_not_ready_are_kept_when_others_lack(client: Client)
 
 
 async def test_two_budgets_are_one_too_many(client: Client) -> None:
-    """A real server does not decide between them, and this one neither."""
+    """An eviction of a pod with two budgets is refused, as upstream."""
     await bare(client, "a")
     await budget(client, minAvailable=0)
     await budget(client, name="another", minAvailable=0)
@@ -136,7 +137,7 @@ async def test_two_budgets_are_one_too_many(client: Client) -> None:
 
 
 async def test_without_a_controller_a_new_budget_is_not_known_yet() -> None:
-    """Until somebody has counted, nothing can go."""
+    """Without a counted status no pod may be evicted."""
     async with Cluster(random=Random(1), controllers=False, kubelet=False) as cluster, cluster.client() as client:
         await bare(client, "a")
         await budget(client, minAvailable=0)
@@ -149,7 +150,7 @@ async def test_without_a_controller_a_new_budget_is_not_known_yet() -> None:
     ("spec", "wanted"), [({"maxUnavailable": 1}, 3), ({"maxUnavailable": "50%"}, 2), ({"minAvailable": "30%"}, 2)]
 )
 async def test_shares_are_of_what_the_controller_wants(client: Client, spec: dict[str, Any], wanted: int) -> None:
-    """Not of what there is: the Deployment's size is the whole, and shares are rounded up."""
+    """Percentages refer to the Deployment's replicas, not to existing pods, and are rounded up."""
     selector = LabelSelector(match_labels=LABELS)
     made = DeploymentSpec(replicas=4, selector=selector, template=template())
     await client.create(Deployment(metadata=ObjectMeta(name="web", namespace=NAMESPACE), spec=made))
@@ -161,8 +162,8 @@ async def test_shares_are_of_what_the_controller_wants(client: Client, spec: dic
     assert (found.status.expected_pods, found.status.desired_healthy) == (4, wanted)
 
 
-async def test_pods_whose_number_nobody_knows_cannot_go(client: Client) -> None:
-    """A Job has no scale, so a share of it cannot be told: the condition and an event say so."""
+async def test_an_unknown_scale_allows_no_disruptions(client: Client) -> None:
+    """A Job has no scale, so a percentage of it fails: condition and event report it."""
     made = template(restart_policy="Never")
     await client.create(Job(metadata=ObjectMeta(name="job", namespace=NAMESPACE), spec=JobSpec(template=made)))
     await until_pods(client, lambda pods: len(pods) == 1)
@@ -171,4 +172,4 @@ async def test_pods_whose_number_nobody_knows_cannot_go(client: Client) -> None:
     message = "jobs.batch does not implement the scale subresource"
     assert [(c.status, c.reason, c.message) for c in found.status.conditions] == [("False", "SyncFailed", message)]
     event = f"CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: {message} x1"
-    assert event in await told(client, "budget")
+    assert event in await events_of(client, "budget")

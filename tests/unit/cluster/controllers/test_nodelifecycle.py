@@ -1,4 +1,4 @@
-"""Nodes that fail, in virtual time: what is said of them, and what becomes of their pods."""
+"""Failing nodes in virtual time: their conditions, taints and pods."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import pytest_asyncio
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
-from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import Node, Pod
+from tests.unit.cluster._nodes import ONE, on, taints, tell
 from tests.unit.cluster._pods import conditions, pod, reasons, until, until_phase
 
-ONE = Key("", "node-1")
 P = Key("default", "p")
 
 
@@ -26,44 +25,13 @@ async def client() -> AsyncIterator[Client]:
         yield client
 
 
-async def tell(client: Client, state: str | None, node: Key = ONE) -> None:
-    """Tell a node to fail in a way, or with None to go on."""
-    await client.patch(Node, node, MergePatch({"metadata": {"annotations": {"pyctrl.dev/node": state}}}))
-
-
 def ready(node: Node) -> tuple[str, str | None]:
     """Return status and reason of a node's condition Ready."""
     return next((each.status, each.reason) for each in node.status.conditions if each.type == "Ready")
 
 
-def taints(node: Node) -> set[tuple[str, str]]:
-    """Return the taints of a node, without their common prefix."""
-    return {(taint.key.removeprefix("node.kubernetes.io/"), taint.effect) for taint in node.spec.taints}
-
-
-def on(node: str, name: str = "p") -> Pod:
-    """Make a pod for a node."""
-    return pod(name, nodeSelector={"kubernetes.io/hostname": node})
-
-
-async def test_a_node_renews_its_lease(client: Client) -> None:
-    """The lease of a node is renewed every ten seconds for as long as it is well, and the node is left alone."""
-    await asyncio.sleep(1)
-    key = Key("kube-node-lease", "node-1")
-    first = await client.get(Lease, key)
-    node = await client.get(Node, ONE)
-    await asyncio.sleep(60)
-    later = await client.get(Lease, key)
-    assert first.spec is not None
-    assert later.spec is not None
-    assert first.spec.renew_time is not None
-    assert later.spec.renew_time is not None
-    assert 45 <= (later.spec.renew_time - first.spec.renew_time).total_seconds() <= 65
-    assert (await client.get(Node, ONE)).metadata.resource_version == node.metadata.resource_version
-
-
 async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> None:
-    """After 50 s it is Unknown and tainted, its pods are not ready, and 300 s later they are to go."""
+    """After 50 s a silent node is Unknown and tainted, its pods are unready, and 300 s later they are evicted."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")
@@ -82,13 +50,13 @@ async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> No
     assert conditions(going)["DisruptionTarget"] == ("True", "DeletionByTaintManager")
     assert {"NodeNotReady", "TaintManagerEviction"} <= set(await reasons(client, "p"))
     await asyncio.sleep(600)
-    assert await client.find(Pod, P) is not None, "nobody on the node can end it"
+    assert await client.find(Pod, P) is not None, "no kubelet can terminate it"
     await tell(client, None)
     await wait_until_gone(client, Pod, P)
 
 
 async def test_a_node_that_comes_back_keeps_its_pods(client: Client) -> None:
-    """Taints and readiness go back to what they were when a node is heard of again in time."""
+    """Taints and readiness are restored when a node recovers in time."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")
@@ -102,7 +70,7 @@ async def test_a_node_that_comes_back_keeps_its_pods(client: Client) -> None:
 
 
 async def test_a_node_says_that_it_is_not_ready(client: Client) -> None:
-    """A kubelet that reports trouble is heard at once; new pods go elsewhere."""
+    """A kubelet that reports NotReady is tainted at once; new pods are scheduled elsewhere."""
     await asyncio.sleep(1)
     await tell(client, "not-ready")
     node = await wait_for(client, Node, ONE, lambda node: bool(node.spec.taints))
@@ -112,8 +80,8 @@ async def test_a_node_says_that_it_is_not_ready(client: Client) -> None:
     assert (await until_phase(client, "p", "Running")).spec.node_name == "node-2"
 
 
-async def test_when_all_nodes_are_lost_nobody_is_evicted(client: Client) -> None:
-    """Then it is the network that has failed, and pods are left where they are."""
+async def test_no_pod_is_evicted_when_all_nodes_are_lost(client: Client) -> None:
+    """If all nodes are lost, the network has failed and no pod is evicted."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     for name in ("node-1", "node-2"):
@@ -124,7 +92,7 @@ async def test_when_all_nodes_are_lost_nobody_is_evicted(client: Client) -> None
 
 
 async def test_a_cordon_is_a_taint(client: Client) -> None:
-    """A node that is marked unschedulable takes no new pods, and keeps those it has."""
+    """An unschedulable node takes no new pods and keeps its own."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await client.patch(Node, ONE, MergePatch({"spec": {"unschedulable": True}}))
@@ -135,30 +103,3 @@ async def test_a_cordon_is_a_taint(client: Client) -> None:
     assert (await client.get(Pod, P)).status.phase == "Running"
     await client.patch(Node, ONE, MergePatch({"spec": {"unschedulable": None}}))
     await until_phase(client, "late", "Running")
-
-
-async def test_a_taint_drives_pods_away(client: Client) -> None:
-    """A NoExecute taint ends pods that do not tolerate it, at once, and those that do for a while after that."""
-    tolerating = [{"key": "gone", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 100}]
-    await client.create(pod("patient", nodeName="node-1", tolerations=tolerating))
-    await client.create(pod(nodeName="node-1"))
-    await until_phase(client, "patient", "Running")
-    taint = {"spec": {"taints": [{"key": "gone", "effect": "NoExecute"}]}}
-    await client.patch(Node, ONE, MergePatch(taint))
-    await wait_until_gone(client, Pod, P)
-    await asyncio.sleep(80)
-    assert await client.find(Pod, Key("default", "patient")) is not None
-    await wait_until_gone(client, Pod, Key("default", "patient"))
-
-
-async def test_pods_of_a_node_that_is_gone_are_collected(client: Client) -> None:
-    """When a node object is deleted its pods follow after 40 s; nobody else can end them."""
-    await client.create(on("node-1"))
-    await until_phase(client, "p", "Running")
-    await tell(client, "lost")
-    await client.delete(Node, ONE)
-    await asyncio.sleep(35)
-    assert await client.find(Pod, P) is not None
-    await wait_until_gone(client, Pod, P)
-    await asyncio.sleep(60)
-    assert await client.find(Node, ONE) is None

@@ -278,9 +278,9 @@ async def test_clusters_are_found_by_the_names_that_requests_carry() -> None:
         assert clusters.get("mars") is None
         with pytest.raises(UnknownCluster, match=r"no cluster 'mars' \(connected: 'remote'\)"):
             _ = clusters["mars"]
-        with pytest.raises(ManagerError, match="a name of its own"):
+        with pytest.raises(ManagerError, match="needs a name that is not empty and not in use"):
             two.manager.add_cluster("remote", Config.in_process(ApiServer()))
-        with pytest.raises(ManagerError, match="a name of its own"):
+        with pytest.raises(ManagerError, match="needs a name that is not empty and not in use"):
             two.manager.add_cluster("", Config.in_process(ApiServer()))
 
 

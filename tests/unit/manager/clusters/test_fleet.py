@@ -68,8 +68,8 @@ async def test_clusters_come_and_go_while_the_manager_runs() -> None:
                 await settle()
                 assert there.log.lines[1:] == [("one:default/b", "seen")]
                 assert list(there.fleet) == ["one"]
-    assert [line["cluster"] for line in texts(records, "A cluster has joined")] == ["one", "two"]
-    assert [line["cluster"] for line in texts(records, "A cluster has left")] == ["two", "one"]
+    assert [line["cluster"] for line in texts(records, "Cluster joined")] == ["one", "two"]
+    assert [line["cluster"] for line in texts(records, "Cluster left")] == ["two", "one"]
 
 
 async def test_one_that_comes_back_under_its_name_is_read_anew() -> None:
@@ -397,7 +397,7 @@ async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> N
                 await settle(30)
                 assert fleet["one"] is cluster
     assert asked == [0, 11, 22]
-    assert len(texts(records, "The provider of a fleet failed, its clusters stay: the disk is away")) == 2
+    assert len(texts(records, "Cluster provider failed, keeping its clusters: the disk is away")) == 2
 
 
 async def test_names_are_taken_once() -> None:
@@ -415,7 +415,7 @@ async def test_names_are_taken_once() -> None:
                 theirs.remove("one")
                 await settle(61)
                 assert list(there.fleet) == ["one"]
-    assert len(texts(records, "A cluster cannot join: another cluster or fleet has its name")) == 1
+    assert len(texts(records, "Cluster cannot join: another cluster or fleet has its name")) == 1
 
 
 async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:

@@ -195,5 +195,5 @@ async def test_clusters_that_nobody_has_added_are_told_at_the_start() -> None:
     async with Manager(Config.in_process(ApiServer())) as manager:
         manager.add_cluster("remote", Config.in_process(ApiServer()))
         Builder(manager).reconciles(ConfigMap).build(Misspelt())
-        with pytest.raises(ManagerError, match=r"configmap declares rights in cluster 'remot'.*added: 'remote'"):
+        with pytest.raises(ManagerError, match=r"configmap declares permissions in cluster 'remot'.*added: 'remote'"):
             await manager.run(handle_signals=False)

@@ -141,8 +141,8 @@ async def test_what_is_broken_is_told_once_and_was_good_before_stays(
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 3
     assert "is not YAML" in told[0]
-    assert "there is no" in told[1]
-    assert "cluster 'a' is as before: context 'a'" in told[2]
+    assert "does not exist" in told[1]
+    assert "cluster 'a' unchanged: context 'a'" in told[2]
     assert "names user 'u-a'" in told[2]
 
 
@@ -156,7 +156,7 @@ async def test_a_path_that_is_not_there_yet_is_waited_for(tmp_path: Path, caplog
         await asyncio.sleep(10)
         assert follower.servers == {"a": "one", "b": "three"}
     assert [record.getMessage() for record in caplog.records] == [
-        f"Kubeconfigs cannot be read, their clusters stay: there is no {first}"
+        f"Failed to read kubeconfigs, keeping their clusters: {first} does not exist"
     ]
 
 

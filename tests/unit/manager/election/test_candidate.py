@@ -45,7 +45,7 @@ def candidate(**options: Any) -> Candidate:
 def test_a_lease_that_nobody_made_may_be_taken_at_once() -> None:
     """The first candidate ever waits for nobody, and counts no transition."""
     me = candidate()
-    me.saw(None, 0)
+    me.observe(None, 0)
 
     assert me.may_write(0)
     assert me.claim(START).to_wire()["spec"] == {
@@ -60,9 +60,9 @@ def test_a_lease_that_nobody_made_may_be_taken_at_once() -> None:
 def test_another_is_left_its_time_from_when_its_record_was_seen() -> None:
     """How old a record was when it was first seen nobody knows: the holder's whole time counts from then."""
     me = candidate()
-    me.saw(lease("other", renewTime="2020-01-01T00:00:00.000000Z"), 100)
+    me.observe(lease("other", renewTime="2020-01-01T00:00:00.000000Z"), 100)
 
-    assert me.is_anothers
+    assert me.is_held_by_other
     assert not me.may_write(114.9)
     assert me.may_write(115)
 
@@ -70,18 +70,18 @@ def test_another_is_left_its_time_from_when_its_record_was_seen() -> None:
 def test_only_a_changed_record_counts_as_a_renewal() -> None:
     """A label that somebody puts on a Lease does not keep a dead leader alive."""
     me = candidate()
-    me.saw(lease("other", version="1"), 0)
-    me.saw(lease("other", version="2"), 14)
+    me.observe(lease("other", version="1"), 0)
+    me.observe(lease("other", version="2"), 14)
     assert me.may_write(15)
 
-    me.saw(lease("other", version="3", renewTime="2026-01-01T00:00:00.000000Z"), 15)
+    me.observe(lease("other", version="3", renewTime="2026-01-01T00:00:00.000000Z"), 15)
     assert not me.may_write(29.9)
 
 
 def test_the_holder_says_how_long_its_lease_lasts() -> None:
     """Replicas of two configurations get along: each is left what it has announced."""
     me = candidate()
-    me.saw(lease("other", leaseDurationSeconds=60), 0)
+    me.observe(lease("other", leaseDurationSeconds=60), 0)
     assert not me.may_write(59)
     assert me.may_write(60)
 
@@ -89,15 +89,15 @@ def test_the_holder_says_how_long_its_lease_lasts() -> None:
 def test_a_record_without_a_duration_lasts_as_long_as_ours() -> None:
     """Some Leases are written by hand; client-go would take such a one at once."""
     me = candidate()
-    me.saw(lease("other", leaseDurationSeconds=None), 0)
+    me.observe(lease("other", leaseDurationSeconds=None), 0)
     assert not me.may_write(14)
 
 
 def test_an_edited_duration_does_not_shorten_what_was_promised() -> None:
     """The holder does not know yet that somebody has edited its record."""
     me = candidate()
-    me.saw(lease("other"), 0)
-    me.saw(lease("other", leaseDurationSeconds=1), 2)
+    me.observe(lease("other"), 0)
+    me.observe(lease("other", leaseDurationSeconds=1), 2)
     assert not me.may_write(14)
     assert me.may_write(15)
 
@@ -105,8 +105,8 @@ def test_an_edited_duration_does_not_shorten_what_was_promised() -> None:
 def test_what_was_given_up_may_be_taken_at_once() -> None:
     """An empty holder ends all waiting, and the next one counts a transition."""
     me = candidate()
-    me.saw(lease("other"), 0)
-    me.saw(lease("", leaseDurationSeconds=1), 3)
+    me.observe(lease("other"), 0)
+    me.observe(lease("", leaseDurationSeconds=1), 3)
 
     assert me.may_write(3)
     assert me.claim(START).spec.lease_transitions == 4
@@ -115,9 +115,9 @@ def test_what_was_given_up_may_be_taken_at_once() -> None:
 def test_a_deleted_lease_is_no_invitation() -> None:
     """Who held it may not know yet; those who have seen the Lease wait once more."""
     me = candidate()
-    me.saw(lease("other"), 0)
-    me.saw(None, 14)
-    me.saw(None, 16)
+    me.observe(lease("other"), 0)
+    me.observe(None, 14)
+    me.observe(None, 16)
     assert not me.may_write(28.9)
     assert me.may_write(29)
 
@@ -125,8 +125,8 @@ def test_a_deleted_lease_is_no_invitation() -> None:
 def test_a_leader_makes_a_deleted_lease_anew() -> None:
     """It knows that nobody else leads."""
     me = candidate()
-    me.wrote(lease("me", acquireTime="2026-01-01T00:00:00.000000Z"), at(0))
-    me.saw(None, 2)
+    me.renewed(lease("me", acquireTime="2026-01-01T00:00:00.000000Z"), at(0))
+    me.observe(None, 2)
 
     assert me.may_write(2)
     claim = me.claim(START)
@@ -136,8 +136,8 @@ def test_a_leader_makes_a_deleted_lease_anew() -> None:
 def test_ones_own_record_may_be_renewed_although_one_did_not_know() -> None:
     """The answer to the claim was lost, the claim was not: no transition is counted twice."""
     me = candidate()
-    me.saw(lease("", leaseTransitions=3), 0)
-    me.saw(lease("me", leaseTransitions=4, acquireTime="2025-12-31T23:00:00.000000Z"), 2)
+    me.observe(lease("", leaseTransitions=3), 0)
+    me.observe(lease("me", leaseTransitions=4, acquireTime="2025-12-31T23:00:00.000000Z"), 2)
 
     assert me.may_write(2)
     claim = me.claim(START)
@@ -154,7 +154,7 @@ def test_what_others_have_written_stays() -> None:
     me = candidate(labels={"app": "op"})
     found = lease("", strategy="OldestEmulationVersion", preferredHolder="you", shiny="new").to_wire()
     found["metadata"]["labels"] = {"team": "a"}
-    me.saw(Lease.from_wire(found), 0)
+    me.observe(Lease.from_wire(found), 0)
     claim = me.claim(START).to_wire()
 
     assert claim["metadata"]["labels"] == {"team": "a", "app": "op"}
@@ -166,7 +166,7 @@ def test_what_others_have_written_stays() -> None:
 def test_a_released_lease_reads_as_client_go_leaves_it() -> None:
     """No holder, one second, both times of now; the transitions are kept."""
     me = candidate()
-    me.wrote(lease("me"), at(0))
+    me.renewed(lease("me"), at(0))
     assert me.release(START).to_wire()["spec"] == {
         "holderIdentity": "",
         "leaseDurationSeconds": 1,
@@ -182,14 +182,14 @@ def test_a_released_lease_reads_as_client_go_leaves_it() -> None:
 def test_the_times_of_a_leader() -> None:
     """All count from when the last renewal that succeeded was sent: stop at 10, cancel at 12.5, write until 14."""
     me = candidate()
-    me.wrote(lease("me"), at(100))
+    me.renewed(lease("me"), at(100))
 
     assert (me.renew_until, me.cancel_at) == (110, 112.5)
     assert me.may_act(at(113.9))
     assert not me.may_act(at(114))
-    me.wrote(lease("me"), at(109))
+    me.renewed(lease("me"), at(109))
     assert me.may_act(at(122.9))
-    me.lost()
+    me.stop_leading()
     assert not me.may_act(at(109))
     assert (me.is_leading, me.renew_until) == (False, float("-inf"))
 
@@ -197,14 +197,14 @@ def test_the_times_of_a_leader() -> None:
 def test_a_machine_that_slept_notices_by_the_wall_clock() -> None:
     """The loop's clock stands still while a laptop is closed; after an hour there may be another leader."""
     me = candidate()
-    me.wrote(lease("me"), at(100))
+    me.renewed(lease("me"), at(100))
     assert not me.may_act(at(101, wall=3700))
 
 
 def test_a_wall_clock_that_is_set_back_prolongs_nothing() -> None:
     """The longer of both times counts."""
     me = candidate()
-    me.wrote(lease("me"), at(100))
+    me.renewed(lease("me"), at(100))
     assert not me.may_act(at(115, wall=-3600))
     assert me.may_act(at(105, wall=-3600))
 
@@ -227,8 +227,8 @@ def test_the_defaults_are_client_gos() -> None:
         ({"name": ""}, "a Lease needs a name"),
         ({"name": "Op"}, "a Lease needs a name"),
         ({"name": "a" * 254}, "a Lease needs a name"),
-        ({"identity": ""}, "an identity must not be empty"),
-        ({"lease_duration": timedelta(seconds=15.5)}, "whole seconds, got 15.5 s"),
+        ({"identity": ""}, "identity must not be empty"),
+        ({"lease_duration": timedelta(seconds=15.5)}, "whole seconds, at least 1, got 15.5 s"),
         ({"lease_duration": timedelta(0)}, "whole seconds"),
         ({"lease_duration": timedelta(seconds=10)}, r"lease_duration > renew_deadline .* got 10 s, 10 s and 2 s"),
         ({"retry_period": timedelta(seconds=9)}, r"renew_deadline > 1.2 x retry_period"),

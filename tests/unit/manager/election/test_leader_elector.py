@@ -44,11 +44,11 @@ class Work:
     def has_ended(self) -> bool:
         return not self.is_running
 
-    def begin_elected(self) -> None:
+    def restart_elected(self) -> None:
         self.is_running = True
         self.journal.append((now(), "begins"))
 
-    async def end_elected(self, patience: timedelta) -> None:
+    async def stop_elected(self, patience: timedelta) -> None:
         self.patience.append(patience.total_seconds())
         await asyncio.sleep(min(self.takes, patience.total_seconds()))
         self.is_running = self.ignores_cancel
@@ -88,7 +88,7 @@ class Replica:
     async def leads_at(self) -> float:
         """Wait until it leads for the first time, and begin its work then, as the lifecycle does."""
         await self.elector.wait_until_ready()
-        self.work.begin_elected()
+        self.work.restart_elected()
         return now()
 
     async def end(self) -> None:
@@ -187,7 +187,7 @@ async def test_it_is_not_given_up_while_elected_work_still_runs(
         one.elector.ask_to_stop()
         await one.end()
         assert (await spec(admin)).holder_identity == "one"
-    assert "The lease is not released, elected work still runs" in caplog.messages
+    assert "Not releasing lease, leader election runnables are still running" in caplog.messages
 
 
 async def test_a_standby_that_stops_sends_nothing(server: ApiServer) -> None:
@@ -294,7 +294,7 @@ async def test_who_sees_another_holder_stops_at_once(server: ApiServer, admin: C
         await one.leads_at()
         await asyncio.sleep(3)
         await admin.patch(Lease, KEY, MergePatch({"spec": {"holderIdentity": "usurper"}}))
-        with pytest.raises(LeadershipLost, match="usurper has taken default/op"):
+        with pytest.raises(LeadershipLost, match="usurper has acquired default/op"):
             await one.end()
         assert one.work.journal == [(0, "begins"), (4, "ends")]
         assert (await spec(admin)).holder_identity == "usurper"
@@ -479,7 +479,7 @@ async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.Lo
     said = [record.getMessage() for record in caplog.records]
     assert said.count("Attempting to acquire leader lease...") == 2
     assert said.count("Successfully acquired lease") == 1
-    assert said.count("Another replica leads") == 1
+    assert said.count("Lease is held by another replica") == 1
     assert said.count("Failed to update lease") == 1
     assert two.elector.statistics().failures > 10
 

@@ -160,4 +160,4 @@ async def test_who_had_no_time_to_stop_is_named(server: ApiServer, caplog: pytes
         await asyncio.sleep(30)
         one.manager.ask_to_stop()
         await one.ran
-    assert "Cancelled elected work that had not stopped in time" in caplog.messages
+    assert "Cancelled leader election runnables that did not stop in time" in caplog.messages

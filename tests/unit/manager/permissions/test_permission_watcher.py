@@ -23,7 +23,7 @@ from pyctrl.rbac import EVENTS, LEADER_ELECTION, Grants, Permission, allow, mani
 from pyctrl.testing import Answered, FaultyTransport, Rule
 
 BOT = Key("default", "bot")
-LATER = "what fails of it is tried again once it may"
+LATER = "failed requests are retried once it may"
 ROLES = "rbac.authorization.k8s.io"
 
 
@@ -110,10 +110,10 @@ async def test_nobody_waits_for_what_he_can_do_without(caplog: pytest.LogCapture
             assert list(marker.marked) == ["one"]
             assert (controller.state, manager.not_ready) == (ControllerState.RUNNING, {})
             [told] = warnings(caplog)
-            assert "may not create and patch events.events.k8s.io at the cluster scope, and goes on without" in told
+            assert "may not create and patch events.events.k8s.io at the cluster scope, and continues without" in told
             await it.grant(manager.grants())
             await asyncio.sleep(60)
-    assert any("rights granted: create and patch events" in record.getMessage() for record in caplog.records)
+    assert any("Permission granted: create and patch events" in record.getMessage() for record in caplog.records)
 
 
 async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplog: pytest.LogCaptureFixture) -> None:
@@ -229,7 +229,7 @@ async def test_what_cannot_be_reviewed_keeps_nobody_from_anything(
                 await asyncio.sleep(120)
                 assert controller.is_ready
                 assert list(marker.marked) == ["c"]
-    said = [r for r in caplog.records if "rights could not be reviewed" in r.getMessage()]
+    said = [r for r in caplog.records if "Failed to review permissions" in r.getMessage()]
     assert len(said) == 1
 
 
@@ -298,7 +298,7 @@ async def test_rights_that_are_lost_and_given_back(caplog: pytest.LogCaptureFixt
             assert manager.not_ready == {}
     told = [text for text in warnings(caplog) if "may not patch configmaps" in text]
     assert len(told) == 1
-    assert "what fails of it is tried again once it may" in told[0]
+    assert "failed requests are retried once it may" in told[0]
 
 
 async def test_a_right_that_was_never_declared_is_named_as_such(caplog: pytest.LogCaptureFixture) -> None:
@@ -311,8 +311,8 @@ async def test_a_right_that_was_never_declared_is_named_as_such(caplog: pytest.L
             await asyncio.sleep(600)
             assert controller.state is ControllerState.LACKING_RIGHTS
             [told] = warnings(caplog)[:1]
-            assert told.startswith("configmap may not patch configmaps in namespace 'default'; what fails of it")
-            assert 'the rbac of Marker lacks allow(ConfigMap, "patch"), and so do roles that are made of it' in told
+            assert told.startswith("configmap may not patch configmaps in namespace 'default'; failed requests")
+            assert 'the rbac of Marker lacks allow(ConfigMap, "patch"), and so do the roles generated from it' in told
             await it.admin.create(
                 Unstructured(
                     {
@@ -455,8 +455,8 @@ async def test_messages_repeat_in_one_line_now_and_then(caplog: pytest.LogCaptur
             await asyncio.sleep(3600)
     told = warnings(caplog)
     assert 8 <= len(told) <= 14
-    assert set(told[1:]) == {"rights are still missing, see above how to grant them"}
-    refused = [text for text in warnings(caplog, "pyctrl.cache") if re.search("Failed to watch", text)]
+    assert set(told[1:]) == {"Permissions are still missing, see the earlier warnings for how to grant them"}
+    refused = [text for text in warnings(caplog, "pyctrl.cache") if re.search("cannot be read", text)]
     assert len(refused) == 1
 
 

@@ -154,7 +154,7 @@ async def test_it_runs_once() -> None:
     """A second run is an error, not a surprise."""
     lifecycle = make()
     await run_until(lifecycle, 1)
-    with pytest.raises(ManagerError, match="runs once"):
+    with pytest.raises(ManagerError, match="runs only once"):
         await lifecycle.run(handle_signals=False)
 
 
@@ -248,7 +248,7 @@ async def test_a_runnable_that_fails_when_asked_is_cancelled(caplog: pytest.LogC
     await run_until(lifecycle, 10)
 
     assert journal[-1] == "rude ends"
-    assert "A runnable failed when asked to stop, cancelling it" in caplog.messages
+    assert "Failed to ask a runnable to stop, cancelling it" in caplog.messages
 
 
 async def test_no_grace_cancels_at_once_and_is_no_error() -> None:
@@ -277,7 +277,7 @@ async def test_who_ignores_cancellation_is_left_behind_with_a_message(caplog: py
         await run_until(lifecycle, 10)
 
     assert now() == 10 + 1 + 5
-    assert "A runnable ignores that it was cancelled and is left behind" in caplog.messages
+    assert "Runnable did not end when cancelled, abandoning it" in caplog.messages
     let_go.set()
     await asyncio.sleep(0)
 
@@ -304,7 +304,7 @@ async def test_the_second_signal_cancels_what_is_left(caplog: pytest.LogCaptureF
         await lifecycle.run(handle_signals=True)
 
     told = {record.getMessage(): record.__dict__ for record in caplog.records}
-    assert told["No time is left to wait for others, cancelling them too"]["runnables"] == ["others/other"]
+    assert told["Grace period is over, cancelling remaining runnables"]["runnables"] == ["others/other"]
     assert sorted(journal[-2:]) == ["other is cancelled", "worker is cancelled"]
     assert now() == 6
 
@@ -439,15 +439,15 @@ async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
     async def elect() -> None:
         await asyncio.Event().wait()
 
-    lifecycle.elect(elect, cast(WriteGate, Open()), begins_anew=True)
+    lifecycle.elect(elect, cast(WriteGate, Open()), restarts=True)
     lifecycle.add(worker, Group.ELECTED)
     running = asyncio.create_task(run_until(lifecycle, 60))
     await asyncio.sleep(5)
     worker.asked.set()  # it ends by itself
     await asyncio.sleep(1)
     worker.asked.clear()
-    await lifecycle.end_elected(timedelta(seconds=1))
-    lifecycle.begin_elected()
+    await lifecycle.stop_elected(timedelta(seconds=1))
+    lifecycle.restart_elected()
     await asyncio.sleep(1)
     assert journal == ["worker starts", "worker ends", "worker starts"]
     await running

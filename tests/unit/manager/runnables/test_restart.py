@@ -174,7 +174,7 @@ async def test_one_that_always_returns_reaches_its_limit_too() -> None:
     async def sweep() -> None: ...
 
     lifecycle.add(sweep, Group.OTHERS, restart=steady(policy=RestartPolicy.ALWAYS, limit=2))
-    with pytest.raises(ManagerError, match=r"sweep was run again 2 times in a row and always returned"):
+    with pytest.raises(ManagerError, match=r"sweep returned after each of 2 restarts in a row"):
         await stop_at(lifecycle, 60)
 
 
@@ -224,7 +224,7 @@ async def test_each_restart_is_one_line_with_the_error(caplog: pytest.LogCapture
     lifecycle.add(connect, Group.OTHERS, restart=steady())
     await stop_at(lifecycle, 60)
 
-    lines = [record for record in caplog.records if record.getMessage() == "A runnable has ended and will be run again"]
+    lines = [record for record in caplog.records if record.getMessage() == "Runnable ended, restarting"]
     facts = [
         (line.__dict__["runnable"].rpartition(".")[2], line.__dict__["error"], line.__dict__["in a row"])
         for line in lines
@@ -246,7 +246,7 @@ async def test_it_is_not_ready_while_it_is_down() -> None:
         manager.add(Poller(fails=2), group=Group.OTHERS, restart=Restart(first=10 * SECOND))
         async with manager.running():
             await asyncio.sleep(1)
-            assert manager.not_ready["poller"].startswith("it has ended and is run again in ")
+            assert manager.not_ready["poller"].startswith("ended, restarting in ")
             assert manager.not_ready["poller"].endswith("s: ConnectionFailed: the queue does not answer")
             answer = await manager.health.answer("/readyz/poller")
             assert (answer.status, "the queue does not answer" in answer.text) == (500, True)
@@ -264,7 +264,7 @@ async def test_one_that_is_run_again_is_down_until_it_is_ready() -> None:
         manager.add(Listener("run"), group=Group.OTHERS, restart=steady())
         running = asyncio.create_task(stop_at(manager, 60))
         await asyncio.sleep(2.5)
-        why = "it is run again and not ready yet, after OSError: address already in use"
+        why = "restarted and not ready yet, after OSError: address already in use"
         assert manager.not_ready["listener"] == why
         await manager.started.wait()
         assert manager.not_ready == {}
@@ -274,15 +274,15 @@ async def test_one_that_is_run_again_is_down_until_it_is_ready() -> None:
 async def test_a_new_term_begins_without_the_failures_of_the_last() -> None:
     """Elected work that begins anew begins with no failures behind it."""
     lifecycle, poller = make(), Poller()
-    lifecycle.elect(asyncio.Event().wait, _Open(), begins_anew=True)  # type: ignore[arg-type]
+    lifecycle.elect(asyncio.Event().wait, _Open(), restarts=True)  # type: ignore[arg-type]
     lifecycle.add(poller, Group.ELECTED, restart=Restart(limit=10))
     running = asyncio.create_task(stop_at(lifecycle, 200))
     await asyncio.sleep(100)
-    await lifecycle.end_elected(timedelta(0))
+    await lifecycle.stop_elected(timedelta(0))
     before = len(poller.started)
     await asyncio.sleep(20)
     assert len(poller.started) == before
-    lifecycle.begin_elected()
+    lifecycle.restart_elected()
     await asyncio.sleep(4)
     assert len(poller.started) == before + 3
     await running
@@ -304,7 +304,7 @@ async def test_one_that_something_else_has_cancelled_has_failed() -> None:
 
     lifecycle = make()
     lifecycle.add(consume, Group.OTHERS)
-    with pytest.raises(ManagerError, match=r"consume was cancelled, by something else than its manager"):
+    with pytest.raises(ManagerError, match=r"consume was cancelled, but not by its manager"):
         await stop_at(lifecycle, 60)
 
     again, started = make(), list[float]()

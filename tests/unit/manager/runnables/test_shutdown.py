@@ -188,7 +188,7 @@ class Kind:
 
 
 LATE = "error received after stop sequence was engaged"
-LEFT = "A runnable ignores that it was cancelled and is left behind"
+LEFT = "Runnable did not end when cancelled, abandoning it"
 
 KINDS = (
     Kind(name="an async function", make=function, well=""),
@@ -196,7 +196,7 @@ KINDS = (
     Kind(name="one that cleans up", make=Cleaning, drains=2, cut_at_once=2),
     Kind(name="one that finishes", make=lambda: Finishing(20), drains=20, well="returned"),
     Kind(name="one that does not finish", make=lambda: Finishing(60), drains=60, well="returned"),
-    Kind(name="one that fails when asked", make=Rude, says="A runnable failed when asked to stop, cancelling it"),
+    Kind(name="one that fails when asked", make=Rude, says="Failed to ask a runnable to stop, cancelling it"),
     Kind(name="one that has ended", make=Done, well="returned"),
     Kind(name="one that fails when cancelled", make=Sore, well="failed", badly="failed", says=LATE),
     Kind(name="one that is not ready", make=Unready, is_ready=False),

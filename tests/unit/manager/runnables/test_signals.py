@@ -70,7 +70,7 @@ def test_a_second_signal_ends_at_once() -> None:
         assert process.stdout.readline() == "cleaning\n"
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
-    assert rest == "cancelled what had not stopped when asked a second time: others/work\nrestored True 1\n"
+    assert rest == "cancelled runnables that had not stopped when asked a second time: others/work\nrestored True 1\n"
 
 
 def test_off_the_main_thread_signals_are_left_alone() -> None:

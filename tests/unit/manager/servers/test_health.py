@@ -118,7 +118,7 @@ async def test_a_reconcile_that_takes_too_long_asks_for_a_restart(limits: Livene
             await asyncio.sleep(119)
             assert await text(manager, "/healthz") == "200 ok"
             await asyncio.sleep(2)
-            assert "a reconcile has been going on for 121 s" in await text(manager, "/healthz/controller-configmap")
+            assert "a reconcile has been running for 121 s" in await text(manager, "/healthz/controller-configmap")
             reconciler.may_end.set()
 
 
@@ -158,7 +158,7 @@ async def test_a_heart_that_has_not_beaten_asks_for_a_restart() -> None:
     async with Manager(Config.in_process(ApiServer())) as manager:
         assert liveness(manager, Liveness(), None) == {"event-loop": ""}
         assert liveness(manager, Liveness(), 10.0) == {"event-loop": ""}
-        assert "no turn for 10.5 s" in liveness(manager, Liveness(), 10.5)["event-loop"]
+        assert "has not run the heartbeat for 10.5 s" in liveness(manager, Liveness(), 10.5)["event-loop"]
 
 
 async def test_the_heartbeat_tells_how_late_it_was() -> None:

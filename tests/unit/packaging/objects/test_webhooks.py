@@ -86,7 +86,7 @@ async def test_cert_manager_makes_the_certificate_if_it_is_told_to(tmp_path: Pat
 async def test_a_server_without_a_certificate_is_given_one() -> None:
     """With `--webhook-service` what makes it runs beside the server; one that has its own keeps it."""
     async with ProgramManager(Config.in_process(NoServer())) as manager:
-        manager.serving = WebhookOptions(service=Service("shop", "hooks"), configuration="checks")
+        manager.webhook_options = WebhookOptions(service=Service("shop", "hooks"), configuration="checks")
         bare = WebhookServer(Webhooks())
         manager.add(bare)
         made = [each.runnable for each in manager.members if isinstance(each.runnable, ManagedCertificates)]

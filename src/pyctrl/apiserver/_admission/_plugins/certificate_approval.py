@@ -1,4 +1,4 @@
-"""CertificateApproval and CertificateSigning: who may approve and sign requests for a signer's certificates."""
+"""Admission plugins CertificateApproval and CertificateSigning, in one class."""
 
 from __future__ import annotations
 
@@ -11,27 +11,30 @@ from pyctrl.apiserver._admission.attributes import UPDATE, Attributes
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
 
+__all__ = ["CertificateSigning"]
+
+
 _GROUP = "certificates.k8s.io"
 
 
 class CertificateSigning:
-    """Asks for `approve` of the signer for an approval, and for `sign` when a status gets conditions or a certificate.
+    """Requires `approve` on the signer for approvals, and `sign` for changes of a status' conditions or certificate.
 
-    A signer is named in full, or as `DOMAIN/*` with all others of its domain.
+    Permissions are for one signer, or for all signers of its domain as `DOMAIN/*`.
     """
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Requests for certificates."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the resource is certificatesigningrequests."""
         return (group, resource) == (_GROUP, "certificatesigningrequests")
 
     def mutate(self, attributes: Attributes) -> None:
-        """Nothing is changed."""
+        """Do nothing."""
 
     def validate(self, attributes: Attributes) -> None:
-        """Refuse (403) who may not act for the signer."""
+        """Raise a 403 error without permission for the signer."""
         old = attributes.old
         if attributes.operation != UPDATE or old is None:
             return

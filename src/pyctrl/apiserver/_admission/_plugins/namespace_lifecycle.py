@@ -1,4 +1,4 @@
-"""NamespaceLifecycle: nothing is made where there is no namespace, or where one is going."""
+"""Admission plugin NamespaceLifecycle: rejects creates in missing or terminating namespaces."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ from pyctrl.apiserver._admission.attributes import CREATE, DELETE, Attributes
 from pyctrl.apiserver._errors import FieldError, not_found
 from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["NamespaceLifecycle"]
+
+
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
-_ACCESS_REVIEWS = "localsubjectaccessreviews"  # questions about a namespace may be asked even if there is none
+_ACCESS_REVIEWS = "localsubjectaccessreviews"  # also allowed for a namespace that does not exist
 
 
 class NamespaceLifecycle:
-    """The first plugin of the chain, as in kube-apiserver."""
+    """Plugin that protects namespaces; the first of the chain, as in kube-apiserver."""
 
     def __init__(self, namespaces: Collection) -> None:
         self._namespaces = namespaces
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Everything lives in a namespace, or might."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return True: the plugin handles all resources."""
         return True
 
     def mutate(self, attributes: Attributes) -> None:
-        """Refuse to create where no namespace is (404) or one is going (403), and to delete some namespaces (403)."""
+        """Reject creates in a missing (404) or terminating (403) namespace, and deletes of system namespaces (403)."""
         target = attributes.request.target
         if attributes.operation == CREATE:
             if target.namespace and target.resource != _ACCESS_REVIEWS:
@@ -35,7 +38,7 @@ class NamespaceLifecycle:
             raise attributes.forbidden("this namespace may not be deleted")
 
     def validate(self, attributes: Attributes) -> None:
-        """Nothing is left to check."""
+        """Do nothing."""
 
     def _check(self, attributes: Attributes, namespace: str) -> None:
         found = self._namespaces.find("", namespace)

@@ -1,4 +1,4 @@
-"""OwnerReferencesPermissionEnforcement: only who may delete changes owners, and holds the deletion of owners back."""
+"""Admission plugin OwnerReferencesPermissionEnforcement: permissions for changes of owner references."""
 
 from __future__ import annotations
 
@@ -11,31 +11,34 @@ from pyctrl.apiserver._admission.attributes import CREATE, UPDATE, Attributes
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
-    from pyctrl.apiserver._registry.resources import ResourceRegistry
+    from pyctrl.apiserver._resources.served_resources import ServedResources
 
-OWNER_RIGHTS: Final = "OwnerReferencesPermissionEnforcement"
+__all__ = ["PLUGIN_NAME", "OwnerReferencesPermissionEnforcement"]
+
+
+PLUGIN_NAME: Final = "OwnerReferencesPermissionEnforcement"
 
 
 class OwnerReferencesPermissionEnforcement:
-    """Asks for `delete` of what gets other owners, and for `update` of the `finalizers` of owners that it holds back.
+    """Requires `delete` on an object for changes of its owners, and `update` on `finalizers` of owners that it blocks.
 
-    The texts are kube-apiserver's 1.36, its Go values among them. Unlike there, where kinds are read anew twice a
-    minute, a kind can own as soon as its definition is served.
+    The messages are those of kube-apiserver 1.36, including printed Go values. kube-apiserver refreshes its known kinds
+    every 30 seconds; here a kind can be an owner as soon as its definition is served.
     """
 
-    def __init__(self, registry: ResourceRegistry, authorizer: Authorizer) -> None:
+    def __init__(self, registry: ServedResources, authorizer: Authorizer) -> None:
         self._registry = registry
         self._authorizer = authorizer
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Everything may have owners."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return True: every object can have owners."""
         return True
 
     def mutate(self, attributes: Attributes) -> None:
-        """Nothing is changed."""
+        """Do nothing."""
 
     def validate(self, attributes: Attributes) -> None:
-        """Refuse (403) owners that the user may not set or remove; a kubelet's status of a pod is left alone."""
+        """Reject (403) changes of owners that the user is not allowed to make; updates of pods' status are exempt."""
         if attributes.operation not in (CREATE, UPDATE) or _is_pod_status(attributes):
             return
         new, old = _owners(attributes.object), _owners(attributes.old)
@@ -53,7 +56,7 @@ class OwnerReferencesPermissionEnforcement:
             raise attributes.forbidden(f"{why}: {decision.reason}, {decision.error or '<nil>'}")
 
     def _finalizing(self, owner: dict[str, Any], attributes: Attributes) -> Access:
-        """Say what somebody does who writes the finalizers of an owner."""
+        """Return the access that an update of an owner's finalizers needs."""
         group, resource, is_namespaced = self._resource(owner, attributes)
         namespace = attributes.namespace if is_namespaced else ""
         return Access("update", group, resource, "finalizers", namespace, owner.get("name", ""))
@@ -64,7 +67,7 @@ class OwnerReferencesPermissionEnforcement:
         for known in self._registry.of_group(group, short):
             if kind in (known.kind, known.kind.lower()):
                 return group, known.plural, known.namespaced
-            if kind == f"{known.kind}List":  # kube-apiserver guesses its plural
+            if kind == f"{known.kind}List":  # kube-apiserver guesses the plural
                 return group, f"{kind.lower()}s", known.namespaced
         raise attributes.forbidden(
             f"cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion {version} "
@@ -88,6 +91,6 @@ def _deletion(attributes: Attributes) -> Access:
 
 
 def _newly_blocked(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Give the owners whose deletion is to wait for the object, and did not have to before."""
+    """Return the owners with blockOwnerDeletion that did not have it before."""
     blocked = {owner.get("uid") for owner in old if owner.get("blockOwnerDeletion")}
     return (owner for owner in new if owner.get("blockOwnerDeletion") and owner.get("uid") not in blocked)

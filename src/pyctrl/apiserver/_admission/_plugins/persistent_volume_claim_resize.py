@@ -1,4 +1,4 @@
-"""PersistentVolumeClaimResize: a claim grows only where its class allows it."""
+"""Admission plugin PersistentVolumeClaimResize: a claim can only grow if its storage class allows it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from pyctrl.api import Quantity
 from pyctrl.apiserver._admission.attributes import UPDATE, Attributes
 from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["PersistentVolumeClaimResize"]
+
+
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 class PersistentVolumeClaimResize:
-    """The plugin of kube-apiserver that keeps claims from asking for more than a driver can give."""
+    """Plugin that rejects the expansion of claims whose volumes cannot be expanded."""
 
     def __init__(self, classes: Collection) -> None:
         self._classes = classes
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Claims."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the resource is persistentvolumeclaims."""
         return (group, resource) == ("", "persistentvolumeclaims")
 
     def mutate(self, attributes: Attributes) -> None:
-        """Nothing is changed."""
+        """Do nothing."""
 
     def validate(self, attributes: Attributes) -> None:
-        """Refuse (403) that a claim grows that is not bound, or whose class does not say that its volumes grow."""
+        """Reject (403) the growth of a claim that is not bound or whose class does not allow volume expansion."""
         new, old = attributes.object, attributes.old
         if attributes.operation != UPDATE or attributes.subresource or new is None or old is None:
             return

@@ -1,4 +1,4 @@
-"""Priority: a pod gets the number and the preemption of the class that it names."""
+"""Admission plugin Priority: sets priority and preemption policy of new pods from their priority class."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from typing import Any, NamedTuple
 from pyctrl.apiserver._admission.attributes import CREATE, Attributes
 from pyctrl.apiserver._storage.storage import Collection
 
+__all__ = ["Priority"]
+
 
 class _Class(NamedTuple):
     value: int
     preemption: str
 
 
-_OF_SYSTEM = {  # classes that every cluster has
+_SYSTEM_CLASSES = {  # classes that every cluster has
     "system-cluster-critical": _Class(2_000_000_000, "PreemptLowerPriority"),
     "system-node-critical": _Class(2_000_001_000, "PreemptLowerPriority"),
 }
 
 
 class Priority:
-    """Resolves `priorityClassName` of new pods."""
+    """Plugin that resolves `priorityClassName` of new pods."""
 
     def __init__(self, classes: Collection) -> None:
         self._classes = classes
 
-    def concerns(self, group: str, resource: str) -> bool:
-        """Pods alone."""
+    def handles(self, group: str, resource: str) -> bool:
+        """Return whether the resource is pods."""
         return (group, resource) == ("", "pods")
 
     def mutate(self, attributes: Attributes) -> None:
-        """Set priority and preemption, or refuse (403) a class that is not there and a number that is not its own."""
+        """Set priority and preemption policy; reject (403) an unknown class and a priority that differs from it."""
         if attributes.operation != CREATE or attributes.subresource or attributes.object is None:
             return
         spec = attributes.object["spec"]
@@ -51,11 +53,11 @@ class Priority:
             spec.update(priority=found.value, preemptionPolicy=found.preemption)
 
     def validate(self, attributes: Attributes) -> None:
-        """Nothing is left to check."""
+        """Do nothing."""
 
     def _named(self, name: str) -> _Class | None:
         stored = self._classes.find("", name)
         if stored is None:
-            return _OF_SYSTEM.get(name)
+            return _SYSTEM_CLASSES.get(name)
         obj: dict[str, Any] = stored.decode()
         return _Class(obj.get("value", 0), obj.get("preemptionPolicy") or "PreemptLowerPriority")

@@ -1,4 +1,4 @@
-"""CronJobs: a Job whenever it is time.
+"""CronJob controller: starts Jobs on a schedule.
 
 The rules are those of kube-controller-manager's cronjob controller (pkg/controller/cronjob).
 """
@@ -20,8 +20,8 @@ from pyctrl.cluster._controllers.cronjob.schedule import (
     time_until_next_schedule,
 )
 from pyctrl.cluster._controllers.job.view import find_true_condition, is_finished
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.batch.v1 import CronJob, Job
@@ -33,7 +33,7 @@ SCHEDULED_TIMESTAMP = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
 def add_cronjobs(host: ManagedCluster) -> Controller:
-    """Run CronJobs in a manager."""
+    """Run the CronJob controller in a manager."""
     return (
         Builder(host)
         .reconciles(CronJob)
@@ -44,7 +44,7 @@ def add_cronjobs(host: ManagedCluster) -> Controller:
 
 
 class CronJobReconciler(Reconciler[CronJob]):
-    """Makes the Job that is due, knows which ones run, and deletes the oldest of the finished."""
+    """Starts the due Job, tracks the active Jobs, and deletes the oldest finished ones."""
 
     def __init__(self, events: LegacyEventRecorder) -> None:
         self._events = events
@@ -71,19 +71,19 @@ class CronJobReconciler(Reconciler[CronJob]):
             try:
                 await self.client.status.patch(cron_job, merge_from(before, optimistic_lock=True))
             except (NotFound, Conflict):
-                return  # its own change brings it here again, and the Jobs tell what has happened
+                return  # that change triggers a reconcile, which finds the Jobs again
 
-    # --- Jobs that there are ---
+    # --- existing Jobs ---
 
     async def _clean_up_finished(self, cron_job: CronJob, jobs: list[Job]) -> None:
-        """Delete the oldest finished Jobs beyond the limits, of those that failed and of those that did not."""
+        """Delete the oldest finished Jobs beyond the history limits of failed and successful ones."""
         spec = cron_job.spec
         for kind, limit in (
             ("Complete", spec.successful_jobs_history_limit),
             ("Failed", spec.failed_jobs_history_limit),
         ):
-            ended = sorted((job for job in jobs if find_true_condition(job, kind)), key=_age)
-            for job in ended[: max(0, len(ended) - limit)] if limit is not None else ():
+            finished = sorted((job for job in jobs if find_true_condition(job, kind)), key=_age)
+            for job in finished[: max(0, len(finished) - limit)] if limit is not None else ():
                 if await self._delete(cron_job, job):
                     jobs.remove(job)
 
@@ -101,7 +101,7 @@ class CronJobReconciler(Reconciler[CronJob]):
         return True
 
     async def _update_active(self, cron_job: CronJob, jobs: Sequence[Job]) -> None:
-        """Bring the list of running Jobs and the time of the last success up to date."""
+        """Update the list of active Jobs and the time of the last success."""
         active = {reference.uid for reference in cron_job.status.active}
         for job in jobs:
             name, is_known = job.metadata.name, job.metadata.uid in active
@@ -115,15 +115,15 @@ class CronJobReconciler(Reconciler[CronJob]):
                 await self._events.normal(cron_job, "SawCompletedJob", message)
             if (end := job.status.completion_time) is not None and find_true_condition(job, "Complete"):
                 cron_job.status.last_successful_time = max(end, cron_job.status.last_successful_time or end)
-        there = {job.metadata.uid for job in jobs}
-        for reference in [each for each in cron_job.status.active if each.uid not in there]:
+        existing = {job.metadata.uid for job in jobs}
+        for reference in [each for each in cron_job.status.active if each.uid not in existing]:
             await self._events.normal(cron_job, "MissingJob", f"Active job went missing: {reference.name}")
             _remove_from_active(cron_job, reference.uid)
 
-    # --- the Job that is due ---
+    # --- the due Job ---
 
     async def _start_most_recent(self, cron_job: CronJob) -> timedelta | None:
-        """Start the Job that is due, if one is; returns the time until the next one."""
+        """Start the Job of the most recent schedule time; return the time until the next one."""
         schedule = await self._schedule(cron_job)
         if schedule is None:
             return None
@@ -151,7 +151,7 @@ class CronJobReconciler(Reconciler[CronJob]):
             return None
 
     async def _should_start(self, cron_job: CronJob, at: datetime, now: datetime) -> bool:
-        """Say whether the run of a time is to be started: it is not too late, not done, and not in the way."""
+        """Return whether to start a run: not after its deadline, not already started, and allowed by the policy."""
         deadline = cron_job.spec.starting_deadline_seconds
         if deadline is not None and at + timedelta(seconds=deadline) < now:
             written = at.strftime("%a, %d %b %Y %H:%M:%S +0000")
@@ -178,7 +178,7 @@ class CronJobReconciler(Reconciler[CronJob]):
         except AlreadyExists:
             job = await self.client.live.get(Job, wanted.key)
             if not is_controlled_by(job, cron_job) or is_finished(job):
-                return  # somebody else's, or that of an earlier time in the same minute
+                return  # another owner's Job, or one that finished within the same minute
         except ApiError as error:
             if not (isinstance(error, Forbidden) and is_namespace_terminating(error)):
                 await self._events.warning(cron_job, "FailedCreate", f"Error creating job: {error.message}")
@@ -199,7 +199,7 @@ def _remove_from_active(cron_job: CronJob, uid: str | None) -> None:
 
 
 def _job_name(cron_job: CronJob, at: datetime) -> str:
-    """Return the name of the Job of a time: it has the minutes since 1970, so that none is started twice."""
+    """Return the name of the Job of a schedule time: with the minutes since 1970, so that none starts twice."""
     return f"{cron_job.metadata.name}-{int(at.timestamp()) // 60}"
 
 

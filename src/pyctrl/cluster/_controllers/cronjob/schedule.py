@@ -1,8 +1,8 @@
-"""When a CronJob runs: schedules as Kubernetes reads them (github.com/robfig/cron/v3), in a time zone.
+"""Schedules of CronJobs: cron expressions as Kubernetes reads them (github.com/robfig/cron/v3), in a time zone.
 
-The expressions are evaluated by cronsim. Where the two differ it is told the difference: with seconds it leaves out
-Debian's treatment of hours that a change of clocks skips or repeats, and a step over all days is no star, so that of
-day and weekday either is enough.
+cronsim evaluates the expressions. They are translated where the two libraries differ. A seconds field turns off
+Debian's treatment of the hours that a clock change skips or repeats. A step over all days becomes a range, because
+robfig/cron does not treat it as a star: either the day of the month or the weekday suffices.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ _NAMED = {
 }
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
-_DAY_FIELDS = {2: "1-31", 4: "0-6"}  # what a star means in the two fields of which either is enough
+_DAY_FIELDS = {2: "1-31", 4: "0-6"}  # the ranges of day of month and weekday
 
 
 class ScheduleError(ValueError):
-    """Raised when an expression is no schedule."""
+    """Raised when an expression is not a valid schedule."""
 
 
 class Schedule(Protocol):
-    """The times at which something runs."""
+    """The schedule times of a CronJob."""
 
     def next(self, after: datetime) -> datetime | None:
-        """Return the first time after another, None when there is none."""
+        """Return the first schedule time after a time, or None."""
         ...
 
 
 def parse_schedule(text: str, zone: ZoneInfo | None = None) -> Schedule:
-    """Read five fields, ``@daily`` and its like, or ``@every 1h30m``; without a zone it is UTC's day that counts.
+    """Parse five fields, ``@daily`` and its like, or ``@every 1h30m``. Without a zone, times are UTC.
 
     Raises:
-        ScheduleError: it is none of these.
+        ScheduleError: the text is none of these.
     """
     if text.startswith("@every "):
         return _Every(_duration(text.removeprefix("@every ")))
@@ -92,50 +92,54 @@ def _duration(text: str) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class _Every:
-    """Again and again after the same time."""
+    """Schedule with a fixed period."""
 
     period: timedelta
 
     def next(self, after: datetime) -> datetime:
-        """Return the whole second that is a period later."""
+        """Return the whole second that is one period later."""
         return (after + self.period).replace(microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Cron:
-    """An expression, with seconds."""
+    """Schedule of a cron expression with a seconds field."""
 
     expression: str
     zone: ZoneInfo | None
 
     def check(self) -> None:
-        """Raise ScheduleError when a field is wrong."""
+        """Check the fields.
+
+        Raises:
+            ScheduleError: a field is invalid.
+        """
         try:
             CronSim(self.expression, datetime(2000, 1, 1, tzinfo=UTC))
         except CronSimError as error:
             raise ScheduleError(str(error)) from error
 
     def next(self, after: datetime) -> datetime | None:
-        """Return the first time that fits, at most some decades away."""
+        """Return the first matching time; None if there is none within cronsim's limit of decades."""
         try:
             return next(CronSim(self.expression, after.astimezone(self.zone or UTC))).astimezone(UTC)
         except (CronSimError, StopIteration):
             return None
 
 
-MANY_MISSED = 100  # missed runs, of which an event is made
-NEXT_SCHEDULE_DELTA = timedelta(
-    milliseconds=100
-)  # after the time of a run, so that it is surely past (nextScheduleDelta)
+MANY_MISSED = 100  # missed runs after which an Event is recorded
+
+#: Added to the requeue time so that the schedule time has passed (nextScheduleDelta).
+NEXT_SCHEDULE_DELTA = timedelta(milliseconds=100)
 
 
 @dataclass(frozen=True, slots=True)
 class MostRecentSchedule:
-    """What has come due since the last run."""
+    """The runs that are due since the last one."""
 
-    #: The last time that has passed, None when none has.
+    #: The most recent schedule time that has passed, or None.
     last: datetime | None
-    #: Since when runs count.
+    #: The earliest time of runs that count.
     since: datetime
     has_missed: bool = False
     has_many_missed: bool = False
@@ -144,7 +148,7 @@ class MostRecentSchedule:
 def most_recent_schedule_time(
     cron_job: CronJob, schedule: Schedule, now: datetime, *, within_deadline: bool = True
 ) -> MostRecentSchedule:
-    """Return what has come due; with ``within_deadline`` only runs that may still be started count."""
+    """Return the most recent due run; ``within_deadline`` drops those after startingDeadlineSeconds."""
     since = cron_job.status.last_schedule_time or cron_job.metadata.creation_timestamp or now
     deadline = cron_job.spec.starting_deadline_seconds
     if within_deadline and deadline is not None:
@@ -164,7 +168,7 @@ def most_recent_schedule_time(
 
 
 def time_until_next_schedule(cron_job: CronJob, schedule: Schedule, now: datetime) -> timedelta | None:
-    """Return the time until the next run, None when there is none."""
+    """Return the time until the next run, or None."""
     found = most_recent_schedule_time(cron_job, schedule, now, within_deadline=False)
     start = found.last
     if found.has_many_missed:

@@ -1,7 +1,7 @@
-"""What a DaemonSet does next: pure decisions over nodes and pods.
+"""The next steps of a DaemonSet, decided from nodes and pods alone.
 
-The rules are those of kube-controller-manager's daemonset controller (pkg/controller/daemon): one pod on each node
-that fits; an update replaces as many at a time as may be unavailable, or first adds as many as may be too much.
+The rules are those of kube-controller-manager's daemonset controller (pkg/controller/daemon): one pod on each eligible
+node. An update either deletes up to maxUnavailable old pods at a time, or first creates up to maxSurge new ones.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ __all__ = ["DaemonSetPlan", "PodChanges"]
 
 @dataclass(slots=True)
 class PodChanges:
-    """What is to be done."""
+    """The pods to create and delete."""
 
-    #: Nodes that get a pod.
+    #: The nodes of the pods to create.
     create: list[str] = field(default_factory=list)
     delete: list[Pod] = field(default_factory=list)
-    #: Of those, the ones that have ended, and the nodes where.
-    ended: list[tuple[Pod, str]] = field(default_factory=list)
+    #: The finished pods among the deleted ones, with their nodes.
+    finished: list[tuple[Pod, str]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.create or self.delete)
 
 
-#: What a node has of the present template and of earlier ones; None when it has more than one of either.
+#: A node's pods of the current and of earlier templates; None if it has more than one of either.
 _NewAndOld = tuple[Pod | None, Pod | None]
 
 
 class DaemonSetPlan:
-    """One look at a DaemonSet.
+    """A snapshot of a DaemonSet with its nodes and pods.
 
     Args:
-        daemon_set: what is wanted.
+        daemon_set: the DaemonSet.
         nodes: all nodes.
-        pods: those of the set.
-        hashed: the label that pods of the present template have.
+        pods: the pods of the DaemonSet.
+        hashed: the value of the hash label on pods of the current template.
     """
 
     def __init__(self, daemon_set: DaemonSet, nodes: Sequence[Node], pods: Sequence[Pod], hashed: str) -> None:
@@ -58,48 +58,48 @@ class DaemonSetPlan:
         self._missing = rolling.max_unavailable if rolling is not None and rolling.max_unavailable is not None else 1
 
     @property
-    def desired(self) -> int:
-        """On how many nodes a pod should run."""
+    def desired_number_scheduled(self) -> int:
+        """The number of nodes that should run a pod."""
         return sum(fit.should_run for fit in self.fits.values())
 
-    # --- one pod on each node that fits ---
+    # --- one pod on each eligible node ---
 
-    def place(self) -> PodChanges:
-        """Return what brings a pod to each node that should have one, and takes away what should not be there."""
-        actions = PodChanges()
+    def manage(self) -> PodChanges:
+        """Return the missing pods to create and the surplus pods to delete."""
+        changes = PodChanges()
         for node, fit in self.fits.items():
             pods = self.pods.get(node, [])
             if fit.should_continue_running:
-                self._settle(node, fit, pods, actions)
+                self._pods_should_be_on_node(node, fit, pods, changes)
             else:
-                actions.delete += [pod for pod in pods if not is_deleting(pod)]
-        for node in self.pods.keys() - self.fits.keys():  # nodes that are gone: the pods that never got there
-            actions.delete += [p for p in self.pods[node] if not p.spec.node_name and not is_deleting(p)]
-        return actions
+                changes.delete += [pod for pod in pods if not is_deleting(pod)]
+        for node in self.pods.keys() - self.fits.keys():  # deleted nodes: their pods that were never bound
+            changes.delete += [p for p in self.pods[node] if not p.spec.node_name and not is_deleting(p)]
+        return changes
 
-    def _settle(self, node: str, fit: NodeFit, pods: Sequence[Pod], actions: PodChanges) -> None:
+    def _pods_should_be_on_node(self, node: str, fit: NodeFit, pods: Sequence[Pod], changes: PodChanges) -> None:
         if not pods:
-            actions.create += [node] if fit.should_run else []
+            changes.create += [node] if fit.should_run else []
             return
         present = [pod for pod in pods if not is_deleting(pod)]
-        ended = [pod for pod in present if pod.status.phase in ("Failed", "Succeeded")]
-        actions.ended += [(pod, node) for pod in ended]
-        actions.delete += ended
-        running = [pod for pod in present if pod not in ended]
-        if not self._may_surge:
-            actions.delete += running[1:]
+        finished = [pod for pod in present if pod.status.phase in ("Failed", "Succeeded")]
+        changes.finished += [(pod, node) for pod in finished]
+        changes.delete += finished
+        running = [pod for pod in present if pod not in finished]
+        if not self._allows_surge:
+            changes.delete += running[1:]
         elif running:
-            actions.delete += self._surplus(running)
+            changes.delete += self._surplus(running)
         elif fit.should_run:
-            actions.create.append(node)
+            changes.create.append(node)
 
     @property
-    def _may_surge(self) -> bool:
+    def _allows_surge(self) -> bool:
         is_rolling = self._set.spec.update_strategy.type != "OnDelete"
-        return is_rolling and scaled_value(self._surge, 100, up=True) > 0  # of any number: more than none
+        return is_rolling and scaled_value(self._surge, 100, up=True) > 0  # any total shows whether it is more than 0
 
     def _surplus(self, running: Sequence[Pod]) -> list[Pod]:
-        """Return what is too much where a new pod may run beside an old one."""
+        """Return the surplus pods of a node where a new pod may run beside an old one."""
         new = [pod for pod in running if is_pod_updated(pod, self._set, self._hashed)]
         old = [pod for pod in running if pod not in new]
         surplus = [*new[1:], *old[1:]]
@@ -107,15 +107,15 @@ class DaemonSetPlan:
             surplus.append(old[0])
         return surplus
 
-    # --- an update ---
+    # --- rolling update ---
 
-    def renew(self) -> PodChanges:
-        """Return what brings the present template to the next nodes."""
+    def rolling_update(self) -> PodChanges:
+        """Return the next pods to replace with the current template."""
         if self._set.spec.update_strategy.type == "OnDelete":
             return PodChanges()
         surge, missing = (
-            scaled_value(self._surge, self.desired, up=True),
-            scaled_value(self._missing, self.desired, up=True),
+            scaled_value(self._surge, self.desired_number_scheduled, up=True),
+            scaled_value(self._missing, self.desired_number_scheduled, up=True),
         )
         if surge:
             return self._surge_new_pods(surge)
@@ -131,7 +131,7 @@ class DaemonSetPlan:
             yield node, (next(iter(new), None), next(iter(old), None)) if is_clear else None
 
     def _delete_old_pods(self, missing: int) -> PodChanges:
-        """Delete old pods: those that are not available at once, of the others as many as may be missing."""
+        """Delete old pods: unavailable ones at once, available ones up to maxUnavailable."""
         unavailable = 0
         at_once: list[Pod] = []
         candidates: list[Pod] = []
@@ -146,7 +146,7 @@ class DaemonSetPlan:
         return PodChanges(delete=[*at_once, *candidates[: max(0, missing - unavailable)]])
 
     def _surge_new_pods(self, surge: int) -> PodChanges:
-        """Create new pods beside old ones, and delete an old one when the new one has taken over."""
+        """Create new pods beside old ones, and delete an old pod when the new one is available."""
         surging = 0
         at_once: list[str] = []
         candidates: list[str] = []

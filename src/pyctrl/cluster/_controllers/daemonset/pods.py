@@ -1,4 +1,4 @@
-"""The pods of a DaemonSet: which node each is for, which nodes should have one, and what a new one looks like.
+"""Pods of a DaemonSet: their target nodes, the eligibility of nodes, and new pods.
 
 The rules are those of kube-controller-manager's daemonset_util.go (pkg/controller/daemon/util).
 """
@@ -28,11 +28,10 @@ from pyctrl.kinds.core.v1 import (
 __all__ = ["HASH_LABEL", "NodeFit", "is_pod_updated", "new_daemon_pod", "node_should_run_daemon_pod", "pods_by_node"]
 
 HASH_LABEL, GENERATION_LABEL = "controller-revision-hash", "pod-template-generation"
-TEMPLATE_GENERATION = (
-    "deprecated.daemonset.template.generation"  # the annotation that the API server counts templates in
-)
+#: The annotation in which the API server counts template changes.
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
-#: What a daemon puts up with: it is there for troubled nodes too.
+#: The taints that daemon pods tolerate: they also run on nodes with problems.
 _TOLERATED: Final = (
     ("not-ready", "NoExecute"),
     ("unreachable", "NoExecute"),
@@ -45,16 +44,16 @@ _TOLERATED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class NodeFit:
-    """How a DaemonSet and a node go together."""
+    """The eligibility of a node for a DaemonSet."""
 
-    #: A pod shall be there.
+    #: The node should run a pod.
     should_run: bool
-    #: One that is there may stay: the node has come to repel new pods only.
+    #: An existing pod may continue: the node has got only NoSchedule taints since.
     should_continue_running: bool
 
 
 def node_should_run_daemon_pod(daemon_set: DaemonSet, node: Node) -> NodeFit:
-    """Say whether a node should have a pod of a DaemonSet."""
+    """Return whether a node should run a pod of a DaemonSet."""
     template = daemon_set.spec.template.spec
     pod = Pod(spec=template)
     if template.node_name not in (None, "", node.metadata.name) or not matches_node(pod, node):
@@ -77,7 +76,7 @@ def _tolerations(daemon_set: DaemonSet) -> list[Toleration]:
 
 
 def target_node_name(pod: Pod) -> str:
-    """Return the node that a pod is on or, before it is bound, for; "" when it is for none."""
+    """Return the node that a pod is bound to or, before that, pinned to by affinity; "" for none."""
     if pod.spec.node_name:
         return pod.spec.node_name
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
@@ -90,7 +89,7 @@ def target_node_name(pod: Pod) -> str:
 
 
 def pods_by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
-    """Sort pods by node, the oldest first; those that have ended and are going count for nothing."""
+    """Group pods by node, oldest first, without finished pods that are being deleted."""
     sorted_pods: dict[str, list[Pod]] = defaultdict(list)
     for pod in sorted(pods, key=lambda pod: (str(pod.metadata.creation_timestamp), pod.metadata.name)):
         if not (is_deleting(pod) and pod.status.phase in ("Succeeded", "Failed")):
@@ -99,13 +98,13 @@ def pods_by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
 
 
 def is_pod_updated(pod: Pod, daemon_set: DaemonSet, hashed: str) -> bool:
-    """Say whether a pod is of the present template."""
+    """Return whether a pod has the current template."""
     labels, generation = pod.metadata.labels, daemon_set.metadata.annotations.get(TEMPLATE_GENERATION)
     return labels.get(HASH_LABEL) == hashed or (generation is not None and labels.get(GENERATION_LABEL) == generation)
 
 
 def new_daemon_pod(daemon_set: DaemonSet, node: str, hashed: str) -> Pod:
-    """Return the pod of a node, to be created; the scheduler binds it there and nowhere else."""
+    """Return the pod of a node, ready to be created, pinned to the node by affinity."""
     pod = pod_from_template(daemon_set.spec.template, daemon_set)
     generation = daemon_set.metadata.annotations.get(TEMPLATE_GENERATION)
     pod.metadata.labels |= {HASH_LABEL: hashed, **({GENERATION_LABEL: generation} if generation else {})}

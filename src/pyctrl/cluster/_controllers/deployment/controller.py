@@ -1,7 +1,8 @@
-"""Deployments: one ReplicaSet for each template they have had, and the rollout from one to the next.
+"""Deployment controller: one ReplicaSet for each pod template, and the rollout between them.
 
-The steps, and the order of what is written, are those of kube-controller-manager's deployment controller
-(pkg/controller/deployment). What a rollout's next step is, its history and its status are in files of their own.
+The steps and the order of writes are those of kube-controller-manager's deployment controller
+(pkg/controller/deployment). `rolling` computes the next step of a rollout, `revisions` its history and `progress` its
+status.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from pyctrl.cluster._controllers.deployment.revisions import (
     rollout_of,
 )
 from pyctrl.cluster._controllers.deployment.rolling import Rollout, ScaleStep
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentStatus, ReplicaSet
@@ -42,7 +43,7 @@ __all__ = ["DeploymentReconciler", "add_deployments"]
 
 
 def add_deployments(host: ManagedCluster) -> Controller:
-    """Run Deployments in a manager."""
+    """Run the Deployment controller in a manager."""
     index_orphans(host, ReplicaSet)
     return (
         Builder(host)
@@ -55,12 +56,12 @@ def add_deployments(host: ManagedCluster) -> Controller:
 
 
 def selector_of(deployment: Deployment) -> LabelSelector:
-    """Return which ReplicaSets can be a Deployment's."""
+    """Return the selector of a Deployment's ReplicaSets."""
     return LabelSelector.from_wire(deployment.spec.selector)
 
 
 class DeploymentReconciler(Reconciler[Deployment]):
-    """Makes the ReplicaSet of the present template, moves pods to it step by step, and reports."""
+    """Creates the ReplicaSet of the current template, moves pods to it step by step, and updates the status."""
 
     def __init__(self, events: LegacyEventRecorder) -> None:
         self._events = events
@@ -69,32 +70,32 @@ class DeploymentReconciler(Reconciler[Deployment]):
         deployment = await self.client.find(Deployment, request.key)
         if deployment is None:
             return None
-        sets = await ControllerRefManager(self.client, ReplicaSet).settle(deployment, selector_of(deployment))
+        sets = await ControllerRefManager(self.client, ReplicaSet).claim(deployment, selector_of(deployment))
         rollout = rollout_of(deployment, sets)
         try:
-            return await self._advance(rollout)
+            return await self._sync(rollout)
         except (NotFound, Conflict):
-            return None  # it or one of its sets has changed or gone: the next event tells
+            return None  # the Deployment or a set changed or was deleted meanwhile: that event triggers a reconcile
 
-    async def _advance(self, rollout: Rollout) -> Result | None:
+    async def _sync(self, rollout: Rollout) -> Result | None:
         deployment = rollout.deployment
         if is_deleting(deployment):
             return await self._report(rollout, calculate_status(rollout))
         if await self._check_paused_conditions(deployment):
-            return None  # its own change brings it here again, with the condition that the rest builds on
+            return None  # the status write triggers a reconcile, which builds on the condition
         if deployment.spec.paused or rollout.is_scaling:
-            await self._mark(rollout)
-            await self._scale(rollout, rollout.resize())
+            await self._sync_new_annotations(rollout)
+            await self._scale(rollout, rollout.scale_steps())
             if deployment.spec.paused:
-                await self._forget_history(rollout)
+                await self._clean_up_history(rollout)
             return await self._report(rollout, calculate_status(rollout))
         await self._roll(rollout)
         return await self._report(rollout, rollout_status(rollout))
 
     async def _roll(self, rollout: Rollout) -> None:
-        """Make the next step towards the present template."""
+        """Take the next step of the rollout to the current template."""
         if not rollout.is_rolling:
-            await self._mark(rollout)
+            await self._sync_new_annotations(rollout)
             if emptied := rollout.scale_down_old_for_recreate():
                 return await self._scale(rollout, emptied)
             if await self._old_pods_running(rollout):
@@ -102,19 +103,19 @@ class DeploymentReconciler(Reconciler[Deployment]):
         if rollout.new is None:
             await self._create(rollout)
         else:
-            await self._mark(rollout)
-        if steps := rollout.step() if rollout.new is not None else []:
+            await self._sync_new_annotations(rollout)
+        if steps := rollout.rollout_steps() if rollout.new is not None else []:
             await self._scale(rollout, steps)
         elif is_complete(rollout.deployment, rollout.deployment.status):
-            await self._forget_history(rollout)
+            await self._clean_up_history(rollout)
 
     async def _check_paused_conditions(self, deployment: Deployment) -> bool:
-        """Say in the conditions that the rollout has been paused or goes on; tells whether that was news."""
+        """Set the condition of a paused or resumed rollout; return whether it changed."""
         condition = progressing_condition(deployment.status)
         if not has_progress_deadline(deployment) or (condition and condition.reason == "ProgressDeadlineExceeded"):
             return False
-        is_noted = condition is not None and condition.reason == "DeploymentPaused"
-        if bool(deployment.spec.paused) == is_noted:
+        is_recorded = condition is not None and condition.reason == "DeploymentPaused"
+        if bool(deployment.spec.paused) == is_recorded:
             return False
         before = deployment.deep_copy()
         if deployment.spec.paused:
@@ -129,7 +130,7 @@ class DeploymentReconciler(Reconciler[Deployment]):
         return True
 
     async def _old_pods_running(self, rollout: Rollout) -> bool:
-        """Say whether a pod of an old set may still run, though it is going."""
+        """Return whether a pod of an old set may still run, even if it is being deleted."""
         if any(found.status.replicas for found in rollout.old):
             return True
         for found in rollout.old:
@@ -138,10 +139,10 @@ class DeploymentReconciler(Reconciler[Deployment]):
                 return True
         return False
 
-    # --- the set of the present template ---
+    # --- the ReplicaSet of the current template ---
 
     async def _create(self, rollout: Rollout) -> None:
-        """Create the set of the present template. Its name is taken by another template once in 2^32: count on."""
+        """Create the ReplicaSet of the current template; raise the collision count if its name is taken."""
         deployment = rollout.deployment
         collisions = deployment.status.collision_count or 0
         wanted = new_replica_set(rollout, template_hash(deployment.spec.template, collisions))
@@ -158,13 +159,13 @@ class DeploymentReconciler(Reconciler[Deployment]):
         if size := desired_replicas(rollout.new):
             message = f"Scaled up replica set {rollout.new.metadata.name} from 0 to {size}"
             await self._events.normal(deployment, "ScalingReplicaSet", message)
-        await self._number(rollout, "NewReplicaSetCreated", f'Created new replica set "{wanted.metadata.name}"')
+        await self._sync_revision(rollout, "NewReplicaSetCreated", f'Created new replica set "{wanted.metadata.name}"')
 
     async def _use_existing(self, rollout: Rollout, wanted: ReplicaSet, collisions: int) -> None:
-        present = await self.client.live.get(ReplicaSet, wanted.key)
+        existing = await self.client.live.get(ReplicaSet, wanted.key)
         template = rollout.deployment.spec.template
-        if is_controlled_by(present, rollout.deployment) and equal_ignore_hash(present.spec.template, template):
-            rollout.new = present
+        if is_controlled_by(existing, rollout.deployment) and equal_ignore_hash(existing.spec.template, template):
+            rollout.new = existing
             return
         collision = MergePatch({"status": {"collisionCount": collisions + 1}})
         rollout.deployment = await self.client.status.patch(rollout.deployment, collision)
@@ -179,8 +180,8 @@ class DeploymentReconciler(Reconciler[Deployment]):
             await self._write_status(rollout, before)
         await self._events.warning(rollout.deployment, "ReplicaSetCreateError", message)
 
-    async def _mark(self, rollout: Rollout) -> None:
-        """Bring the revision and what else the present set has from its Deployment up to date."""
+    async def _sync_new_annotations(self, rollout: Rollout) -> None:
+        """Update the revision, annotations and minReadySeconds of the new ReplicaSet."""
         new, deployment = rollout.new, rollout.deployment
         if new is None:
             return
@@ -189,14 +190,14 @@ class DeploymentReconciler(Reconciler[Deployment]):
             before = new.deep_copy()
             new.metadata.annotations, new.spec.min_ready_seconds = annotations, seconds
             rollout.new = await self.client.patch(new, merge_from(before))
-        is_told = progressing_condition(deployment.status) is not None
+        is_recorded = progressing_condition(deployment.status) is not None
         message = f'Found new replica set "{new.metadata.name}"'
-        await self._number(rollout, "" if is_told else "FoundNewReplicaSet", message)
+        await self._sync_revision(rollout, "" if is_recorded else "FoundNewReplicaSet", message)
 
-    async def _number(self, rollout: Rollout, reason: str, message: str) -> None:
-        """Give the Deployment its set's revision, and tell of the set if there is a reason.
+    async def _sync_revision(self, rollout: Rollout, reason: str, message: str) -> None:
+        """Set the Deployment's revision to that of its new ReplicaSet, and the condition Progressing for a reason.
 
-        The revision goes through the status, as upstream's does: there an annotation is no new generation.
+        The revision is written through the status subresource, as upstream does, so that the generation stays.
         """
         before = rollout.deployment.deep_copy()
         if rollout.new is not None and (revision := rollout.new.metadata.annotations.get(REVISION)):
@@ -205,27 +206,27 @@ class DeploymentReconciler(Reconciler[Deployment]):
             set_deployment_condition(rollout.deployment.status, "Progressing", "True", reason, message)
         await self._write_status(rollout, before)
 
-    # --- what is done and told ---
+    # --- writes and Events ---
 
     async def _scale(self, rollout: Rollout, steps: Sequence[ScaleStep]) -> None:
         for replica_set, size in steps:
-            present = next(found for found in rollout.every if found.key == replica_set.key)
-            was, told = desired_replicas(present), replicas_annotations(rollout)
-            if was == size and told.items() <= present.metadata.annotations.items():
+            existing = next(found for found in rollout.every if found.key == replica_set.key)
+            was, annotations = desired_replicas(existing), replicas_annotations(rollout)
+            if was == size and annotations.items() <= existing.metadata.annotations.items():
                 continue
-            patch = MergePatch({"metadata": {"annotations": told}, "spec": {"replicas": size}})
-            _replace(rollout, await self.client.patch(present, patch))
+            patch = MergePatch({"metadata": {"annotations": annotations}, "spec": {"replicas": size}})
+            _replace(rollout, await self.client.patch(existing, patch))
             if was != size:
                 direction = "up" if size > was else "down"
-                message = f"Scaled {direction} replica set {present.metadata.name} from {was} to {size}"
+                message = f"Scaled {direction} replica set {existing.metadata.name} from {was} to {size}"
                 await self._events.normal(rollout.deployment, "ScalingReplicaSet", message)
 
-    async def _forget_history(self, rollout: Rollout) -> None:
+    async def _clean_up_history(self, rollout: Rollout) -> None:
         for replica_set in replica_sets_to_clean_up(rollout):
             await self.client.delete(replica_set)
 
     async def _report(self, rollout: Rollout, status: DeploymentStatus) -> Result | None:
-        """Write the status if it has changed, and come back when the rollout may be late."""
+        """Write the status if it has changed, and requeue for the progress deadline."""
         before = rollout.deployment.deep_copy()
         rollout.deployment.status = status
         await self._write_status(rollout, before)
@@ -234,8 +235,8 @@ class DeploymentReconciler(Reconciler[Deployment]):
 
     async def _write_status(self, rollout: Rollout, before: Deployment) -> None:
         deployment = rollout.deployment
-        is_numbered = deployment.metadata.annotations == before.metadata.annotations
-        if not is_numbered or deployment.status.to_wire() != before.status.to_wire():
+        is_same_revision = deployment.metadata.annotations == before.metadata.annotations
+        if not is_same_revision or deployment.status.to_wire() != before.status.to_wire():
             rollout.deployment = await self.client.status.patch(deployment, merge_from(before))
 
 

@@ -1,4 +1,4 @@
-"""What a Deployment reports: its counts, and the conditions Available, Progressing and ReplicaFailure.
+"""Status of a Deployment: its counts, and the conditions Available, Progressing and ReplicaFailure.
 
 The rules are those of kube-controller-manager's deployment controller (pkg/controller/deployment/progress.go, sync.go).
 """
@@ -23,11 +23,11 @@ __all__ = [
     "time_until_stuck",
 ]
 
-LATE = timedelta(seconds=1)  # after the deadline, to be sure that it has passed
+DEADLINE_SLACK = timedelta(seconds=1)  # added to the deadline so that it has passed for certain
 
 
 def has_progress_deadline(deployment: Deployment) -> bool:
-    """Say whether the rollout is to be told off when it takes too long."""
+    """Return whether the Deployment has a progress deadline."""
     return deployment.spec.progress_deadline_seconds not in (None, NO_LIMIT)
 
 
@@ -37,7 +37,7 @@ def progressing_condition(status: DeploymentStatus) -> DeploymentCondition | Non
 
 
 def calculate_status(rollout: Rollout) -> DeploymentStatus:
-    """Return the status with new counts, and whether enough pods are available."""
+    """Return the status with new counts and the condition Available."""
     deployment, new, every = rollout.deployment, rollout.new, rollout.every
     status = deployment.status.deep_copy()
     available = sum(found.status.available_replicas or 0 for found in every)
@@ -48,7 +48,7 @@ def calculate_status(rollout: Rollout) -> DeploymentStatus:
     status.available_replicas = available or None
     status.unavailable_replicas = max(0, sum(map(desired_replicas, every)) - available) or None
     status.terminating_replicas = _terminating(every)
-    if available >= rollout.replicas - rollout.unavailable:
+    if available >= rollout.replicas - rollout.max_unavailable:
         reason, message = "MinimumReplicasAvailable", "Deployment has minimum availability."
         set_deployment_condition(status, "Available", "True", reason, message)
     else:
@@ -58,13 +58,13 @@ def calculate_status(rollout: Rollout) -> DeploymentStatus:
 
 
 def _terminating(every: list[ReplicaSet]) -> int | None:
-    """Return how many pods are going; None while one of the sets has not counted."""
+    """Return the number of terminating pods; None if a ReplicaSet does not report it."""
     counts = [found.status.terminating_replicas for found in every]
     return None if None in counts else sum(count or 0 for count in counts)
 
 
 def rollout_status(rollout: Rollout) -> DeploymentStatus:
-    """Return the status with new counts, and how the rollout gets on."""
+    """Return the status with new counts and the conditions Progressing and ReplicaFailure."""
     deployment, status = rollout.deployment, calculate_status(rollout)
     condition = progressing_condition(deployment.status)
     if not has_progress_deadline(deployment):
@@ -76,9 +76,9 @@ def rollout_status(rollout: Rollout) -> DeploymentStatus:
 
 
 def _was_complete(status: DeploymentStatus, condition: DeploymentCondition | None) -> bool:
-    """Say whether the rollout has ended before: what happens to its pods since is no progress and no lack of it."""
-    is_told = condition is not None and condition.reason == "NewReplicaSetAvailable"
-    return is_told and status.replicas == status.updated_replicas
+    """Return whether the rollout completed earlier: later pod failures do not change Progressing."""
+    is_recorded = condition is not None and condition.reason == "NewReplicaSetAvailable"
+    return is_recorded and status.replicas == status.updated_replicas
 
 
 def _set_progressing(rollout: Rollout, status: DeploymentStatus, condition: DeploymentCondition | None) -> None:
@@ -99,7 +99,7 @@ def _set_progressing(rollout: Rollout, status: DeploymentStatus, condition: Depl
 
 
 def is_complete(deployment: Deployment, status: DeploymentStatus) -> bool:
-    """Say whether all pods are new and available."""
+    """Return whether all pods are updated and available."""
     wanted = 1 if deployment.spec.replicas is None else deployment.spec.replicas
     counts = status.updated_replicas, status.replicas, status.available_replicas
     is_seen = (status.observed_generation or 0) >= (deployment.metadata.generation or 0)
@@ -127,7 +127,7 @@ def _has_timed_out(deployment: Deployment, status: DeploymentStatus) -> bool:
 
 
 def _deadline(deployment: Deployment, condition: DeploymentCondition) -> datetime | None:
-    """Return when the rollout is late, counted from its last progress."""
+    """Return the time at which the rollout times out, counted from its last progress."""
     seconds = deployment.spec.progress_deadline_seconds
     if seconds is None or not has_progress_deadline(deployment) or condition.last_update_time is None:
         return None
@@ -135,16 +135,16 @@ def _deadline(deployment: Deployment, condition: DeploymentCondition) -> datetim
 
 
 def time_until_stuck(deployment: Deployment, status: DeploymentStatus) -> timedelta | None:
-    """Return when to look again whether the rollout is late; None when it is done or told off already."""
+    """Return when to check the progress deadline; None if the rollout is complete or has timed out."""
     condition = progressing_condition(status)
     if condition is None or condition.reason == "ProgressDeadlineExceeded" or is_complete(deployment, status):
         return None
     deadline = _deadline(deployment, condition)
-    return None if deadline is None else max(timedelta(0), deadline - _clock.now()) + LATE
+    return None if deadline is None else max(timedelta(0), deadline - _clock.now()) + DEADLINE_SLACK
 
 
 def _set_replica_failure(rollout: Rollout, status: DeploymentStatus) -> None:
-    """Pass on that a set cannot make or delete its pods: the new one's word first, then that of the old ones."""
+    """Copy the condition ReplicaFailure from the new ReplicaSet, else from an old one."""
     sets = [*([rollout.new] if rollout.new is not None else []), *rollout.old]
     failure = next((c for found in sets for c in found.status.conditions if c.type == "ReplicaFailure"), None)
     if failure is None:
@@ -156,16 +156,17 @@ def _set_replica_failure(rollout: Rollout, status: DeploymentStatus) -> None:
 def set_deployment_condition(
     status: DeploymentStatus, type: str, value: str, reason: str, message: str, *, since: datetime | None = None
 ) -> None:
-    """Set a condition as the deployment controller does: nothing changes while status and reason are what they were.
+    """Set a condition like upstream's SetDeploymentCondition, unless status and reason are unchanged.
 
-    The transition time is now, or ``since``; it stays when the status does.
+    The transition time is ``since`` or now, and stays if the status does. `pyctrl.api.set_condition` differs: it has
+    no lastUpdateTime, and it updates the message of an otherwise unchanged condition.
     """
     present = next((c for c in status.conditions if c.type == type), None)
     if present is not None and (present.status, present.reason) == (value, reason):
         return
     now = _clock.now().replace(microsecond=0)
-    moved = present.last_transition_time if present is not None and present.status == value else since or now
+    transitioned = present.last_transition_time if present is not None and present.status == value else since or now
     condition = DeploymentCondition(
-        type=type, status=value, reason=reason, message=message, last_update_time=now, last_transition_time=moved
+        type=type, status=value, reason=reason, message=message, last_update_time=now, last_transition_time=transitioned
     )
     status.conditions = [*(c for c in status.conditions if c.type != type), condition]

@@ -1,4 +1,4 @@
-"""Revisions of a Deployment: the numbers and notes in annotations that ``kubectl rollout history`` and ``undo`` read.
+"""Revisions of a Deployment: the annotations that ``kubectl rollout history`` and ``undo`` read.
 
 The rules are those of kube-controller-manager's deployment_util.go (pkg/controller/deployment/util).
 """
@@ -27,7 +27,7 @@ __all__ = [
 REVISION = "deployment.kubernetes.io/revision"
 REVISION_HISTORY = "deployment.kubernetes.io/revision-history"
 HISTORY_LENGTH = 2000  # characters (maxRevHistoryLengthInChars)
-NO_LIMIT = 2**31 - 1  # as a limit or deadline: none
+NO_LIMIT = 2**31 - 1  # as a limit or deadline: no limit
 
 _NOT_COPIED = {
     REVISION,
@@ -40,7 +40,7 @@ _NOT_COPIED = {
 
 
 def rollout_of(deployment: Deployment, sets: Sequence[ReplicaSet]) -> Rollout:
-    """Tell the set of the present template from the others; the oldest wins when there are two."""
+    """Split the ReplicaSets into that of the current template and the old ones; of two equal ones the oldest is new."""
     by_age = sorted(sets, key=_age)
     new = next((s for s in by_age if equal_ignore_hash(s.spec.template, deployment.spec.template)), None)
     return Rollout(deployment, new, [s for s in by_age if s is not new])
@@ -52,7 +52,7 @@ def _age(replica_set: ReplicaSet) -> tuple[datetime, str]:
 
 
 def new_replica_set(rollout: Rollout, hashed: str) -> ReplicaSet:
-    """Return the set of the Deployment's template, to be created."""
+    """Return the ReplicaSet of the Deployment's template, ready to be created."""
     deployment = rollout.deployment
     template = deployment.spec.template.deep_copy()
     template.metadata.labels[HASH_LABEL] = hashed
@@ -82,15 +82,15 @@ def new_replica_set(rollout: Rollout, hashed: str) -> ReplicaSet:
 
 
 def replicas_annotations(rollout: Rollout) -> dict[str, str]:
-    """Return what a set is told of the Deployment's size, so that a change of it can be seen."""
-    return {DESIRED_REPLICAS: str(rollout.replicas), MAX_REPLICAS: str(rollout.replicas + rollout.surge)}
+    """Return the annotations that record the Deployment's size, by which a change of it is detected."""
+    return {DESIRED_REPLICAS: str(rollout.replicas), MAX_REPLICAS: str(rollout.replicas + rollout.max_surge)}
 
 
 def new_replica_set_annotations(rollout: Rollout, new: ReplicaSet) -> dict[str, str]:
-    """Return the annotations that the set of the present template shall have.
+    """Return the annotations of the new ReplicaSet.
 
-    It has the highest revision and remembers those it had before, and it carries the Deployment's own annotations, the
-    cause of the change among them.
+    They are the Deployment's own annotations, including the change cause, the highest revision, and the history of its
+    earlier revisions.
     """
     copied = {k: v for k, v in rollout.deployment.metadata.annotations.items() if k not in _NOT_COPIED}
     annotations = {**new.metadata.annotations, **copied}
@@ -105,7 +105,7 @@ def new_replica_set_annotations(rollout: Rollout, new: ReplicaSet) -> dict[str, 
 
 
 def _append_revision(history: str, revision: str) -> str:
-    """Add a revision, and forget the oldest beyond the length."""
+    """Append a revision, and drop the oldest ones beyond the maximum length."""
     revisions = [*history.split(","), revision] if history else [revision]
     while len(",".join(revisions)) > HISTORY_LENGTH and len(revisions) > 1:
         del revisions[0]
@@ -118,7 +118,7 @@ def _revision(replica_set: ReplicaSet) -> int:
 
 
 def replica_sets_to_clean_up(rollout: Rollout) -> list[ReplicaSet]:
-    """Return the old sets beyond revisionHistoryLimit, the lowest revisions, as far as they are empty."""
+    """Return the old, empty ReplicaSets beyond revisionHistoryLimit, lowest revisions first."""
     limit = rollout.deployment.spec.revision_history_limit
     if limit is None or limit == NO_LIMIT:
         return []

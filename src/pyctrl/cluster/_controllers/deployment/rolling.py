@@ -1,9 +1,9 @@
-"""How a rollout goes on: pure arithmetic over a Deployment and its ReplicaSets.
+"""Arithmetic of rollouts over a Deployment and its ReplicaSets, as pure functions.
 
-The rules are those of kube-controller-manager's deployment controller (pkg/controller/deployment): never more than
-``replicas + maxSurge`` pods, never fewer available ones than ``replicas - maxUnavailable``, old sets shrink oldest
-first and lose pods that are not available before those that are; a Deployment that is scaled in the middle of a
-rollout keeps the proportions of its sets.
+The rules are those of kube-controller-manager's deployment controller (pkg/controller/deployment). There are never more
+than ``replicas + maxSurge`` pods and never fewer available ones than ``replicas - maxUnavailable``. Old ReplicaSets are
+scaled down oldest first, unavailable pods first. A Deployment that is scaled during a rollout keeps the proportions of
+its ReplicaSets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DESIRED_REPLICAS, MAX_REPLICAS = "deployment.kubernetes.io/desired-replicas", "d
 
 
 class ScaleStep(NamedTuple):
-    """A set, and the size it shall have."""
+    """A ReplicaSet and its new number of replicas."""
 
     replica_set: ReplicaSet
     size: int
@@ -31,61 +31,61 @@ class ScaleStep(NamedTuple):
 
 @dataclass(slots=True)
 class Rollout:
-    """One look at a Deployment and its sets."""
+    """A snapshot of a Deployment and its ReplicaSets."""
 
     deployment: Deployment
-    #: The set that has the Deployment's template, or None while it does not exist.
+    #: The ReplicaSet with the Deployment's template, or None before it exists.
     new: ReplicaSet | None
-    #: The others, oldest first.
+    #: The other ReplicaSets, oldest first.
     old: list[ReplicaSet]
 
     @property
     def every(self) -> list[ReplicaSet]:
-        """All sets, the new one last."""
+        """All ReplicaSets, the new one last."""
         return [*self.old, *([self.new] if self.new is not None else [])]
 
     @property
     def active(self) -> list[ReplicaSet]:
-        """The sets that want pods."""
+        """The ReplicaSets with desired replicas."""
         return [found for found in self.every if desired_replicas(found) > 0]
 
     @property
     def replicas(self) -> int:
-        """How many pods the Deployment wants."""
+        """The number of pods that the Deployment wants."""
         return 1 if self.deployment.spec.replicas is None else self.deployment.spec.replicas
 
     @property
     def is_rolling(self) -> bool:
-        """Whether old and new pods may live side by side."""
+        """True if old and new pods may run at the same time."""
         return self.deployment.spec.strategy.type != "Recreate"
 
     @property
-    def surge(self) -> int:
-        """How many pods there may be beyond `replicas`."""
+    def max_surge(self) -> int:
+        """The number of pods allowed beyond `replicas`."""
         return self._limits()[0] if self.is_rolling else 0
 
     @property
-    def unavailable(self) -> int:
-        """How many of `replicas` may be missing."""
+    def max_unavailable(self) -> int:
+        """The number of pods of `replicas` that may be unavailable."""
         return min(self._limits()[1], self.replicas) if self.is_rolling else 0
 
     def _limits(self) -> tuple[int, int]:
         rolling = self.deployment.spec.strategy.rolling_update
         surge = "25%" if rolling is None or rolling.max_surge is None else rolling.max_surge
-        missing = "25%" if rolling is None or rolling.max_unavailable is None else rolling.max_unavailable
-        limits = scaled_value(surge, self.replicas, up=True), scaled_value(missing, self.replicas, up=False)
-        return limits if any(limits) else (0, 1)  # with both at nothing no pod could ever be replaced
+        unavailable = "25%" if rolling is None or rolling.max_unavailable is None else rolling.max_unavailable
+        limits = scaled_value(surge, self.replicas, up=True), scaled_value(unavailable, self.replicas, up=False)
+        return limits if any(limits) else (0, 1)  # with both at 0 no pod could be replaced
 
     @property
     def is_scaling(self) -> bool:
-        """Whether the Deployment's size has changed since its sets were given theirs."""
-        told = (found.metadata.annotations.get(DESIRED_REPLICAS) for found in self.active)
-        return any(text is not None and text != str(self.replicas) for text in told)
+        """True if `replicas` has changed since the ReplicaSets were scaled last."""
+        recorded = (found.metadata.annotations.get(DESIRED_REPLICAS) for found in self.active)
+        return any(text is not None and text != str(self.replicas) for text in recorded)
 
-    # --- a size that changes ---
+    # --- a changed number of replicas ---
 
-    def resize(self) -> list[ScaleStep]:
-        """Return the sizes that follow from the Deployment's: no pods move from one set to another."""
+    def scale_steps(self) -> list[ScaleStep]:
+        """Return the sizes for a changed number of replicas, without progress from old to new ReplicaSets."""
         active = self.active
         if len(active) <= 1:
             return self._scale_single(active)
@@ -94,22 +94,22 @@ class Rollout:
         return self._scale_proportionally(active) if self.is_rolling else []
 
     def _scale_single(self, active: Sequence[ReplicaSet]) -> list[ScaleStep]:
-        one = active[0] if active else self.new or (self.old[-1] if self.old else None)
-        return [] if one is None or desired_replicas(one) == self.replicas else [ScaleStep(one, self.replicas)]
+        only = active[0] if active else self.new or (self.old[-1] if self.old else None)
+        return [] if only is None or desired_replicas(only) == self.replicas else [ScaleStep(only, self.replicas)]
 
     def _is_saturated(self, new: ReplicaSet) -> bool:
-        """Say whether the new set has all that is wanted, told and available."""
-        told = new.metadata.annotations.get(DESIRED_REPLICAS)
+        """Return whether the new ReplicaSet has all replicas, recorded and available."""
+        recorded = new.metadata.annotations.get(DESIRED_REPLICAS)
         return (
-            told == str(self.replicas)
+            recorded == str(self.replicas)
             and desired_replicas(new) == (new.status.available_replicas or 0) == self.replicas
         )
 
     def _scale_proportionally(self, active: Sequence[ReplicaSet]) -> list[ScaleStep]:
-        """Spread what is added or taken over the sets by their sizes; the biggest takes what rounding leaves."""
-        allowed = self.replicas + self.surge if self.replicas else 0
+        """Distribute a change over the ReplicaSets in proportion to their sizes; the largest gets the rounding rest."""
+        allowed = self.replicas + self.max_surge if self.replicas else 0
         change = allowed - sum(map(desired_replicas, active))
-        by_age = sorted(active, key=_age, reverse=change > 0)  # of two that are as big, first the newer when growing
+        by_age = sorted(active, key=_age, reverse=change > 0)  # of equal sizes, the newer first when scaling up
         ordered = sorted(by_age, key=desired_replicas, reverse=True)
         sizes, done = [], 0
         for found in ordered:
@@ -121,7 +121,7 @@ class Rollout:
         return [ScaleStep(found, size) for found, size in zip(ordered, sizes, strict=True)]
 
     def _part(self, found: ReplicaSet, left: int) -> int:
-        """Return what one set takes of a change of which so much is left."""
+        """Return the share of one ReplicaSet in a change, at most what is left of it."""
         if not left:
             return 0
         size = desired_replicas(found)
@@ -131,52 +131,52 @@ class Rollout:
             before = _number(found.metadata.annotations.get(MAX_REPLICAS)) or self.deployment.status.replicas or 0
             if not before:
                 return 0
-            fraction = math.floor(size * (self.replicas + self.surge) / before + 0.5) - size
+            fraction = math.floor(size * (self.replicas + self.max_surge) / before + 0.5) - size
         return min(fraction, left) if left > 0 else max(fraction, left)
 
-    # --- a template that changes ---
+    # --- a changed template ---
 
     def new_replica_set_size(self) -> int:
-        """Return the size that a set of the new template starts with."""
+        """Return the initial size of the ReplicaSet of a new template."""
         if not self.is_rolling:
             return self.replicas
-        room = self.replicas + self.surge - sum(map(desired_replicas, self.old))
-        return max(0, min(room, self.replicas))
+        allowed = self.replicas + self.max_surge - sum(map(desired_replicas, self.old))
+        return max(0, min(allowed, self.replicas))
 
-    def step(self) -> list[ScaleStep]:
-        """Return the sizes that shall change now; none when there is nothing to do but wait."""
+    def rollout_steps(self) -> list[ScaleStep]:
+        """Return the scale steps to take now; none if the rollout is complete or waits for pods."""
         if not self.is_rolling:
-            return self.scale_down_old_for_recreate() or self._resize_new(self.replicas)
-        return self._grow() or list(self._shrink())
+            return self.scale_down_old_for_recreate() or self._scale_new(self.replicas)
+        return self._scale_up_new() or list(self._scale_down_old())
 
     def scale_down_old_for_recreate(self) -> list[ScaleStep]:
-        """Return the sets that must be empty before anything new begins."""
+        """Return the old ReplicaSets to scale to 0 before new pods are created."""
         return [ScaleStep(found, 0) for found in self.old if desired_replicas(found) > 0]
 
-    def _resize_new(self, size: int) -> list[ScaleStep]:
+    def _scale_new(self, size: int) -> list[ScaleStep]:
         return [ScaleStep(self.new, size)] if self.new is not None and desired_replicas(self.new) != size else []
 
-    def _grow(self) -> list[ScaleStep]:
+    def _scale_up_new(self) -> list[ScaleStep]:
         if self.new is None:
             return []
         size = desired_replicas(self.new)
-        room = self.replicas + self.surge - sum(map(desired_replicas, self.every))
-        return self._resize_new(min(self.replicas, size + max(0, room)))
+        allowed = self.replicas + self.max_surge - sum(map(desired_replicas, self.every))
+        return self._scale_new(min(self.replicas, size + max(0, allowed)))
 
-    def _shrink(self) -> Iterator[ScaleStep]:
-        """Take pods from old sets: first those that are not available, then as many as may be missing."""
-        needed = self.replicas - self.unavailable
-        not_yet = desired_replicas(self.new) - _available(self.new) if self.new is not None else 0
-        may_go = sum(map(desired_replicas, self.every)) - needed - not_yet
-        if may_go <= 0:
+    def _scale_down_old(self) -> Iterator[ScaleStep]:
+        """Scale down old ReplicaSets: unavailable pods first, then available ones up to maxUnavailable."""
+        min_available = self.replicas - self.max_unavailable
+        new_unavailable = desired_replicas(self.new) - _available(self.new) if self.new is not None else 0
+        max_scaled_down = sum(map(desired_replicas, self.every)) - min_available - new_unavailable
+        if max_scaled_down <= 0:
             return
         sizes = [desired_replicas(found) for found in self.old]
         for i, found in enumerate(self.old):
-            taken = min(may_go, max(0, sizes[i] - _available(found)))
+            taken = min(max_scaled_down, max(0, sizes[i] - _available(found)))
             if taken:
-                may_go, sizes[i] = may_go - taken, sizes[i] - taken
+                max_scaled_down, sizes[i] = max_scaled_down - taken, sizes[i] - taken
                 yield ScaleStep(found, sizes[i])
-        spare = sum(map(_available, self.every)) - needed
+        spare = sum(map(_available, self.every)) - min_available
         for i, found in enumerate(self.old):
             taken = max(0, min(sizes[i], spare))
             if taken:

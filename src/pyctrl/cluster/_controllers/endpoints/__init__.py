@@ -1,1 +1,1 @@
-"""Endpoints and EndpointSlice controllers."""
+"""Endpoints controller."""

@@ -1,8 +1,9 @@
-"""The garbage collector: what nobody owns any more goes, in all three propagations.
+"""Garbage collector with background, foreground and orphan propagation.
 
-The rules are those of kube-controller-manager's garbage collector (pkg/controller/garbagecollector): an object goes
-when all of its owners are gone; a reference to an owner that is gone is removed while another owner lives; an owner
-deleted in the foreground goes after the dependents that block it; one deleted with orphans leaves them behind.
+The rules are those of kube-controller-manager's garbage collector (pkg/controller/garbagecollector). An object is
+deleted when all of its owners are gone. References to owners that are gone are removed while another owner exists. An
+owner that is deleted in the foreground is removed after the dependents that block it. One that is deleted with orphan
+propagation leaves its dependents behind.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pyctrl.cluster._controllers.garbagecollector.graph_builder import GraphBuil
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import Conflict, Invalid, NotFound, UnknownKind
 
-#: An owner of a kind that is not served may come to be served: until then nothing is known of it, and nothing is done.
-UNKNOWN_KIND = timedelta(minutes=1)
+#: The retry interval for owners of a kind that is not served, about which nothing is known.
+UNKNOWN_KIND_RETRY = timedelta(minutes=1)
 
 __all__ = ["GarbageCollector", "add_garbage_collector"]
 
@@ -33,7 +34,7 @@ def add_garbage_collector(host: ManagedCluster) -> Controller:
 
 
 class GarbageCollector(Reconciler[Metadata[Any]]):
-    """Looks at one object, named by its uid (``request.name``), and deletes, releases or unblocks it."""
+    """Processes one object, identified by its uid (``request.name``): deletes, orphans or unblocks it."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -44,48 +45,48 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
             return None
         try:
             if node.is_deleting:
-                await self._finish(node)
+                await self._process_deleting_dependents(node)
             elif node.owners:
-                await self._judge(node)
+                await self._attempt_to_delete(node)
         except UnknownKind:
-            return Result(requeue_after=UNKNOWN_KIND)
+            return Result(requeue_after=UNKNOWN_KIND_RETRY)
         except (NotFound, Conflict, Invalid):
-            return None  # it has changed or gone since: its next event brings it here again
+            return None  # changed or deleted meanwhile: its next event triggers a reconcile
         return None
 
-    async def _finish(self, node: GraphNode) -> None:
-        """An object that is being deleted: let it go when nothing that counts depends on it any more."""
+    async def _process_deleting_dependents(self, node: GraphNode) -> None:
+        """Remove the propagation finalizer of a deleted object once its dependents are orphaned or gone."""
         dependents = self._graph.dependents(node.uid)
         if ORPHAN in node.finalizers:
             for child in dependents:
-                await self._release(child, {node.uid})
+                await self._delete_owner_references(child, {node.uid})
             await self._remove_finalizer(node, ORPHAN)
         elif FOREGROUND in node.finalizers and not any(child.blocks(node.uid) for child in dependents):
             await self._remove_finalizer(node, FOREGROUND)
 
-    async def _judge(self, node: GraphNode) -> None:
-        """An object with owners: delete it when none is left, else drop the references that lead nowhere."""
-        gone: set[str] = set()
-        waiting: set[str] = set()
-        living = 0
+    async def _attempt_to_delete(self, node: GraphNode) -> None:
+        """Delete an object without existing owners, else remove its dangling owner references."""
+        dangling: set[str] = set()
+        waiting_for_dependents: set[str] = set()
+        solid = 0
         for ref in node.owners:
             owner = await self._owner(node, ref)
             if owner is None:
-                gone.add(ref.uid)
+                dangling.add(ref.uid)
             elif owner.waits_for_dependents and ref.block_owner_deletion:
-                waiting.add(ref.uid)
+                waiting_for_dependents.add(ref.uid)
             else:
-                living += 1
-        if living:
-            if gone or waiting:
-                await self._release(node, gone | waiting)
-        elif waiting and self._graph.dependents(node.uid):
+                solid += 1
+        if solid:
+            if dangling or waiting_for_dependents:
+                await self._delete_owner_references(node, dangling | waiting_for_dependents)
+        elif waiting_for_dependents and self._graph.dependents(node.uid):
             await self._delete(node, "Foreground")
         else:
             await self._delete(node, "Background")
 
     async def _owner(self, node: GraphNode, ref: OwnerReference) -> GraphNode | None:
-        """Return an owner; one that is not in the graph is asked for, because the graph may be behind."""
+        """Return an owner from the graph, or from the server because the graph may lag."""
         known = self._graph.get(ref.uid)
         if known is not None:
             return known if known.key.namespace in ("", node.key.namespace) else None
@@ -100,8 +101,8 @@ class GarbageCollector(Reconciler[Metadata[Any]]):
         mapping = await live.discovery.mapping(gvk)
         return await live.find(Metadata.of(gvk), Key(namespace if mapping.namespaced else "", name))
 
-    async def _release(self, node: GraphNode, owners: set[str]) -> None:
-        """Remove references, in one patch that fails when the object is another one by now."""
+    async def _delete_owner_references(self, node: GraphNode, owners: set[str]) -> None:
+        """Remove owner references in one patch, which fails if the object was replaced."""
         kept = [ref.to_wire() for ref in node.owners if ref.uid not in owners]
         tests = [{"op": "test", "path": "/metadata/uid", "value": node.uid}]
         change = (

@@ -1,4 +1,4 @@
-"""Who depends on whom, over all kinds: what the garbage collector looks at. No I/O."""
+"""Dependency graph of all objects, in memory."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pyctrl.api import GroupKind, GroupVersionKind, Key, Object, OwnerReference,
 
 __all__ = ["FOREGROUND", "ORPHAN", "Graph", "GraphNode"]
 
-FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # the finalizers that delete options leave (metav1)
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # the finalizers of foreground and orphan deletion (metav1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphNode:
-    """An object as the collector sees it."""
+    """An object in the graph."""
 
     uid: str
     gvk: GroupVersionKind
@@ -25,7 +25,7 @@ class GraphNode:
 
     @classmethod
     def of(cls, gvk: GroupVersionKind, obj: Object) -> GraphNode:
-        """Make the node of an object."""
+        """Return the node of an object."""
         meta = obj.metadata
         return cls(
             uid=meta.uid,
@@ -38,30 +38,30 @@ class GraphNode:
 
     @property
     def waits_for_dependents(self) -> bool:
-        """Whether it has been deleted in the foreground: it goes after what depends on it."""
+        """True if the object is being deleted in the foreground."""
         return self.is_deleting and FOREGROUND in self.finalizers
 
     def blocks(self, owner_uid: str) -> bool:
-        """Whether an owner deleted in the foreground has to wait for this one."""
+        """Return whether an owner that is deleted in the foreground waits for this dependent."""
         return any(ref.uid == owner_uid and bool(ref.block_owner_deletion) for ref in self.owners)
 
 
 class Graph:
-    """All objects by uid, and by the uid of their owners."""
+    """All objects by uid, and their dependents."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, GraphNode] = {}
         self._dependents: dict[str, set[str]] = {}
-        #: Owners that were seen to go, until their dependents have gone too. Nobody has to be asked for them, and once
-        #: the definition of their kind is gone nobody could be.
+        #: Deleted owners that still have dependents. They need no live read, which would be impossible once the
+        #: definition of their kind is deleted.
         self._gone: set[str] = set()
 
     def get(self, uid: str) -> GraphNode | None:
-        """Return the node of a uid, or None when no such object is known."""
+        """Return the node of a uid, or None."""
         return self._nodes.get(uid)
 
     def is_gone(self, uid: str) -> bool:
-        """Tell whether an owner that still has dependents was there and is no more."""
+        """Return whether an owner that still has dependents has been deleted."""
         return uid in self._gone
 
     def of_kind(self, kind: GroupKind) -> list[str]:
@@ -69,24 +69,24 @@ class Graph:
         return [uid for uid, node in self._nodes.items() if node.gvk.group_kind == kind]
 
     def dependents(self, uid: str) -> list[GraphNode]:
-        """Return what names this uid as an owner, in the order of the uids."""
+        """Return the dependents of a uid, sorted by uid."""
         return [self._nodes[child] for child in sorted(self._dependents.get(uid, ()))]
 
     def put(self, node: GraphNode) -> list[str]:
-        """Add or replace a node; returns the uids that have to be looked at because of it."""
+        """Add or replace a node; return the uids to process because of it."""
         before = self._nodes.get(node.uid)
         self._unlink(before)
         self._nodes[node.uid] = node
         for ref in node.owners:
             self._dependents.setdefault(ref.uid, set()).add(node.uid)
         self._forget_owners(before)
-        concerned = [node.uid] if node.owners or node.is_deleting else []
+        affected = [node.uid] if node.owners or node.is_deleting else []
         if node.waits_for_dependents and not (before and before.waits_for_dependents):
-            concerned += [child.uid for child in self.dependents(node.uid)]
-        return [*concerned, *self._waiting_owners(before)]
+            affected += [child.uid for child in self.dependents(node.uid)]
+        return [*affected, *self._waiting_owners(before)]
 
     def remove(self, uid: str) -> list[str]:
-        """Remove a node; returns the uids that have to be looked at: its dependents, and owners that waited for it."""
+        """Remove a node; return the uids to process: its dependents, and owners that waited for it."""
         node = self._nodes.pop(uid, None)
         self._unlink(node)
         self._forget_owners(node)
@@ -104,13 +104,13 @@ class Graph:
                     del self._dependents[ref.uid]
 
     def _forget_owners(self, node: GraphNode | None) -> None:
-        """Forget those that are gone and that nothing depends on now that this one has changed or gone."""
+        """Forget deleted owners without dependents, after a dependent changed or was deleted."""
         self._gone.difference_update(
             ref.uid for ref in (node.owners if node else ()) if ref.uid not in self._dependents
         )
 
     def _waiting_owners(self, node: GraphNode | None) -> Iterable[str]:
-        """Return the owners that wait for this dependent, which has changed or gone."""
+        """Yield the owners that wait for a dependent, which has changed or been deleted."""
         for ref in node.owners if node else ():
             owner = self._nodes.get(ref.uid)
             if owner is not None and owner.waits_for_dependents:

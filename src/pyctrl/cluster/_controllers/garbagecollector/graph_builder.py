@@ -1,4 +1,4 @@
-"""Keeps the garbage collector's graph: follows every kind that the cluster serves, those defined later included."""
+"""Graph builder: updates the garbage collector's graph from watches of every kind that the cluster serves."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 
 __all__ = ["GraphBuilder"]
 
-REQUIRED_VERBS = {"list", "watch", "delete"}  # verbs without which a kind can be neither followed nor collected
-IGNORED_RESOURCES = {("", "events"), ("events.k8s.io", "events")}  # they own nothing and there are many (as upstream)
+REQUIRED_VERBS = {"list", "watch", "delete"}  # the verbs that a resource needs to be watched and collected
+IGNORED_RESOURCES = {("", "events"), ("events.k8s.io", "events")}  # they own nothing and are many (as upstream)
 
 
 class GraphBuilder(Source):
-    """Tells the graph of every change, and the controller of every object that has to be looked at because of it."""
+    """Source that updates the graph with every change and enqueues the affected objects."""
 
     def __init__(self, cache: Cache, live: Client, graph: Graph) -> None:
         super().__init__()
         self._cache, self._live, self._graph = cache, live, graph
-        self._followed: dict[GroupVersionKind, asyncio.Task[None]] = {}
+        self._watched: dict[GroupVersionKind, asyncio.Task[None]] = {}
         self._unsynced: set[GroupVersionKind] = set()
 
     async def run(self, queue: RequestSink) -> None:
-        """Follow all kinds until cancelled."""
+        """Watch all kinds until cancelled, including those that are defined later."""
         async with asyncio.TaskGroup() as tasks:
             for mapping in await self._deletable_resources():
-                self._follow(tasks, mapping.gvk, queue)
+                self._start_watch(tasks, mapping.gvk, queue)
             await self._watch_definitions(tasks, queue)
 
     async def _deletable_resources(self) -> list[ResourceMapping]:
-        """Return the resources to follow, each in its preferred version."""
+        """Return the resources to watch, each in its preferred version."""
         found: dict[tuple[str, str], ResourceMapping] = {}
         for mapping in await self._live.discovery.mappings():
             resource = mapping.gvk.group, mapping.plural
@@ -53,24 +53,24 @@ class GraphBuilder(Source):
                     await self._forget(definition, queue)
                 elif (mapping := _served(definition)) is not None:
                     self._live.discovery.learn(mapping)
-                    self._follow(tasks, mapping.gvk, queue)
+                    self._start_watch(tasks, mapping.gvk, queue)
 
-    def _follow(self, tasks: asyncio.TaskGroup, gvk: GroupVersionKind, queue: RequestSink) -> None:
-        if not any(known.group_kind == gvk.group_kind for known in self._followed):
+    def _start_watch(self, tasks: asyncio.TaskGroup, gvk: GroupVersionKind, queue: RequestSink) -> None:
+        if not any(known.group_kind == gvk.group_kind for known in self._watched):
             self._unsynced.add(gvk)
-            self._followed[gvk] = tasks.create_task(self._watch_kind(gvk, queue), name=f"garbage-collector {gvk}")
+            self._watched[gvk] = tasks.create_task(self._watch_kind(gvk, queue), name=f"garbage-collector {gvk}")
 
     async def _forget(self, definition: CustomResourceDefinition, queue: RequestSink) -> None:
-        """Stop following a kind whose definition is gone; its objects went before it, whether that was told or not."""
+        """Stop watching a kind whose definition is deleted, and remove its objects, whose events may be missing."""
         kind = GroupKind(definition.spec.group, definition.spec.names.kind)
-        for gvk in [known for known in self._followed if known.group_kind == kind]:
-            self._followed.pop(gvk).cancel()
+        for gvk in [known for known in self._watched if known.group_kind == kind]:
+            self._watched.pop(gvk).cancel()
             self._unsynced.discard(gvk)
             await self._cache.remove(gvk)
         cause = TriggerCause(f"definition of {kind.kind} deleted")
         for uid in self._graph.of_kind(kind):
-            for concerned in self._graph.remove(uid):
-                queue.add(Request("", concerned), cause=cause)
+            for affected in self._graph.remove(uid):
+                queue.add(Request("", affected), cause=cause)
 
     async def _watch_kind(self, gvk: GroupVersionKind, queue: RequestSink) -> None:
         with self._cache.informer(gvk).subscribe() as changes:
@@ -82,13 +82,13 @@ class GraphBuilder(Source):
                     continue
                 obj: Metadata[Any] = change.decode(Metadata.of(gvk))
                 gone = isinstance(change, Deleted)
-                concerned = self._graph.remove(obj.metadata.uid) if gone else self._graph.put(GraphNode.of(gvk, obj))
-                for uid in concerned:
+                affected = self._graph.remove(obj.metadata.uid) if gone else self._graph.put(GraphNode.of(gvk, obj))
+                for uid in affected:
                     queue.add(Request("", uid), cause=TriggerCause(f"{gvk.kind} {obj.key}"))
 
 
 def _served(definition: CustomResourceDefinition) -> ResourceMapping | None:
-    """Return where a kind is served, in the first of its versions, or None while it is not."""
+    """Return the mapping of a custom resource in its first served version; None if it is not established."""
     if not any(c.type == "Established" and c.status == "True" for c in definition.status.conditions):
         return None
     spec = definition.spec

@@ -1,1 +1,1 @@
-"""Job controller, with orphaned pods and TTL after finish."""
+"""Job controller, with the pods of deleted Jobs."""

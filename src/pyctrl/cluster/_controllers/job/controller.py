@@ -1,8 +1,7 @@
-"""Jobs: pods that run to their end, as often as it takes and no more often than is allowed.
+"""Job controller: runs pods to completion, with retries up to the limits of the Job.
 
-The steps, and the order of what is written, are those of kube-controller-manager's job controller
-(pkg/controller/job). One reconcile is a `JobSync`; what the pods have come to is in `_job_view`, how they are counted
-in `_job_tracking`.
+The steps and the order of writes are those of kube-controller-manager's job controller (pkg/controller/job). One
+reconcile is a `JobSync`. `view` evaluates the pods, `tracking` counts them.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pyctrl.api import LabelSelector, is_deleting
 from pyctrl.cache import CachedClient
 from pyctrl.client import merge_from
 from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
-from pyctrl.cluster._controllers.job.cleanup import add_job_cleanup, remove_tracking_finalizer
+from pyctrl.cluster._controllers.job.orphan_pods import remove_tracking_finalizer
 from pyctrl.cluster._controllers.job.pod_failures import BackoffRecord
 from pyctrl.cluster._controllers.job.pods import active_pods_for_removal, indexes_to_create, new_pods, pods_to_create
 from pyctrl.cluster._controllers.job.tracking import (
@@ -42,13 +41,12 @@ from pyctrl.kinds.core.v1 import Pod
 __all__ = ["JobReconciler", "JobSync", "add_jobs"]
 
 
-MANAGED_BY = "kubernetes.io/job-controller"
+JOB_CONTROLLER_NAME = "kubernetes.io/job-controller"
 
 
 def add_jobs(host: ManagedCluster) -> Controller:
-    """Run Jobs in a manager."""
+    """Run the Job controller in a manager."""
     index_orphans(host, Pod)
-    add_job_cleanup(host)
     return (
         Builder(host)
         .reconciles(Job)
@@ -60,12 +58,12 @@ def add_jobs(host: ManagedCluster) -> Controller:
 
 
 def selector_of(job: Job) -> LabelSelector:
-    """Return which pods can be a Job's."""
+    """Return the selector of a Job's pods."""
     return LabelSelector.from_wire(job.spec.selector)
 
 
 class JobReconciler(Reconciler[Job]):
-    """Makes pods, counts those that have ended, and ends the Job when it is time."""
+    """Creates pods, counts finished ones, and finishes the Job."""
 
     def __init__(self, events: LegacyEventRecorder) -> None:
         self._events = events
@@ -76,23 +74,23 @@ class JobReconciler(Reconciler[Job]):
         if job is None or is_finished(job):
             self._backoffs.pop(request, None)
             return None
-        if job.spec.managed_by not in (None, MANAGED_BY):
-            return None  # somebody else's (KEP-4368)
-        pods = await ControllerRefManager(self.client, Pod, finalizer=FINALIZER).settle(job, selector_of(job))
+        if job.spec.managed_by not in (None, JOB_CONTROLLER_NAME):
+            return None  # another controller manages the Job (KEP-4368)
+        pods = await ControllerRefManager(self.client, Pod, finalizer=FINALIZER).claim(job, selector_of(job))
         uid, backoff = self._backoffs.get(request, (job.metadata.uid, BackoffRecord()))
-        known = backoff if uid == job.metadata.uid else BackoffRecord()
-        run = JobSync(self.client, self._events, JobView(job, pods), known)
+        current = backoff if uid == job.metadata.uid else BackoffRecord()
+        sync = JobSync(self.client, self._events, JobView(job, pods), current)
         try:
-            await run.sync()
+            await sync.sync()
         except (NotFound, Conflict):
-            return None  # it has changed or gone: its next event tells
-        self._backoffs[request] = job.metadata.uid, run.backoff
-        if run.refusal is not None:
-            raise run.refusal
-        return None if run.again is None else Result(requeue_after=run.again)
+            return None  # changed or deleted meanwhile: its next event triggers a reconcile
+        self._backoffs[request] = job.metadata.uid, sync.backoff
+        if sync.error is not None:
+            raise sync.error
+        return None if sync.requeue_after is None else Result(requeue_after=sync.requeue_after)
 
 
-BURST = 500  # pods made or deleted at once (MaxPodCreateDeletePerSync)
+BURST = 500  # pods created or deleted in one reconcile (MaxPodCreateDeletePerSync)
 COMPLETIONS_REACHED = FinishedCondition(True, "CompletionsReached", "Reached expected number of succeeded pods")
 
 
@@ -103,7 +101,7 @@ class JobSync:
         client: reads from the cache.
         events: where the Job's events go.
         view: the Job and its pods.
-        backoff: how its pods have failed so far.
+        backoff: the failures of its pods up to the previous reconcile.
     """
 
     def __init__(
@@ -113,66 +111,66 @@ class JobSync:
         self._control = PodControl(client, events)
         self._before = view.job.deep_copy()
         self._active, self._ready, self._terminating = len(view.active), view.ready, view.terminating
-        #: How the pods have failed, those of this reconcile included.
+        #: The failures of its pods including this reconcile.
         self.backoff: BackoffRecord = backoff.after(view.new_succeeded, view.new_failed)
-        #: When to look again, though nothing changes.
-        self.again: timedelta | None = None
-        #: The first thing that the server refused.
-        self.refusal: ApiError | None = None
+        #: The time until the next reconcile without an event.
+        self.requeue_after: timedelta | None = None
+        #: The first error.
+        self.error: ApiError | None = None
 
     async def sync(self) -> None:
-        """Bring the pods closer to what the Job wants, and the status closer to what the pods are."""
+        """Create or delete pods as the Job wants, and update its status."""
         job = self._view.job
         if job.status.start_time is None and not is_suspended(job):
             job.status.start_time = _clock.now().replace(microsecond=0)
         self._requeue_after(self._view.remaining_active_deadline())
-        ending = self._view.ending()
-        if ending is not None:
+        finished = self._view.finished_condition()
+        if finished is not None:
             if not await self._delete_active_pods():
-                ending = None
+                finished = None
         elif not is_deleting(job):
-            await self._manage()
-        if ending is None and self.refusal is None and self._view.is_complete(self._active):
-            ending = COMPLETIONS_REACHED
-        if ending is None and not is_deleting(job):
+            await self._manage_job()
+        if finished is None and self.error is None and self._view.is_complete(self._active):
+            finished = COMPLETIONS_REACHED
+        if finished is None and not is_deleting(job):
             await self._record_suspension()
-        await self._count(ending)
+        await self._track_finished_pods(finished)
 
     def _requeue_after(self, after: timedelta | None) -> None:
         if after is not None and after > timedelta(0):
-            self.again = after if self.again is None else min(self.again, after)
+            self.requeue_after = after if self.requeue_after is None else min(self.requeue_after, after)
 
     # --- pods ---
 
     async def _delete_active_pods(self) -> bool:
-        """Delete what is active, since the Job ends; says whether all of it could be."""
-        self.refusal = await self._control.delete_all(self._view.job, self._view.active)
-        if self.refusal is not None:
+        """Delete the active pods of a finished Job; return whether all could be deleted."""
+        self.error = await self._control.delete_all(self._view.job, self._view.active)
+        if self.error is not None:
             return False
-        self._delete_pods(self._view.active)
+        self._count_deleted(self._view.active)
         return True
 
-    def _delete_pods(self, pods: Sequence[Pod]) -> None:
+    def _count_deleted(self, pods: Sequence[Pod]) -> None:
         self._active -= len(pods)
         self._ready -= sum(map(is_ready, pods))
         self._terminating += len(pods)
 
-    async def _manage(self) -> None:
-        """Delete what is too much or, if nothing is, make what is missing."""
+    async def _manage_job(self) -> None:
+        """Delete surplus pods or, if there are none, create missing ones."""
         view = self._view
         extra = active_pods_for_removal(view, 0 if is_suspended(view.job) else None)[:BURST]
         if extra:
-            await self._drop(extra)
+            await self._delete_uncounted(extra)
         elif not is_suspended(view.job) and (number := min(pods_to_create(view), BURST)):
             await self._create(number)
 
-    async def _drop(self, pods: Sequence[Pod]) -> None:
-        """Delete pods that are not to be counted: they have done nothing wrong."""
+    async def _delete_uncounted(self, pods: Sequence[Pod]) -> None:
+        """Delete pods that do not count as failed."""
         for pod in pods:
             if is_tracked(pod):
                 await remove_tracking_finalizer(self._client, pod)
-        self.refusal = await self._control.delete_all(self._view.job, pods)
-        self._delete_pods(pods)
+        self.error = await self._control.delete_all(self._view.job, pods)
+        self._count_deleted(pods)
         uids = {pod.metadata.uid for pod in pods}
         self._view.pods = [pod for pod in self._view.pods if pod.metadata.uid not in uids]
 
@@ -184,9 +182,9 @@ class JobSync:
             indexes, wait = indexes_to_create(view, number, now)
         if wait and not indexes:
             self._requeue_after(wait)
-            self._active = 0  # as upstream reports it while it waits, whatever else is active
+            self._active = 0  # upstream reports 0 during the backoff, even if other pods are active
             return
-        created, self.refusal = await self._control.create_all(view.job, new_pods(view, number, indexes))
+        created, self.error = await self._control.create_all(view.job, new_pods(view, number, indexes))
         self._active += len(created)
 
     # --- status ---
@@ -201,35 +199,37 @@ class JobSync:
             await self._events.normal(job, "Resumed", "Job resumed")
             job.status.start_time = _clock.now().replace(microsecond=0)  # the deadline counts from here
 
-    async def _count(self, ending: FinishedCondition | None) -> None:
-        """Count the pods that have ended, let them go, and say how the Job has ended if it has."""
+    async def _track_finished_pods(self, finished: FinishedCondition | None) -> None:
+        """Count the finished pods, remove their finalizers, and set the condition of a finished Job."""
         view, tracked = self._view, {pod.metadata.uid for pod in self._view.pods if is_tracked(pod)}
         status = view.job.status
         status.active, status.ready, status.terminating = self._active or None, self._ready, self._terminating
         flush_uncounted(view.job, tracked)
-        counted = track_finished_pods(view, ending)
-        if counted.done:
+        tracked_pods = track_finished_pods(view, finished)
+        if tracked_pods.counted:
             await self._write()
-            for pod in counted.done:
+            for pod in tracked_pods.counted:
                 await remove_tracking_finalizer(self._client, pod)
-            flush_uncounted(view.job, tracked - {pod.metadata.uid for pod in counted.done})
-        is_finished = (
-            ending is not None and not counted.has_more and enact_job_finished(view.job, ending, self._terminating)
+            flush_uncounted(view.job, tracked - {pod.metadata.uid for pod in tracked_pods.counted})
+        is_final = (
+            finished is not None
+            and not tracked_pods.has_more
+            and enact_job_finished(view.job, finished, self._terminating)
         )
         await self._write()
-        if ending is not None and is_finished:
-            await self._record_finished(view.job, ending)
+        if finished is not None and is_final:
+            await self._record_finished(view.job, finished)
 
     async def _write(self) -> None:
-        """Write the status if it has changed; a Job that has changed meanwhile is left for the next time."""
+        """Write the status if it has changed; a Job that changed meanwhile raises Conflict."""
         job = self._view.job
         if job.status.to_wire() != self._before.status.to_wire():
             job = await self._client.status.patch(job, merge_from(self._before, optimistic_lock=True))
         self._view.job, self._before = job, job.deep_copy()
 
-    async def _record_finished(self, job: Job, ending: FinishedCondition) -> None:
-        if not ending.is_success:
-            await self._events.warning(job, ending.reason, ending.message)
+    async def _record_finished(self, job: Job, finished: FinishedCondition) -> None:
+        if not finished.is_success:
+            await self._events.warning(job, finished.reason, finished.message)
             return
         if job.spec.completions is not None and (job.status.succeeded or 0) > job.spec.completions:
             message = "Too many succeeded pods running after completion count reached"

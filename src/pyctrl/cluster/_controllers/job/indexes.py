@@ -1,4 +1,4 @@
-"""Completion indexes of an Indexed Job, as its status writes them: ``0-2,5``."""
+"""Completion indexes of an Indexed Job in the format of its status: ``0-2,5``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 def index_of(pod: Pod) -> int | None:
-    """Return the index that a pod works on, None when it has none."""
+    """Return the completion index of a pod, or None."""
     text = pod.metadata.annotations.get(COMPLETION_INDEX, "")
     return int(text) if text.isdecimal() else None
 
 
 def parse_indexes(text: str | None, completions: int | None = None) -> set[int]:
-    """Read a list of intervals; with ``completions`` indexes from there on are left out, since a Job can shrink."""
+    """Parse a list of intervals. ``completions`` drops the indexes from there on, since a Job can be scaled down."""
     found: set[int] = set()
     for part in (text or "").split(","):
         first, _, last = part.partition("-")
@@ -28,7 +28,7 @@ def parse_indexes(text: str | None, completions: int | None = None) -> set[int]:
 
 
 def format_indexes(indexes: Iterable[int]) -> str:
-    """Write indexes as intervals; two that follow each other are written with a comma, three and more with a dash."""
+    """Format indexes as intervals: two consecutive ones with a comma, three or more with a dash."""
     return ",".join(_format_interval(first, last) for first, last in _intervals(sorted(indexes)))
 
 

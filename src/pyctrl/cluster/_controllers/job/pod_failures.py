@@ -1,4 +1,4 @@
-"""When a Job's pod has failed, what that means, and how long the next one waits.
+"""Failed pods of a Job: which pods count as failed, the pod failure policy, and the backoff.
 
 The rules are those of kube-controller-manager's job controller (pkg/controller/job: pod_failure_policy.go,
 backoff_utils.go).
@@ -25,50 +25,50 @@ __all__ = [
 ]
 
 NEVER = datetime.min.replace(tzinfo=UTC)
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=10), timedelta(minutes=10)  # (DefaultJobPodFailureBackOff, Max…)
+INITIAL_BACKOFF, MAX_BACKOFF = timedelta(seconds=10), timedelta(minutes=10)  # (DefaultJobPodFailureBackOff, Max…)
 
 
 def only_replace_failed_pods(job: Job) -> bool:
-    """Say whether a pod that is going is replaced only when it has failed, not as soon as it is going."""
+    """Return whether a terminating pod is replaced only after it has failed."""
     return job.spec.pod_replacement_policy == "Failed" or job.spec.pod_failure_policy is not None
 
 
 def is_pod_failed(pod: Pod, job: Job) -> bool:
-    """Say whether a pod counts as failed: one that is going does too, unless the Job waits for its end."""
+    """Return whether a pod has failed; a terminating pod has, unless the Job replaces failed pods only."""
     if pod.status.phase == "Failed":
         return True
     return not only_replace_failed_pods(job) and is_deleting(pod) and pod.status.phase != "Succeeded"
 
 
-# --- the policy ---
+# --- pod failure policy ---
 
 
 @dataclass(frozen=True, slots=True)
 class PodFailureMatch:
-    """What the Job's failure policy says of a failed pod."""
+    """The result of the pod failure policy for a failed pod."""
 
-    #: Whether it counts towards the limits.
+    #: True if the failure counts towards the limits.
     counts: bool = True
-    #: The action of the rule that fits, None when none does.
+    #: The action of the matching rule, or None.
     action: str | None = None
-    #: Why the whole Job fails, when it does.
+    #: The message with which the Job fails, or "".
     message: str = ""
 
 
 def match_pod_failure_policy(pod: Pod, job: Job) -> PodFailureMatch:
-    """Apply the first rule of podFailurePolicy that fits a failed pod; without a policy every failure counts."""
+    """Apply the first matching rule of podFailurePolicy to a failed pod; without one, the failure counts."""
     policy = job.spec.pod_failure_policy
     for position, rule in enumerate(policy.rules if policy is not None else ()):
-        what = _match_rule(pod, rule)
-        if what is None:
+        description = _match_rule(pod, rule)
+        if description is None:
             continue
-        message = f"{what} matching {rule.action} rule at index {position}" if rule.action == "FailJob" else ""
+        message = f"{description} matching {rule.action} rule at index {position}" if rule.action == "FailJob" else ""
         return PodFailureMatch(rule.action != "Ignore", rule.action, message)
     return PodFailureMatch()
 
 
 def _match_rule(pod: Pod, rule: PodFailurePolicyRule) -> str | None:
-    """Say what of a pod a rule is about, None when the rule is not about it."""
+    """Return a description of the matching part of a pod, or None."""
     name = f"{pod.metadata.namespace}/{pod.metadata.name}"
     if rule.on_exit_codes is not None:
         status = _match_on_exit_codes(pod, rule.on_exit_codes)
@@ -92,11 +92,11 @@ def _match_on_exit_codes(pod: Pod, requirement: PodFailurePolicyOnExitCodesRequi
     return None
 
 
-# --- the wait ---
+# --- backoff ---
 
 
 def finished_at(pod: Pod) -> datetime:
-    """Return when a pod ended: by its containers, or by the order to end."""
+    """Return when a pod finished: by its containers, its condition Ready, or its deletion."""
     ends = [s.state.terminated.finished_at for s in pod.status.container_statuses if s.state.terminated]
     known = [end for end in ends if end is not None]
     if known and len(known) == len(pod.status.container_statuses):
@@ -111,22 +111,22 @@ def finished_at(pod: Pod) -> datetime:
 
 
 def remaining_backoff(failures: int, last: datetime, now: datetime) -> timedelta:
-    """Return how long to wait still after so many failures: 10 s, 20 s, 40 s and so on, up to 10 min."""
+    """Return the remaining backoff after a number of failures: 10 s, 20 s, 40 s and so on, up to 10 min."""
     if not failures:
         return timedelta(0)
-    wait: timedelta = min(FIRST_WAIT * 2 ** min(failures - 1, 10), LONGEST_WAIT)
+    wait: timedelta = min(INITIAL_BACKOFF * 2 ** min(failures - 1, 10), MAX_BACKOFF)
     return max(timedelta(0), last + wait - now)
 
 
 @dataclass(frozen=True, slots=True)
 class BackoffRecord:
-    """How often the pods of a Job have failed since the last success."""
+    """The failures of a Job's pods since the last success."""
 
     failures: int = 0
     last: datetime = NEVER
 
     def after(self, succeeded: Sequence[Pod], failed: Iterable[Pod]) -> BackoffRecord:
-        """Return the state after more pods have ended."""
+        """Return the record after more pods have finished."""
         ends = sorted(map(finished_at, failed))
         if succeeded:
             success = max(map(finished_at, succeeded))
@@ -135,5 +135,5 @@ class BackoffRecord:
         return BackoffRecord(self.failures + len(ends), max(self.last, ends[-1])) if ends else self
 
     def wait(self, now: datetime) -> timedelta:
-        """Return how long the next pod has to wait."""
+        """Return the time until the next pod may be created."""
         return remaining_backoff(self.failures, self.last, now)

@@ -1,4 +1,4 @@
-"""The pods of a Job: how many it needs, which ones are too many, and what a new one looks like.
+"""Pods of a Job: how many are needed, which are surplus, and new pods.
 
 The rules are those of kube-controller-manager's job controller (pkg/controller/job: job_controller.go,
 indexed_job_utils.go).
@@ -33,47 +33,47 @@ from pyctrl.kinds.core.v1 import EnvVar, EnvVarSource, ObjectFieldSelector, Pod,
 __all__ = ["active_pods_for_removal", "indexes_to_create", "new_pods", "pods_to_create"]
 
 INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
-LONGEST_PREFIX = 58  # of a generated name: 63 letters less 5 random ones
+LONGEST_PREFIX = 58  # of a generated name: 63 characters less 5 random ones
 
 
 def wanted_active_pods(view: JobView) -> int:
-    """Return how many pods should be active."""
+    """Return the number of pods that should be active."""
     completions, parallelism = view.job.spec.completions, view.parallelism
     if completions is None:
-        return len(view.active) if view.succeeded else parallelism  # after a success, those that run may end
+        return len(view.active) if view.succeeded else parallelism  # after a success, none is created
     return max(0, min(completions - view.succeeded, parallelism))
 
 
 def pods_to_create(view: JobView) -> int:
-    """Return how many pods are to be made."""
-    going = view.terminating if only_replace_failed_pods(view.job) else 0
-    return max(0, wanted_active_pods(view) - going - len(view.active))
+    """Return the number of pods to create."""
+    terminating = view.terminating if only_replace_failed_pods(view.job) else 0
+    return max(0, wanted_active_pods(view) - terminating - len(view.active))
 
 
 def active_pods_for_removal(view: JobView, wanted_active: int | None = None) -> list[Pod]:
-    """Return the active pods to delete: those whose index is none or is taken, then as many as are too many."""
-    gone, left = _without_index(view) if view.is_indexed else ([], list(view.active))
-    number = len(view.active) - (wanted_active_pods(view) if wanted_active is None else wanted_active) - len(gone)
-    return [*gone, *(pods_to_delete(left, (), number) if number > 0 else ())]
+    """Return the active pods to delete: those with an invalid or duplicate index, then surplus ones."""
+    removed, left = _split_by_valid_index(view) if view.is_indexed else ([], list(view.active))
+    number = len(view.active) - (wanted_active_pods(view) if wanted_active is None else wanted_active) - len(removed)
+    return [*removed, *(pods_to_delete(left, (), number) if number > 0 else ())]
 
 
-def _without_index(view: JobView) -> tuple[list[Pod], list[Pod]]:
-    """Tell pods without an index that is wanted, or with one that a better pod has, from the only ones of theirs."""
+def _split_by_valid_index(view: JobView) -> tuple[list[Pod], list[Pod]]:
+    """Return the pods with an invalid or duplicate index, and the others."""
     by_index: dict[int | None, list[Pod]] = defaultdict(list)
     for pod in view.active:
         by_index[index_of(pod) if view.has_valid_index(pod) else None].append(pod)
-    gone, left = by_index.pop(None, []), []
+    removed, left = by_index.pop(None, []), []
     for _, pods in sorted((index, pods) for index, pods in by_index.items() if index is not None):
         worst = pods_to_delete(pods, (), len(pods) - 1)
-        gone += worst
+        removed += worst
         left += [pod for pod in pods if pod not in worst]
-    return gone, left
+    return removed, left
 
 
 def indexes_to_create(view: JobView, number: int, now: datetime) -> tuple[list[int], timedelta]:
-    """Return the indexes that get a pod now, and how long the others of them have to wait when none does.
+    """Return the indexes to create pods for now, and the shortest backoff of the pending indexes.
 
-    Where each index has failures of its own, each also has a wait of its own.
+    With a backoff limit per index, each index has a backoff of its own.
     """
     indexes = view.pending_indexes[:number]
     if not view.has_backoff_limit_per_index:
@@ -91,7 +91,7 @@ def _wait(failed: Pod | None, now: datetime) -> timedelta:
 
 
 def new_pods(view: JobView, number: int, indexes: Sequence[int]) -> list[Pod]:
-    """Return pods to be created, one for each index if the Job has indexes."""
+    """Return the pods to create, one for each index if the Job has indexes."""
     template = view.job.spec.template.deep_copy()
     if FINALIZER not in template.metadata.finalizers:
         template.metadata.finalizers.append(FINALIZER)
@@ -99,31 +99,31 @@ def new_pods(view: JobView, number: int, indexes: Sequence[int]) -> list[Pod]:
         return [pod_from_template(template, view.job) for _ in range(number)]
     _add_completion_index_env(template)
     delayed = view.delayed() if view.has_backoff_limit_per_index else {}
-    return [_indexed(view, template, index, delayed.get(index)) for index in indexes]
+    return [_indexed_pod(view, template, index, delayed.get(index)) for index in indexes]
 
 
 def _add_completion_index_env(template: PodTemplateSpec) -> None:
-    """Let every container know which index it works on."""
+    """Set JOB_COMPLETION_INDEX in every container."""
     field = ObjectFieldSelector(field_path=f"metadata.labels['{COMPLETION_INDEX}']")
     for container in (*template.spec.init_containers, *template.spec.containers):
         if all(variable.name != INDEX_VARIABLE for variable in container.env):
             container.env.append(EnvVar(name=INDEX_VARIABLE, value_from=EnvVarSource(field_ref=field)))
 
 
-def _indexed(view: JobView, template: PodTemplateSpec, index: int, replaced: Pod | None) -> Pod:
+def _indexed_pod(view: JobView, template: PodTemplateSpec, index: int, replaced: Pod | None) -> Pod:
     name = view.job.metadata.name
     pod = pod_from_template(template, view.job)
-    ending = f"-{index}-"
-    pod.metadata.generate_name = name[: LONGEST_PREFIX - len(ending)] + ending
+    suffix = f"-{index}-"
+    pod.metadata.generate_name = name[: LONGEST_PREFIX - len(suffix)] + suffix
     pod.metadata.labels[COMPLETION_INDEX] = pod.metadata.annotations[COMPLETION_INDEX] = str(index)
     pod.spec = template.spec.model_copy(update={"hostname": f"{name}-{index}"})
     if view.has_backoff_limit_per_index:
-        pod.metadata.annotations |= _failures(view.job, replaced)
+        pod.metadata.annotations |= _failure_annotations(view.job, replaced)
     return pod
 
 
-def _failures(job: Job, replaced: Pod | None) -> dict[str, str]:
-    """Return the counts that a pod carries on from the one that it replaces."""
+def _failure_annotations(job: Job, replaced: Pod | None) -> dict[str, str]:
+    """Return the failure counts that a pod takes over from the pod that it replaces."""
     if replaced is None:
         return {FAILURE_COUNT: "0"}
     counts = match_pod_failure_policy(replaced, job).counts

@@ -1,8 +1,9 @@
-"""How a Job counts the pods that have ended: each exactly once, though any write may fail in between.
+"""Counting of a Job's finished pods: each exactly once, even if a write fails in between.
 
-A pod keeps a finalizer until it has been counted. Its uid is first noted in the status' list of uncounted pods, with
-what else has changed; then the finalizer goes; then the uid goes from the list to the number. Whoever stops in
-between finds out from list and finalizers what is left to do. Indexes need no list: that one is done can be said twice.
+A pod keeps a finalizer until it is counted. First its uid is added to the status' list of uncounted pods, in one write
+with the other changes. Then its finalizer is removed. Then the uid moves from the list to the count. A controller that
+stops in between finds the remaining work in the list and the finalizers. Indexes need no list: adding one twice changes
+nothing.
 """
 
 from __future__ import annotations
@@ -20,31 +21,31 @@ from pyctrl.kinds.core.v1 import Pod
 
 __all__ = ["TrackedPods", "enact_job_finished", "ensure_condition", "flush_uncounted", "track_finished_pods"]
 
-MOST_UNCOUNTED = 500  # uids in the list at once (MaxUncountedPods)
+MAX_UNCOUNTED = 500  # uids in the list at a time (MaxUncountedPods)
 
 
 @dataclass(slots=True)
 class TrackedPods:
-    """What one look at the pods has brought into the status."""
+    """The result of one pass over the pods."""
 
-    #: Pods that are noted, whose finalizer can go.
-    done: list[Pod] = field(default_factory=list)
-    #: Whether there are more, for the next time.
+    #: The counted pods, whose finalizers can be removed.
+    counted: list[Pod] = field(default_factory=list)
+    #: True if more pods are left for the next sync.
     has_more: bool = False
 
 
-def track_finished_pods(view: JobView, ending: FinishedCondition | None) -> TrackedPods:
-    """Note the pods that have ended in the Job's status, and why the Job is to end if it is."""
+def track_finished_pods(view: JobView, finished: FinishedCondition | None) -> TrackedPods:
+    """Add the finished pods to the Job's status, with the interim condition of a Job that finishes."""
     job, result = view.job, TrackedPods()
-    listed = _uncounted(job)
+    uncounted = _uncounted(job)
     kept = {pod.metadata.uid for pod in view.delayed().values()} if view.has_backoff_limit_per_index else set()
     indexes = 0
     for pod in view.pods:
-        if not is_tracked(pod) or not _can_remove_finalizer(pod, view, ending, kept):
+        if not is_tracked(pod) or not _can_remove_finalizer(pod, view, finished, kept):
             continue
-        result.done.append(pod)
-        indexes += _add_uncounted(pod, view, ending, listed)
-        if indexes + len(listed.succeeded) + len(listed.failed) >= MOST_UNCOUNTED:
+        result.counted.append(pod)
+        indexes += _add_uncounted(pod, view, finished, uncounted)
+        if indexes + len(uncounted.succeeded) + len(uncounted.failed) >= MAX_UNCOUNTED:
             result.has_more = True
             break
     if view.is_indexed:
@@ -52,64 +53,70 @@ def track_finished_pods(view: JobView, ending: FinishedCondition | None) -> Trac
         job.status.completed_indexes = format_indexes(view.succeeded_indexes) or None
     if view.has_backoff_limit_per_index:
         job.status.failed_indexes = format_indexes(view.failed_indexes)
-    if ending is not None:
-        first = "SuccessCriteriaMet" if ending.is_success else "FailureTarget"
+    if finished is not None:
+        first = "SuccessCriteriaMet" if finished.is_success else "FailureTarget"
         if find_true_condition(job, first) is None:
-            job.status.conditions.append(_condition(first, "True", ending.reason, ending.message))
+            job.status.conditions.append(_condition(first, "True", finished.reason, finished.message))
     return result
 
 
 def _uncounted(job: Job) -> UncountedTerminatedPods:
-    """Return the list of uncounted pods, which a Job always has."""
-    listed = job.status.uncounted_terminated_pods or UncountedTerminatedPods()
-    job.status.uncounted_terminated_pods = listed
-    return listed
+    """Return the list of uncounted pods, which is created if missing."""
+    uncounted = job.status.uncounted_terminated_pods or UncountedTerminatedPods()
+    job.status.uncounted_terminated_pods = uncounted
+    return uncounted
 
 
-def _can_remove_finalizer(pod: Pod, view: JobView, ending: FinishedCondition | None, kept: Iterable[str]) -> bool:
-    if is_deleting(view.job) or ending is not None or pod.status.phase == "Succeeded":
+def _can_remove_finalizer(pod: Pod, view: JobView, finished: FinishedCondition | None, kept: Iterable[str]) -> bool:
+    if is_deleting(view.job) or finished is not None or pod.status.phase == "Succeeded":
         return True
     return is_pod_failed(pod, view.job) and pod.metadata.uid not in kept
 
 
-def _add_uncounted(pod: Pod, view: JobView, ending: FinishedCondition | None, listed: UncountedTerminatedPods) -> bool:
-    """Put a pod on the list if it is to be counted; says whether it has brought an index to its end."""
+def _add_uncounted(
+    pod: Pod, view: JobView, finished: FinishedCondition | None, uncounted: UncountedTerminatedPods
+) -> bool:
+    """Add a pod to the list if it counts; return whether it finishes an index."""
     uid = pod.metadata.uid
-    if pod.status.phase == "Succeeded" and uid not in listed.failed:
-        if not view.is_indexed and uid not in listed.succeeded:
-            listed.succeeded.append(uid)
+    if pod.status.phase == "Succeeded" and uid not in uncounted.failed:
+        if not view.is_indexed and uid not in uncounted.succeeded:
+            uncounted.succeeded.append(uid)
         return view.is_indexed
-    is_lost = ending is not None and not ending.is_success  # with the Job fails every pod that has not ended
-    is_new = view.has_valid_index(pod) and uid not in listed.failed
-    if is_new and (is_pod_failed(pod, view.job) or is_lost) and match_pod_failure_policy(pod, view.job).counts:
-        listed.failed.append(uid)
+    fails_with_job = finished is not None and not finished.is_success  # a failing Job fails its unfinished pods
+    is_new = view.has_valid_index(pod) and uid not in uncounted.failed
+    if is_new and (is_pod_failed(pod, view.job) or fails_with_job) and match_pod_failure_policy(pod, view.job).counts:
+        uncounted.failed.append(uid)
     return False
 
 
 def flush_uncounted(job: Job, tracked: Collection[str]) -> None:
-    """Count the pods on the list whose finalizer is gone. ``tracked`` are the uids of those that still have it."""
-    listed = _uncounted(job)
+    """Count the listed pods whose finalizer is removed. ``tracked`` holds the uids of those that still have it."""
+    uncounted = _uncounted(job)
     left = UncountedTerminatedPods()
-    left.succeeded += (uid for uid in listed.succeeded if uid in tracked)
-    left.failed += (uid for uid in listed.failed if uid in tracked)
-    job.status.succeeded = (job.status.succeeded or 0) + len(listed.succeeded) - len(left.succeeded) or None
-    job.status.failed = (job.status.failed or 0) + len(listed.failed) - len(left.failed) or None
+    left.succeeded += (uid for uid in uncounted.succeeded if uid in tracked)
+    left.failed += (uid for uid in uncounted.failed if uid in tracked)
+    job.status.succeeded = (job.status.succeeded or 0) + len(uncounted.succeeded) - len(left.succeeded) or None
+    job.status.failed = (job.status.failed or 0) + len(uncounted.failed) - len(left.failed) or None
     job.status.uncounted_terminated_pods = left
 
 
-def enact_job_finished(job: Job, ending: FinishedCondition, terminating: int) -> bool:
-    """Say that the Job has ended, if every pod is counted and gone; says whether it has."""
-    listed = _uncounted(job)
-    if listed.succeeded or listed.failed or terminating:
+def enact_job_finished(job: Job, finished: FinishedCondition, terminating: int) -> bool:
+    """Set the final condition if every pod is counted and gone; return whether it is set."""
+    uncounted = _uncounted(job)
+    if uncounted.succeeded or uncounted.failed or terminating:
         return False
-    ensure_condition(job, "Complete" if ending.is_success else "Failed", "True", ending.reason, ending.message)
-    if ending.is_success:
+    ensure_condition(job, "Complete" if finished.is_success else "Failed", "True", finished.reason, finished.message)
+    if finished.is_success:
         job.status.completion_time = _clock.now().replace(microsecond=0)
     return True
 
 
 def ensure_condition(job: Job, type: str, status: str, reason: str, message: str) -> bool:
-    """Add a condition or change it where it stands; one that is False is not added. Says whether anything changed."""
+    """Add or replace a condition in place; a False one is not added. Return whether anything changed.
+
+    Unlike `pyctrl.api.set_condition`, every change is a transition, also one of reason or message alone
+    (ensureJobConditionStatus).
+    """
     condition = _condition(type, status, reason, message)
     for position, present in enumerate(job.status.conditions):
         if present.type == type:

@@ -1,4 +1,4 @@
-"""One look at a Job: what its pods have come to, and whether the Job is to end. No I/O.
+"""A snapshot of a Job and its pods, with the decisions of a sync, as pure functions (upstream's syncJobCtx).
 
 The rules are those of kube-controller-manager's job controller (pkg/controller/job/job_controller.go).
 """
@@ -43,7 +43,7 @@ IGNORED_COUNT = "batch.kubernetes.io/job-index-ignored-failure-count"
 
 @dataclass(frozen=True, slots=True)
 class FinishedCondition:
-    """Why a Job ends."""
+    """The reason for which a Job finishes."""
 
     is_success: bool
     reason: str
@@ -51,32 +51,32 @@ class FinishedCondition:
 
 
 def is_finished(job: Job) -> bool:
-    """Say whether a Job is complete or has failed: nothing more is done for it."""
+    """Return whether a Job is complete or has failed."""
     return any(c.type in ("Complete", "Failed") and c.status == "True" for c in job.status.conditions)
 
 
 def is_suspended(job: Job) -> bool:
-    """Say whether a Job shall have no pods for now."""
+    """Return whether a Job is suspended."""
     return bool(job.spec.suspend)
 
 
 def is_tracked(pod: Pod) -> bool:
-    """Say whether a pod waits to be counted."""
+    """Return whether a pod has the tracking finalizer, so that it is not counted yet."""
     return FINALIZER in pod.metadata.finalizers
 
 
 def find_true_condition(job: Job, type: str) -> JobCondition | None:
-    """Return a condition that is True, or None."""
+    """Return the condition of a type if it is True, or None."""
     return next((c for c in job.status.conditions if c.type == type and c.status == "True"), None)
 
 
 def failure_count(pod: Pod) -> int:
-    """Return how many pods of the same index had failed when this one was made."""
+    """Return how many pods of the same index had failed when this pod was created."""
     return _number(pod, FAILURE_COUNT)
 
 
 def ignored_count(pod: Pod) -> int:
-    """Return how many had failed in ways that the Job's policy ignores."""
+    """Return how many failures of the same index the pod failure policy had ignored."""
     return _number(pod, IGNORED_COUNT)
 
 
@@ -87,54 +87,56 @@ def _number(pod: Pod, annotation: str) -> int:
 
 @dataclass(slots=True)
 class JobView:
-    """A Job and its pods, sorted by what has become of them."""
+    """A Job, and its pods grouped by state."""
 
     job: Job
     pods: Sequence[Pod]
     active: list[Pod] = field(init=False)
-    #: How many pods, or indexes, have succeeded, and how many pods have failed as far as that counts.
+    #: The numbers of succeeded pods, or indexes, and of failed pods that count.
     succeeded: int = field(init=False)
     failed: int = field(init=False)
-    #: Pods that ended and are counted neither in the status' numbers nor in its list of the uncounted.
+    #: Finished pods that are neither in the counts of the status nor in its list of uncounted pods.
     new_succeeded: list[Pod] = field(init=False)
     new_failed: list[Pod] = field(init=False)
-    #: Indexes that are done, the last ones included; empty when the Job has none.
+    #: The finished indexes, including those of this sync; empty for a Job without indexes.
     succeeded_indexes: set[int] = field(init=False)
     failed_indexes: set[int] = field(init=False)
 
     def __post_init__(self) -> None:
         uncounted = self.job.status.uncounted_terminated_pods or UncountedTerminatedPods()
         self.active = [pod for pod in self.pods if is_active(pod)]
-        done, lost = set(uncounted.succeeded), set(uncounted.failed)
-        fresh = [pod for pod in self.pods if is_tracked(pod) and self.has_valid_index(pod)]
-        self.new_succeeded = [p for p in fresh if p.metadata.uid not in done and p.status.phase == "Succeeded"]
-        self.new_failed = [p for p in fresh if p.metadata.uid not in lost and is_pod_failed(p, self.job)]
+        tracked = [pod for pod in self.pods if is_tracked(pod) and self.has_valid_index(pod)]
+        succeeded = [pod for pod in tracked if pod.status.phase == "Succeeded"]
+        failed = [pod for pod in tracked if is_pod_failed(pod, self.job)]
+        known_succeeded, known_failed = set(uncounted.succeeded), set(uncounted.failed)
+        self.new_succeeded = [pod for pod in succeeded if pod.metadata.uid not in known_succeeded]
+        self.new_failed = [pod for pod in failed if pod.metadata.uid not in known_failed]
         self.succeeded_indexes = parse_indexes(self.job.status.completed_indexes, self.job.spec.completions)
-        self.succeeded_indexes |= self._indexes(p for p in fresh if p.status.phase == "Succeeded")
+        self.succeeded_indexes |= self._indexes(succeeded)
         self.failed_indexes = parse_indexes(self.job.status.failed_indexes, self.job.spec.completions)
         if self.has_backoff_limit_per_index:
-            self.failed_indexes |= self._indexes(pod for pod in fresh if self._ends_index(pod))
+            self.failed_indexes |= self._indexes(pod for pod in tracked if self._is_index_failed(pod))
         self._count(uncounted)
 
-    # --- what kind of Job it is ---
+    # --- the mode of the Job ---
 
     @property
     def is_indexed(self) -> bool:
-        """Whether each pod works on an index of its own."""
+        """True if each pod works on an index of its own."""
         return self.job.spec.completion_mode == "Indexed"
 
     @property
     def has_backoff_limit_per_index(self) -> bool:
-        """Whether each index has failures of its own."""
+        """True if failures are counted for each index."""
         return self.is_indexed and self.job.spec.backoff_limit_per_index is not None
 
     @property
     def parallelism(self) -> int:
-        """How many pods may be active at once."""
+        """The maximum number of active pods."""
         return 1 if self.job.spec.parallelism is None else self.job.spec.parallelism
 
     def has_valid_index(self, pod: Pod) -> bool:
-        """Say whether a pod works on something that the Job wants; without indexes every pod does."""
+        """Return whether a pod has an index that the Job wants; without indexes every pod is valid."""
         index = index_of(pod)
         return not self.is_indexed or (index is not None and index < (self.job.spec.completions or 0))
 
@@ -152,36 +154,36 @@ class JobView:
 
     @property
     def ready(self) -> int:
-        """How many active pods are ready."""
+        """The number of active pods that are ready."""
         return sum(map(is_ready, self.active))
 
     @property
     def terminating(self) -> int:
-        """How many pods are going and have not ended."""
-        return sum(map(_is_going, self.pods))
+        """The number of terminating pods."""
+        return sum(map(_is_terminating, self.pods))
 
     # --- indexes ---
 
-    def _ends_index(self, pod: Pod) -> bool:
-        """Say whether a pod's failure is the last that its index may have."""
+    def _is_index_failed(self, pod: Pod) -> bool:
+        """Return whether a pod's failure is the last that its index may have."""
         if not is_pod_failed(pod, self.job):
             return False
-        judgement = match_pod_failure_policy(pod, self.job)
+        match = match_pod_failure_policy(pod, self.job)
         is_last = failure_count(pod) >= (self.job.spec.backoff_limit_per_index or 0)
-        return judgement.action == "FailIndex" or (judgement.counts and is_last)
+        return match.action == "FailIndex" or (match.counts and is_last)
 
     @property
     def pending_indexes(self) -> list[int]:
-        """The indexes that have no pod and need one, in their order."""
-        taken = self.succeeded_indexes | self._indexes(self.active) | self.failed_indexes
+        """The indexes that need a pod, in ascending order."""
+        occupied = self.succeeded_indexes | self._indexes(self.active) | self.failed_indexes
         if only_replace_failed_pods(self.job):
-            taken |= self._indexes(pod for pod in self.pods if _is_going(pod))
-        return [index for index in range(self.job.spec.completions or 0) if index not in taken]
+            occupied |= self._indexes(pod for pod in self.pods if _is_terminating(pod))
+        return [index for index in range(self.job.spec.completions or 0) if index not in occupied]
 
     def delayed(self) -> dict[int, Pod]:
-        """Return the last failed pod of each index that waits for its next one.
+        """Return the last failed pod of each index that waits for its next pod.
 
-        Such a pod is kept: the count of failures is in its annotations, and goes from there to the next pod.
+        Such a pod is kept, because its annotations hold the failure count that the next pod takes over.
         """
         kept: dict[int, Pod] = {}
         done = self.succeeded_indexes | self.failed_indexes | self._indexes(self.active)
@@ -193,10 +195,10 @@ class JobView:
                 kept[index] = pod
         return kept
 
-    # --- the end ---
+    # --- finishing ---
 
-    def ending(self) -> FinishedCondition | None:
-        """Return why the Job is to end, None while it goes on or only waits for its last pods."""
+    def finished_condition(self) -> FinishedCondition | None:
+        """Return the condition with which the Job is to finish, or None."""
         if (met := find_true_condition(self.job, "SuccessCriteriaMet")) is not None:
             return FinishedCondition(True, met.reason or "", met.message or "")
         if (target := find_true_condition(self.job, "FailureTarget")) is not None:
@@ -216,16 +218,16 @@ class JobView:
         return None
 
     def _is_past_backoff_limit(self, limit: int) -> bool:
-        """Count the restarts of containers, where the kubelet tries again by itself."""
+        """Return whether containers that the kubelet restarts have exceeded the backoff limit."""
         if self.job.spec.template.spec.restart_policy != "OnFailure":
             return False
-        living = [pod for pod in self.pods if pod.status.phase in ("Running", "Pending")]
-        statuses = [s for p in living for s in (*p.status.init_container_statuses, *p.status.container_statuses)]
+        running = [pod for pod in self.pods if pod.status.phase in ("Running", "Pending")]
+        statuses = [s for p in running for s in (*p.status.init_container_statuses, *p.status.container_statuses)]
         restarts = sum(status.restart_count or 0 for status in statuses)
         return restarts >= limit if limit else restarts > 0
 
     def remaining_active_deadline(self) -> timedelta | None:
-        """Return until when the Job may be active; None when nothing limits it or it is suspended."""
+        """Return the time until activeDeadlineSeconds; None without a deadline or while suspended."""
         seconds, start = self.job.spec.active_deadline_seconds, self.job.status.start_time
         if seconds is None or start is None or is_suspended(self.job):
             return None
@@ -253,12 +255,12 @@ class JobView:
         return None
 
     def is_complete(self, active: int) -> bool:
-        """Say whether enough has succeeded, and nothing is active any more."""
+        """Return whether enough pods have succeeded and none is active."""
         wanted = self.job.spec.completions
         return active == 0 and (self.succeeded > 0 if wanted is None else self.succeeded >= wanted)
 
 
-def _is_going(pod: Pod) -> bool:
+def _is_terminating(pod: Pod) -> bool:
     return is_deleting(pod) and pod.status.phase not in ("Succeeded", "Failed")
 
 

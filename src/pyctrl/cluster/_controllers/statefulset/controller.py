@@ -1,7 +1,7 @@
-"""StatefulSets: pods with names, numbers and claims of their own, made, replaced and dismissed in order.
+"""StatefulSet controller: pods with stable names, ordinals and claims, created, updated and deleted in order.
 
-The rules are those of kube-controller-manager's statefulset controller (pkg/controller/statefulset). What is done next
-is decided in `_statefulset_plan`; here it is done and reported.
+The rules are those of kube-controller-manager's statefulset controller (pkg/controller/statefulset). `plan` decides the
+next steps; this file takes them and updates the status.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pyctrl.api import LabelSelector, is_deleting
 from pyctrl.client import Preconditions, merge_from
 from pyctrl.cluster._controllers.controller_history import ControllerHistory, hash_controller_revision, template_of
 from pyctrl.cluster._controllers.controller_ref_manager import ControllerRefManager, enqueue_adopters, index_orphans
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._controllers.pod_control import is_available, is_ready, time_until_available
 from pyctrl.cluster._controllers.statefulset.plan import PodAction, PodStep, StatefulSetPlan
 from pyctrl.cluster._controllers.statefulset.pods import (
@@ -25,6 +24,7 @@ from pyctrl.cluster._controllers.statefulset.pods import (
 )
 from pyctrl.cluster._controllers.statefulset.volume_claims import VolumeClaimControl
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound
 from pyctrl.kinds.apps.v1 import ControllerRevision, StatefulSet, StatefulSetStatus
@@ -33,11 +33,11 @@ from pyctrl.kinds.core.v1 import Pod, PodTemplateSpec
 __all__ = ["StatefulSetReconciler", "add_statefulsets"]
 
 HASH_LABEL = "controller.kubernetes.io/hash"
-AGAIN = timedelta(seconds=1)  # until a claim that is going is looked at again
+CLAIM_RETRY = timedelta(seconds=1)  # the next check for a claim that is being deleted
 
 
 def add_statefulsets(host: ManagedCluster) -> Controller:
-    """Run StatefulSets in a manager."""
+    """Run the StatefulSet controller in a manager."""
     index_orphans(host, Pod)
     index_orphans(host, ControllerRevision)
     return (
@@ -51,12 +51,12 @@ def add_statefulsets(host: ManagedCluster) -> Controller:
 
 
 def selector_of(stateful_set: StatefulSet) -> LabelSelector:
-    """Return which pods can be a set's."""
+    """Return the selector of a StatefulSet's pods."""
     return LabelSelector.from_wire(stateful_set.spec.selector)
 
 
 class StatefulSetReconciler(Reconciler[StatefulSet]):
-    """Does the next steps of a set, and counts its pods."""
+    """Takes the next steps of a StatefulSet, and updates its status."""
 
     def __init__(self, events: LegacyEventRecorder) -> None:
         self._events = events
@@ -66,40 +66,40 @@ class StatefulSetReconciler(Reconciler[StatefulSet]):
         if stateful_set is None:
             return None
         selector = selector_of(stateful_set)
-        revisions = ControllerHistory(
+        history = ControllerHistory(
             self.client, stateful_set, selector, naming=hash_controller_revision, label=HASH_LABEL
         )
-        await revisions.load(stateful_set.status.collision_count or 0)
-        update = await self._revision(stateful_set, revisions)
+        await history.load(stateful_set.status.collision_count or 0)
+        update = await self._revision(stateful_set, history)
         if update is None:
             return None
-        current = revisions.named(stateful_set.status.current_revision) or update
-        run = _StatefulSetSync(self, stateful_set, current, update)
-        await run.find_pods()
+        current = history.get(stateful_set.status.current_revision) or update
+        sync = _StatefulSetSync(self, stateful_set, current, update)
+        await sync.claim_pods()
         if not is_deleting(stateful_set):
-            await run.act()
-        await self._report(stateful_set, run, revisions)
-        live = {current.metadata.name, update.metadata.name, *map(revision_of, run.pods)}
-        await revisions.truncate(live, stateful_set.spec.revision_history_limit)
-        if run.refusal is not None:
-            raise run.refusal
-        return run.again()
+            await sync.act()
+        await self._report(stateful_set, sync, history)
+        live = {current.metadata.name, update.metadata.name, *map(revision_of, sync.pods)}
+        await history.truncate(live, stateful_set.spec.revision_history_limit)
+        if sync.error is not None:
+            raise sync.error
+        return sync.requeue()
 
-    async def _revision(self, stateful_set: StatefulSet, revisions: ControllerHistory) -> ControllerRevision | None:
-        """Return the revision of the present template; of a set that is going only one that is still there."""
+    async def _revision(self, stateful_set: StatefulSet, history: ControllerHistory) -> ControllerRevision | None:
+        """Return the revision of the current template; for a deleted StatefulSet only an existing one."""
         if is_deleting(stateful_set):
-            return revisions.named(stateful_set.status.update_revision)
-        return await revisions.obtain(stateful_set.spec.template)
+            return history.get(stateful_set.status.update_revision)
+        return await history.create_or_update(stateful_set.spec.template)
 
     @property
     def events(self) -> LegacyEventRecorder:
-        """Where its events go."""
+        """The recorder of its Events."""
         return self._events
 
-    async def _report(self, stateful_set: StatefulSet, run: _StatefulSetSync, revisions: ControllerHistory) -> None:
+    async def _report(self, stateful_set: StatefulSet, sync: _StatefulSetSync, history: ControllerHistory) -> None:
         before = stateful_set.deep_copy()
-        status = _status_of(stateful_set, run.pods, run.current.metadata.name, run.update.metadata.name)
-        status.collision_count = revisions.collisions
+        status = _status_of(stateful_set, sync.pods, sync.current.metadata.name, sync.update.metadata.name)
+        status.collision_count = history.collisions
         stateful_set.status = status
         if status.to_wire() != before.status.to_wire():
             try:
@@ -109,7 +109,7 @@ class StatefulSetReconciler(Reconciler[StatefulSet]):
 
 
 class _StatefulSetSync:
-    """One reconcile of one set."""
+    """One reconcile of one StatefulSet."""
 
     def __init__(
         self,
@@ -122,69 +122,68 @@ class _StatefulSetSync:
         self._set = stateful_set
         self.current, self.update = current, update
         self.pods: list[Pod] = []
-        #: The first thing that the server refused.
-        self.refusal: ApiError | None = None
+        #: The first error.
+        self.error: ApiError | None = None
         self._claims = VolumeClaimControl(self._client, self._events, stateful_set)
 
-    async def find_pods(self) -> None:
-        """Look for the set's pods, as they are now."""
-        claims = ControllerRefManager(self._client, Pod)
-        self.pods = await claims.settle(
+    async def claim_pods(self) -> None:
+        """Claim the current pods of the StatefulSet."""
+        self.pods = await ControllerRefManager(self._client, Pod).claim(
             self._set, selector_of(self._set), is_adoptable=lambda pod: ordinal_of(pod, self._set) is not None
         )
 
-    def again(self) -> Result | None:
-        """Come back when a pod has been ready for long enough, or a claim may have gone: nothing else tells of it."""
+    def requeue(self) -> Result | None:
+        """Requeue for a pod that becomes available, or for a claim that is being deleted: neither triggers an event."""
         waits = [time_until_available(pod, self._set.spec.min_ready_seconds) for pod in self.pods]
-        waits += [AGAIN] if self._claims.is_waiting else []
+        waits += [CLAIM_RETRY] if self._claims.is_waiting else []
         soonest = min((wait for wait in waits if wait), default=None)
         return None if soonest is None else Result(requeue_after=soonest)
 
     async def act(self) -> None:
-        """Do what is to be done now, up to what is refused."""
+        """Take the steps of the plan, up to the first batch with an error."""
         steps = StatefulSetPlan(self._set, self.pods, self.update.metadata.name).steps()
-        refused_in = None
+        failed_batch = None
         for position, step in enumerate(steps):
-            batch = (position + 1).bit_length()  # 1, 2, 4, …: what is refused is refused to all of them mostly
-            if refused_in is not None and batch > refused_in:
+            batch = (position + 1).bit_length()  # 1, 2, 4, …: errors usually concern all pods alike (slowStartBatch)
+            if failed_batch is not None and batch > failed_batch:
                 break
             try:
-                await self._take(step)
+                await self._execute(step)
             except ApiError as error:
                 if isinstance(error, Forbidden) and is_namespace_terminating(error):
                     return
-                self.refusal, refused_in = self.refusal or error, batch
-        if any(step.verb in (PodAction.CREATE, PodAction.DELETE) for step in steps):
-            await self.find_pods()
+                self.error, failed_batch = self.error or error, batch
+        if any(step.action in (PodAction.CREATE, PodAction.DELETE) for step in steps):
+            await self.claim_pods()
 
-    async def _take(self, step: PodStep) -> None:
+    async def _execute(self, step: PodStep) -> None:
         match step:
-            case PodStep(verb=PodAction.CREATE):
+            case PodStep(action=PodAction.CREATE):
                 await self._create(step.ordinal)
-            case PodStep(verb=PodAction.DELETE, pod=Pod() as pod):
+            case PodStep(action=PodAction.DELETE, pod=Pod() as pod):
                 await self._delete(pod)
-            case PodStep(verb=PodAction.KEEP, pod=Pod() as pod):
-                await self._keep(pod, step.ordinal)
+            case PodStep(action=PodAction.UPDATE, pod=Pod() as pod):
+                await self._update(pod, step.ordinal)
             case PodStep(pod=Pod() as pod):
-                await self._claims.keep(pod)
+                await self._claims.sync(pod)
 
     async def _create(self, ordinal: int) -> None:
-        template, revision = self._source(ordinal)
+        template, revision = self._template_for(ordinal)
         pod = new_stateful_set_pod(self._set, template, revision.metadata.name, ordinal)
         try:
             if not await self._claims.prepare(pod):
                 return
             created = await self._client.create(pod)
         except AlreadyExists:
-            raise  # somebody else's pod has the name: upstream makes no event of it, and tries again
+            raise  # another owner's pod has the name: upstream records no Event and retries
         except ApiError as error:
-            await self._tell("Create", pod, error)
+            await self._record("Create", pod, error)
             raise
-        await self._claims.keep(created)
-        await self._tell("Create", pod)
+        await self._claims.sync(created)
+        await self._record("Create", pod)
 
-    def _source(self, ordinal: int) -> tuple[PodTemplateSpec, ControllerRevision]:
-        """Return the template of a pod: below the partition the one that the set had before its update."""
+    def _template_for(self, ordinal: int) -> tuple[PodTemplateSpec, ControllerRevision]:
+        """Return the template and revision of a pod: below the partition those from before the update."""
         strategy = self._set.spec.update_strategy
         if strategy.type != "OnDelete" and self.current.metadata.name != self.update.metadata.name:
             ordinals = self._set.spec.ordinals
@@ -199,27 +198,27 @@ class _StatefulSetSync:
         except (NotFound, Conflict):
             return
         except ApiError as error:
-            await self._tell("Delete", pod, error)
+            await self._record("Delete", pod, error)
             raise
-        await self._tell("Delete", pod)
+        await self._record("Delete", pod)
 
-    async def _keep(self, pod: Pod, ordinal: int) -> None:
-        """Give a pod and its claims what they should have, and tell when something was missing."""
-        is_changed = await self._claims.keep(pod)
+    async def _update(self, pod: Pod, ordinal: int) -> None:
+        """Update the identity of a pod and its claims, and record an Event if anything changed."""
+        is_changed = await self._claims.sync(pod)
         if not identity_matches(pod):
             before = pod.deep_copy()
             pod.metadata.labels |= identity_labels(pod.metadata.name, ordinal)
             await self._client.patch(pod, merge_from(before))
             is_changed = True
         if is_changed:
-            await self._tell("Update", pod)
+            await self._record("Update", pod)
 
-    async def _tell(self, verb: str, pod: Pod, error: ApiError | None = None) -> None:
-        what = f"{verb} Pod {pod.metadata.name} in StatefulSet {self._set.metadata.name}"
+    async def _record(self, verb: str, pod: Pod, error: ApiError | None = None) -> None:
+        subject = f"{verb} Pod {pod.metadata.name} in StatefulSet {self._set.metadata.name}"
         if error is None:
-            await self._events.normal(self._set, f"Successful{verb}", f"{what} successful")
+            await self._events.normal(self._set, f"Successful{verb}", f"{subject} successful")
         elif not (isinstance(error, Forbidden) and is_namespace_terminating(error)):
-            await self._events.warning(self._set, f"Failed{verb}", f"{what} failed error: {error.message}")
+            await self._events.warning(self._set, f"Failed{verb}", f"{subject} failed error: {error.message}")
 
 
 def _status_of(stateful_set: StatefulSet, pods: Sequence[Pod], current: str, update: str) -> StatefulSetStatus:

@@ -1,8 +1,9 @@
-"""What a StatefulSet does next: pure decisions over its pods.
+"""The next steps of a StatefulSet, decided from its pods alone.
 
-The rules are those of kube-controller-manager's stateful_set_control.go (pkg/controller/statefulset): with
-``OrderedReady`` one thing at a time, and nothing while a pod of a lower number is not available; with ``Parallel``
-everything that is missing or too much at once. Updates go from the highest number down, one pod at a time, in both.
+The rules are those of kube-controller-manager's stateful_set_control.go (pkg/controller/statefulset). With
+``OrderedReady`` there is one step at a time, and none while a pod with a lower ordinal is unavailable. With
+``Parallel`` all missing pods are created and all surplus pods deleted at once. Both update from the highest ordinal
+down, one pod at a time.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ __all__ = ["PodAction", "PodStep", "StatefulSetPlan"]
 
 
 class PodAction(Enum):
-    """What is done to a pod."""
+    """What a step does to a pod."""
 
-    CREATE = "create"  # it is missing
-    DELETE = "delete"  # it has ended, is one too many, or is of an old template
-    KEEP = "keep"  # its labels and claims are made what they should be
-    CLAIM = "claim"  # its claims are; the rest does not matter now
+    CREATE = "create"  # the pod is missing
+    DELETE = "delete"  # the pod has finished, is surplus, or is of an old revision
+    UPDATE = "update"  # its labels and claims are updated
+    UPDATE_CLAIMS = "update claims"  # only its claims are updated
 
 
 @dataclass(frozen=True, slots=True)
 class PodStep:
-    """One thing to do."""
+    """One step of a plan."""
 
-    verb: PodAction
+    action: PodAction
     ordinal: int
-    #: None when it is to be created.
+    #: None for CREATE.
     pod: Pod | None = None
 
 
@@ -43,78 +44,78 @@ class StatefulSetPlan:
     """The steps of one reconcile.
 
     Args:
-        stateful_set: as it is wanted.
-        pods: those of its name.
-        update: the name of the revision that all pods shall have in the end.
+        stateful_set: the StatefulSet.
+        pods: its pods.
+        update: the name of the update revision.
     """
 
     def __init__(self, stateful_set: StatefulSet, pods: Sequence[Pod], update: str) -> None:
         self._set, self._update = stateful_set, update
         by_ordinal = {ordinal_of(pod, stateful_set): pod for pod in pods}
-        #: What there is of each wanted number.
-        self.slots: dict[int, Pod | None] = {o: by_ordinal.get(o) for o in ordinals(stateful_set)}
-        surplus = sorted((o for o in by_ordinal if o is not None and o not in self.slots), reverse=True)
-        #: The pods that are too many, the highest number first.
+        #: The pod of each ordinal in range, or None.
+        self.replicas: dict[int, Pod | None] = {o: by_ordinal.get(o) for o in ordinals(stateful_set)}
+        surplus = sorted((o for o in by_ordinal if o is not None and o not in self.replicas), reverse=True)
+        #: The surplus pods, the highest ordinal first (condemned, as upstream).
         self.condemned: list[Pod] = [by_ordinal[o] for o in surplus]
         self._is_ordered = stateful_set.spec.pod_management_policy != "Parallel"
 
     def steps(self) -> list[PodStep]:
-        """Return what is to be done now, in this order."""
-        steps, is_settled = self._fill()
-        if not is_settled:
+        """Return the steps to take now, in order."""
+        steps, may_continue = self._create_missing()
+        if not may_continue:
             return steps
-        steps += [PodStep(PodAction.CLAIM, self._ordinal(pod), pod) for pod in self.condemned]
+        steps += [PodStep(PodAction.UPDATE_CLAIMS, self._ordinal(pod), pod) for pod in self.condemned]
         steps += self._scale_down()
         if not (self._is_ordered and self.condemned):
-            steps += self._renew()
+            steps += self._rolling_update()
         return steps
 
-    def _fill(self) -> tuple[list[PodStep], bool]:
-        """Make what is missing, replace what has ended; says whether all that comes after may go on."""
+    def _create_missing(self) -> tuple[list[PodStep], bool]:
+        """Create missing pods and delete finished ones; return whether the plan may continue."""
         steps: list[PodStep] = []
-        for ordinal, pod in self.slots.items():
+        for ordinal, pod in self.replicas.items():
             if pod is None:
                 steps.append(PodStep(PodAction.CREATE, ordinal))
             elif _is_terminal(pod):
                 steps += [] if is_deleting(pod) else [PodStep(PodAction.DELETE, ordinal, pod)]
-            elif not self._is_ordered or self._is_settled(pod):
-                steps.append(PodStep(PodAction.KEEP, ordinal, pod))
+            elif not self._is_ordered or self._is_available(pod):
+                steps.append(PodStep(PodAction.UPDATE, ordinal, pod))
                 continue
             elif pod.status.phase == "Pending":
-                steps.append(PodStep(PodAction.CLAIM, ordinal, pod))
+                steps.append(PodStep(PodAction.UPDATE_CLAIMS, ordinal, pod))
             if self._is_ordered:
                 return steps, False
         return steps, True
 
     def _scale_down(self) -> list[PodStep]:
-        """Take those that are too many; in order, only while nothing else is unavailable."""
+        """Delete surplus pods; with ordered management only one, and only if no other pod is unavailable."""
         candidates = self.condemned
         if self._is_ordered:
             first = self._first_unavailable()
-            candidates = [pod for pod in candidates[:1] if self._is_settled(pod) or pod is first]
+            candidates = [pod for pod in candidates[:1] if self._is_available(pod) or pod is first]
         return [PodStep(PodAction.DELETE, self._ordinal(pod), pod) for pod in candidates if not is_deleting(pod)]
 
-    def _renew(self) -> Iterator[PodStep]:
-        """Replace the next pod of an old revision, when all above it are available."""
+    def _rolling_update(self) -> Iterator[PodStep]:
+        """Delete the next pod of an old revision, if all pods with higher ordinals are available."""
         strategy = self._set.spec.update_strategy
         if strategy.type == "OnDelete":
             return
         partition = (strategy.rolling_update.partition or 0) if strategy.rolling_update is not None else 0
-        for ordinal, pod in reversed(list(self.slots.items())[partition:]):
+        for ordinal, pod in reversed(list(self.replicas.items())[partition:]):
             if pod is None or _is_terminal(pod):
-                return  # it is being created or replaced
+                return  # the pod is being created or replaced
             if revision_of(pod) != self._update and not is_deleting(pod):
                 yield PodStep(PodAction.DELETE, ordinal, pod)
                 return
-            if not self._is_settled(pod):
+            if not self._is_available(pod):
                 return
 
     def _first_unavailable(self) -> Pod | None:
-        """Return the unavailable pod of the lowest number; those that are wanted come first."""
-        present = [pod for pod in self.slots.values() if pod is not None]
-        return next((pod for pod in (*present, *reversed(self.condemned)) if not self._is_settled(pod)), None)
+        """Return the unavailable pod with the lowest ordinal, pods in range before surplus ones."""
+        present = [pod for pod in self.replicas.values() if pod is not None]
+        return next((pod for pod in (*present, *reversed(self.condemned)) if not self._is_available(pod)), None)
 
-    def _is_settled(self, pod: Pod) -> bool:
+    def _is_available(self, pod: Pod) -> bool:
         is_running = pod.status.phase == "Running" and not is_deleting(pod)
         return is_running and is_available(pod, self._set.spec.min_ready_seconds)
 

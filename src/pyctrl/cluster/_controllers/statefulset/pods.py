@@ -1,4 +1,4 @@
-"""The pods of a StatefulSet: each has a name, a number and claims of its own, and gets them back when it is replaced.
+"""Pods of a StatefulSet: their ordinals, stable identity, revisions and claims.
 
 The rules are those of kube-controller-manager's stateful_set_utils.go (pkg/controller/statefulset).
 """
@@ -38,40 +38,40 @@ _NAME = re.compile(r"(.*)-([0-9]+)")
 
 
 def ordinal_of(pod: Pod, stateful_set: StatefulSet) -> int | None:
-    """Return a pod's number, None when its name is none of the set's."""
+    """Return the ordinal of a pod; None if its name is not one of the StatefulSet's."""
     found = _NAME.fullmatch(pod.metadata.name)
     return int(found[2]) if found and found[1] == stateful_set.metadata.name else None
 
 
 def ordinals(stateful_set: StatefulSet) -> range:
-    """Return the numbers of the pods that a set wants."""
+    """Return the ordinals of the pods that a StatefulSet wants."""
     spec = stateful_set.spec
     start = spec.ordinals.start if spec.ordinals is not None else 0
     return range(start, start + (1 if spec.replicas is None else spec.replicas))
 
 
 def is_in_ordinal_range(pod: Pod, stateful_set: StatefulSet) -> bool:
-    """Say whether a pod's number is one that the set wants."""
+    """Return whether the StatefulSet wants a pod with this ordinal."""
     return ordinal_of(pod, stateful_set) in ordinals(stateful_set)
 
 
 def revision_of(pod: Pod) -> str:
-    """Return the name of the revision that a pod was made of."""
+    """Return the name of the revision that a pod was created from."""
     return pod.metadata.labels.get(REVISION_LABEL, "")
 
 
 def identity_labels(name: str, ordinal: int) -> dict[str, str]:
-    """Return the labels that say which pod of the set it is."""
+    """Return the labels that identify a pod of the StatefulSet."""
     return {NAME_LABEL: name, INDEX_LABEL: str(ordinal)}
 
 
 def identity_matches(pod: Pod) -> bool:
-    """Say whether a pod carries its own name."""
+    """Return whether the identity label of a pod is its name."""
     return pod.metadata.labels.get(NAME_LABEL) == pod.metadata.name
 
 
 def new_stateful_set_pod(stateful_set: StatefulSet, template: PodTemplateSpec, revision: str, ordinal: int) -> Pod:
-    """Return the pod of a number, to be created."""
+    """Return the pod of an ordinal, ready to be created."""
     pod = pod_from_template(template, stateful_set)
     name = f"{stateful_set.metadata.name}-{ordinal}"
     pod.metadata.name = name
@@ -88,7 +88,7 @@ def new_stateful_set_pod(stateful_set: StatefulSet, template: PodTemplateSpec, r
 
 
 def volume_claims_for(stateful_set: StatefulSet, pod: Pod) -> Iterator[PersistentVolumeClaim]:
-    """Return the claims of a pod as they would be created."""
+    """Yield the claims of a pod, ready to be created."""
     for template in stateful_set.spec.volume_claim_templates:
         meta = template.metadata
         yield PersistentVolumeClaim(
@@ -104,10 +104,9 @@ def volume_claims_for(stateful_set: StatefulSet, pod: Pod) -> Iterator[Persisten
 
 
 def claim_owner_references(claim: PersistentVolumeClaim, stateful_set: StatefulSet, pod: Pod) -> list[OwnerReference]:
-    """Return the owners that a claim shall have, by persistentVolumeClaimRetentionPolicy.
+    """Return the owner references of a claim, by persistentVolumeClaimRetentionPolicy.
 
-    A claim that is to go with the set belongs to it; one that is to go with the pod belongs to the pod, from the
-    moment on when the pod is one too many.
+    The StatefulSet owns a claim that is deleted with it. A surplus pod owns a claim that is deleted on scale-down.
     """
     policy = stateful_set.spec.persistent_volume_claim_retention_policy
     goes_with_set = policy is not None and policy.when_deleted == "Delete"

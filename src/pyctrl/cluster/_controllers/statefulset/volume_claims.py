@@ -1,4 +1,4 @@
-"""The volume claims of a StatefulSet's pods: made before the pod, kept after it, owned as the retention policy says."""
+"""Volume claims of a StatefulSet's pods: created before the pod, kept after it, owned by the retention policy."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["VolumeClaimControl"]
 
 
 class VolumeClaimControl:
-    """Looks after the claims of one set."""
+    """Creates the claims of one StatefulSet, and updates their owners."""
 
     def __init__(self, client: CachedClient, events: LegacyEventRecorder, stateful_set: StatefulSet) -> None:
         self._client, self._events, self._set = client, events, stateful_set
-        #: Whether a claim is going that has to be gone before its pod can be made anew.
+        #: True if a claim that is being deleted blocks the creation of its pod.
         self.is_waiting = False
 
     async def prepare(self, pod: Pod) -> bool:
-        """Create the claims of a pod that does not exist yet; False when one of an earlier pod has to go first."""
+        """Create the claims of a new pod; return False if a claim of an earlier pod must be deleted first."""
         for wanted in volume_claims_for(self._set, pod):
             present = await self._client.find(PersistentVolumeClaim, wanted.key)
             if present is None:
@@ -33,10 +33,10 @@ class VolumeClaimControl:
                 return False
         return True
 
-    async def keep(self, pod: Pod) -> bool:
-        """Give the claims of a pod the owners they shall have; says whether anything was different.
+    async def sync(self, pod: Pod) -> bool:
+        """Update the owners of a pod's claims; return whether anything changed.
 
-        One that is missing is made again, for a pod that waits for it.
+        Missing claims of a pending pod are created again.
         """
         is_changed = False
         for wanted in volume_claims_for(self._set, pod):
@@ -56,7 +56,7 @@ class VolumeClaimControl:
         try:
             await self._client.patch(claim, merge_from(before, optimistic_lock=True))
         except (NotFound, Conflict):
-            return False  # it has changed or gone: the next look finds out
+            return False  # changed or deleted meanwhile: the next reconcile retries
         return True
 
     async def _create(self, claim: PersistentVolumeClaim, pod: Pod) -> None:
@@ -74,6 +74,6 @@ class VolumeClaimControl:
 
 
 def _belongs_to_another(claim: PersistentVolumeClaim, pod: Pod) -> bool:
-    """Say whether a claim goes with an earlier pod of the same name."""
+    """Return whether an earlier pod of the same name owns a claim."""
     owners = claim.metadata.owner_references
     return any(ref.kind == "Pod" and ref.name == pod.metadata.name and ref.uid != pod.metadata.uid for ref in owners)

@@ -1,11 +1,11 @@
-"""Ephemeral volumes: a pod that brings a template of a claim gets that claim, which goes with it."""
+"""Ephemeral volume controller: creates the claims of ephemeral volumes, which are deleted with their pod."""
 
 from __future__ import annotations
 
 from pyctrl.api import ObjectMeta, is_controlled_by, is_deleting, set_controller_reference
-from pyctrl.cluster._controllers.namespace import is_namespace_terminating
 from pyctrl.cluster._controllers.volume.pvcprotection import MAY_USE_CLAIMS
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.cluster._namespace_termination import is_namespace_terminating
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result, on_create
 from pyctrl.errors import AlreadyExists, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod, Volume
@@ -14,7 +14,7 @@ __all__ = ["add_ephemeral_volumes"]
 
 
 def add_ephemeral_volumes(host: ManagedCluster) -> None:
-    """Run kube-controller-manager's ephemeral volume controller in a manager."""
+    """Run the ephemeral volume controller in a manager."""
     reconciler = EphemeralVolumeReconciler(LegacyEventRecorder(host.live_client, "ephemeral_volume"))
     Builder(host).reconciles(Pod, predicates=[on_create & MAY_USE_CLAIMS]).options(name="ephemeral-volume").build(
         reconciler
@@ -22,7 +22,7 @@ def add_ephemeral_volumes(host: ManagedCluster) -> None:
 
 
 class EphemeralVolumeReconciler(Reconciler[Pod]):
-    """Makes the claims of a pod's ephemeral volumes, each once; the garbage collector ends them."""
+    """Creates the claims of a new pod's ephemeral volumes; the garbage collector deletes them."""
 
     def __init__(self, recorder: LegacyEventRecorder) -> None:
         self._recorder = recorder
@@ -33,18 +33,18 @@ class EphemeralVolumeReconciler(Reconciler[Pod]):
             return None
         for volume in pod.spec.volumes:
             if volume.ephemeral is not None:
-                await self._make(pod, volume)
+                await self._create(pod, volume)
         return None
 
-    async def _make(self, pod: Pod, volume: Volume) -> None:
+    async def _create(self, pod: Pod, volume: Volume) -> None:
         claim = _claim_of(pod, volume)
         try:
             await self.client.create(claim)
         except AlreadyExists:
             found = await self.client.live.find(PersistentVolumeClaim, claim.key)
             if found is not None and not is_controlled_by(found, pod):
-                said = f'PVC "{claim.key}" was not created for the pod'
-                await self._recorder.warning(pod, "EphemeralVolumeCreationFailed", said)
+                message = f'PVC "{claim.key}" was not created for the pod'
+                await self._recorder.warning(pod, "EphemeralVolumeCreationFailed", message)
         except NotFound:
             return
         except Forbidden as error:
@@ -54,7 +54,7 @@ class EphemeralVolumeReconciler(Reconciler[Pod]):
 
 def _claim_of(pod: Pod, volume: Volume) -> PersistentVolumeClaim:
     template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
-    assert template is not None  # the API server refuses an ephemeral volume without
+    assert template is not None  # required by the API server's validation
     claim = PersistentVolumeClaim(
         metadata=ObjectMeta(
             name=f"{pod.metadata.name}-{volume.name}",

@@ -1,4 +1,4 @@
-"""Does a volume go with a claim, and which one best: the rules of kube-controller-manager's volume binder. No I/O."""
+"""Matching of volumes and claims by the rules of kube-controller-manager's volume binder. No I/O."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 
 __all__ = ["check_volume_claim", "class_of", "find_matching_volume", "is_bound_to_claim", "storage_of"]
 
-BETA_CLASS = "volume.beta.kubernetes.io/storage-class"  # where classes were named before spec.storageClassName
+BETA_CLASS = "volume.beta.kubernetes.io/storage-class"  # the annotation that preceded spec.storageClassName
 
 
 def class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
-    """Return the storage class of a claim or a volume; "" for none. The old annotation wins, as upstream."""
+    """Return the storage class of a claim or a volume, or "". The beta annotation wins, as upstream."""
     return obj.metadata.annotations.get(BETA_CLASS) or obj.spec.storage_class_name or ""
 
 
 def storage_of(obj: PersistentVolume | PersistentVolumeClaim) -> Decimal:
-    """Return how many bytes a volume has or a claim asks for."""
+    """Return the bytes of a volume's capacity or of a claim's request."""
     amounts = obj.spec.capacity if isinstance(obj, PersistentVolume) else obj.spec.resources.requests
     return amounts["storage"].value if "storage" in amounts else Decimal(0)
 
 
 def is_bound_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Whether a volume names a claim; one without uid was reserved by hand, for whatever claim has the name."""
+    """Return whether a volume references a claim; a reference without uid matches any claim of that name."""
     ref = volume.spec.claim_ref
     if ref is None or (ref.namespace, ref.name) != (claim.metadata.namespace, claim.metadata.name):
         return False
@@ -35,7 +35,7 @@ def is_bound_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) ->
 def find_matching_volume(
     claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume], *, only_reserved: bool
 ) -> str:
-    """Return the name of the volume for a claim: one reserved for it, else the smallest that fits; "" for none."""
+    """Return the name of the volume for a claim: one reserved for it, else the smallest match; "" for none."""
     found = [volume for volume in volumes if not is_deleting(volume)]
     reserved = [volume for volume in found if is_bound_to_claim(volume, claim)]
     if reserved:
@@ -53,7 +53,7 @@ def _is_selected(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool
 
 
 def check_volume_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str | None:
-    """Return why a volume cannot be a claim's, as the binder says it; None when it can."""
+    """Return why a volume does not satisfy a claim, in upstream's words; None if it does."""
     if storage_of(volume) < storage_of(claim):
         return "requested PV is too small"
     if class_of(volume) != class_of(claim):

@@ -1,6 +1,6 @@
-"""Claims and volumes find each other: what kube-controller-manager's volume binder and protection do.
+"""Persistent volume controller: binds claims to volumes and reclaims released volumes.
 
-Making volumes is not its part: it says in annotations and Events that a provisioner is waited for, see `_provisioner`.
+It creates no volumes. Annotations and Events request them from an external provisioner, such as `_provisioner`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from pyctrl.api import Key, is_deleting, reference_to, remove_finalizer
-from pyctrl.client import MergePatch, merge_from
+from pyctrl.api import Key, is_deleting, reference_to
+from pyctrl.client import MergePatch
+from pyctrl.cluster._controllers.handlers import no_requests
 from pyctrl.cluster._controllers.volume.matching import (
     check_volume_claim,
     class_of,
     find_matching_volume,
     is_bound_to_claim,
 )
+from pyctrl.cluster._controllers.volume.pvprotection import remove_pv_protection
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
-from pyctrl.cluster._scheduler.scheduler import SELECTED_NODE
+from pyctrl.cluster._well_known import SELECTED_NODE
 from pyctrl.controller import Builder, ManagedCluster, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
@@ -38,9 +40,8 @@ BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
 BETA_STORAGE_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"  # of classes whose volumes are made by hand
+NO_PROVISIONER = "kubernetes.io/no-provisioner"  # the provisioner of classes with static volumes
 RESYNC = timedelta(seconds=15)  # kube-controller-manager's --pvclaimbinder-sync-period
-PROTECTION = "kubernetes.io/pv-protection"  # put on every new volume by the API server
 
 
 def add_persistent_volumes(host: ManagedCluster) -> None:
@@ -51,7 +52,7 @@ def add_persistent_volumes(host: ManagedCluster) -> None:
         Builder(host)
         .reconciles(PersistentVolumeClaim)
         .watches(PersistentVolume, mapped(_claim_of))
-        .watches(StorageClass, mapped(_no_requests))
+        .watches(StorageClass, no_requests)
         .options(name="persistentvolume-binder")
         .build(binder)
     )
@@ -73,20 +74,15 @@ def _claim_of(volume: PersistentVolume) -> list[Request]:
     return [Request(ref.namespace or "", ref.name or "")] if ref is not None else []
 
 
-def _no_requests(found: StorageClass) -> list[Request]:
-    """Classes are looked up, and ask for nobody: see `PersistentVolumeClaimReconciler`."""
-    return []
-
-
 class PersistentVolumeClaimReconciler(Reconciler[PersistentVolumeClaim]):
-    """Binds a claim to a volume that is there, asks for one that is not, and sees when a bound one is lost.
+    """Binds a claim to an existing volume, else requests one, and detects the loss of a bound volume.
 
-    As upstream, a claim that waits does not hear of new volumes and classes: it looks again after a while.
+    As upstream, new volumes and classes do not enqueue an unbound claim: it is resynced periodically.
     """
 
     def __init__(self, recorder: LegacyEventRecorder) -> None:
         self._recorder = recorder
-        self._told: dict[str, str] = {}  # what was last said of a claim, by its uid
+        self._last_messages: dict[str, str] = {}  # the last Event message about each claim, by uid
 
     async def reconcile(self, request: Request) -> Result | None:
         claim = await self.client.find(PersistentVolumeClaim, request.key)
@@ -94,26 +90,26 @@ class PersistentVolumeClaimReconciler(Reconciler[PersistentVolumeClaim]):
             return None
         try:
             if BIND_COMPLETED in claim.metadata.annotations:
-                await self._check(claim)
+                await self._sync_bound(claim)
             elif not is_deleting(claim):
                 await self._sync_unbound(claim)
                 return Result.after(RESYNC)
         except (NotFound, Conflict):
-            return None  # it, or the volume, has changed or gone: that event tells
+            return None  # claim or volume changed or deleted meanwhile: that event triggers a reconcile
         return None
 
-    async def _check(self, claim: PersistentVolumeClaim) -> None:
-        """Look after a bound claim: its volume may be lost, or may have grown."""
+    async def _sync_bound(self, claim: PersistentVolumeClaim) -> None:
+        """Update a bound claim, whose volume may be lost or expanded."""
         volume = await self.client.find(PersistentVolume, Key("", claim.spec.volume_name or ""))
         if volume is not None and is_bound_to_claim(volume, claim):
-            self._told.pop(claim.metadata.uid, None)
+            self._last_messages.pop(claim.metadata.uid, None)
             await self._report_bound(claim, volume)
         elif await self._set_unbound(claim, "Lost"):
-            said = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
-            await self._recorder.warning(claim, "ClaimLost", said)
+            message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
+            await self._recorder.warning(claim, "ClaimLost", message)
 
     async def _set_unbound(self, claim: PersistentVolumeClaim, phase: str) -> bool:
-        """Say that a claim has nothing; whether that was news."""
+        """Clear the status of a claim without a volume; return whether it changed."""
         status = claim.status
         if status.phase == phase and not status.access_modes and not status.capacity:
             return False
@@ -140,20 +136,24 @@ class PersistentVolumeClaimReconciler(Reconciler[PersistentVolumeClaim]):
         return next((volume for volume in volumes if volume.metadata.name == name), None)
 
     async def _requested_volume(self, claim: PersistentVolumeClaim, name: str) -> PersistentVolume | None:
-        """Return the volume that a claim asks for by name, unless it is another's or does not fit."""
+        """Return the volume that a claim names, unless it is bound elsewhere or does not match."""
         volume = await self.client.find(PersistentVolume, Key("", name))
         if volume is None or is_bound_to_claim(volume, claim):
             return volume
         if volume.spec.claim_ref is not None:
-            await self._tell(claim, "Warning", "FailedBinding", f'volume "{name}" already bound to a different claim.')
-        elif why := check_volume_claim(volume, claim):
-            await self._tell(claim, "Warning", "VolumeMismatch", f'Cannot bind to requested volume "{name}": {why}')
+            await self._record(
+                claim, "Warning", "FailedBinding", f'volume "{name}" already bound to a different claim.'
+            )
+        elif reason := check_volume_claim(volume, claim):
+            await self._record(
+                claim, "Warning", "VolumeMismatch", f'Cannot bind to requested volume "{name}": {reason}'
+            )
         else:
             return volume
         return None
 
     async def _waits_for_consumer(self, claim: PersistentVolumeClaim) -> bool:
-        """Whether the claim's class binds when a pod needs it, and none has been scheduled yet."""
+        """Return whether the claim's class binds at first use and no node is selected yet."""
         found = await self._class(claim)
         is_delayed = found is not None and found.volume_binding_mode == "WaitForFirstConsumer"
         return is_delayed and SELECTED_NODE not in claim.metadata.annotations
@@ -162,10 +162,10 @@ class PersistentVolumeClaimReconciler(Reconciler[PersistentVolumeClaim]):
         name = class_of(claim)
         return await self.client.find(StorageClass, Key("", name)) if name else None
 
-    # -- binding -----------------------------------------------------------------------------------------------
+    # --- binding ---
 
     async def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
-        """Bind both sides, the volume first: who finds it taken looks for another one."""
+        """Bind both sides, the volume first: a claim whose volume is taken meanwhile looks for another one."""
         ref = volume.spec.claim_ref
         if ref is None or not ref.uid:
             volume = await self._claim(volume, claim, by_controller=ref is None)
@@ -188,7 +188,7 @@ class PersistentVolumeClaimReconciler(Reconciler[PersistentVolumeClaim]):
         )
 
     async def _report_bound(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
-        """Say in the claim's status what it has got. What grows later is told by who makes it grow."""
+        """Write the status of a bound claim. The resizer updates the capacity of expanded volumes."""
         status = {"phase": "Bound", "accessModes": volume.spec.access_modes}
         present = claim.status
         if (present.phase, present.access_modes) == (status["phase"], status["accessModes"]) and present.capacity:
@@ -196,46 +196,48 @@ class PersistentVolumeClaimReconciler(Reconciler[PersistentVolumeClaim]):
         capacity = {key: str(value) for key, value in volume.spec.capacity.items()}
         await self.client.status.patch(claim, MergePatch({"status": {**status, "capacity": capacity}}))
 
-    # -- asking ------------------------------------------------------------------------------------------------
+    # --- provisioning ---
 
     async def _provision_claim(self, claim: PersistentVolumeClaim) -> None:
-        """Ask the provisioner of the claim's class for a volume, or say why nobody can be asked."""
+        """Request a volume from the provisioner of the claim's class, or record why none can be requested."""
         name, found = class_of(claim), await self._class(claim)
         if not name:
-            said = "no persistent volumes available for this claim and no storage class is set"
-            await self._tell(claim, "Normal", "FailedBinding", said)
+            message = "no persistent volumes available for this claim and no storage class is set"
+            await self._record(claim, "Normal", "FailedBinding", message)
         elif found is None:
-            said = f'storageclass.storage.k8s.io "{name}" not found'
-            await self._tell(claim, "Warning", "ProvisioningFailed", said)
+            message = f'storageclass.storage.k8s.io "{name}" not found'
+            await self._record(claim, "Warning", "ProvisioningFailed", message)
         elif await self._waits_for_consumer(claim):
-            said = "waiting for first consumer to be created before binding"
-            await self._tell(claim, "Normal", "WaitForFirstConsumer", said)
+            message = "waiting for first consumer to be created before binding"
+            await self._record(claim, "Normal", "WaitForFirstConsumer", message)
         elif found.provisioner == NO_PROVISIONER:
-            await self._tell(claim, "Warning", "ProvisioningFailed", f"no volume plugin matched name: {NO_PROVISIONER}")
+            await self._record(
+                claim, "Warning", "ProvisioningFailed", f"no volume plugin matched name: {NO_PROVISIONER}"
+            )
         else:
-            await self._ask(claim, found.provisioner)
+            await self._request_volume(claim, found.provisioner)
 
-    async def _ask(self, claim: PersistentVolumeClaim, provisioner: str) -> None:
+    async def _request_volume(self, claim: PersistentVolumeClaim, provisioner: str) -> None:
         if claim.metadata.annotations.get(STORAGE_PROVISIONER) != provisioner:
             annotations = {STORAGE_PROVISIONER: provisioner, BETA_STORAGE_PROVISIONER: provisioner}
             await self.client.patch(claim, MergePatch({"metadata": {"annotations": annotations}}))
-        said = (
+        message = (
             f"Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the "
             "system administrator. If volume creation is delayed, please verify that the provisioner is running and "
             "correctly registered."
         )
-        await self._tell(claim, "Normal", "ExternalProvisioning", said)
+        await self._record(claim, "Normal", "ExternalProvisioning", message)
 
-    async def _tell(self, claim: PersistentVolumeClaim, type: str, reason: str, message: str) -> None:
-        """Tell of a claim what was not told last: it is looked at with every change of a volume."""
-        if self._told.get(claim.metadata.uid) != message:
-            self._told[claim.metadata.uid] = message
-            tell = self._recorder.warning if type == "Warning" else self._recorder.normal
-            await tell(claim, reason, message)
+    async def _record(self, claim: PersistentVolumeClaim, type: str, reason: str, message: str) -> None:
+        """Record an Event, unless it repeats the last one: a claim is reconciled with every change of a volume."""
+        if self._last_messages.get(claim.metadata.uid) != message:
+            self._last_messages[claim.metadata.uid] = message
+            record = self._recorder.warning if type == "Warning" else self._recorder.normal
+            await record(claim, reason, message)
 
 
 class PersistentVolumeReconciler(Reconciler[PersistentVolume]):
-    """Keeps the phase of a volume, lets it go when it was deleted, and reclaims it when its claim has gone."""
+    """Updates the phase of a volume, removes its protection when it is deleted, and reclaims released volumes."""
 
     def __init__(self, recorder: LegacyEventRecorder) -> None:
         self._recorder = recorder
@@ -246,19 +248,14 @@ class PersistentVolumeReconciler(Reconciler[PersistentVolume]):
             return None
         try:
             if is_deleting(volume) and volume.status.phase != "Bound":
-                await self._unprotect(volume)
+                await remove_pv_protection(self.client, volume)
             else:
-                await self._keep(volume)
+                await self._sync(volume)
         except (NotFound, Conflict):
-            return None  # it has changed or gone: its next event tells
+            return None  # changed or deleted meanwhile: its next event triggers a reconcile
         return None
 
-    async def _unprotect(self, volume: PersistentVolume) -> None:
-        before = volume.deep_copy()
-        if remove_finalizer(volume, PROTECTION):
-            await self.client.patch(volume, merge_from(before, optimistic_lock=True))
-
-    async def _keep(self, volume: PersistentVolume) -> None:
+    async def _sync(self, volume: PersistentVolume) -> None:
         ref = volume.spec.claim_ref
         if ref is None or not ref.uid:
             await self._set_phase(volume, "Available")
@@ -267,7 +264,7 @@ class PersistentVolumeReconciler(Reconciler[PersistentVolume]):
         if claim is not None and claim.metadata.uid == ref.uid:
             if claim.spec.volume_name == volume.metadata.name:
                 await self._set_phase(volume, "Bound")
-            return  # otherwise the claim's turn comes with this volume's event
+            return  # otherwise this volume's event enqueues the claim
         if volume.status.phase != "Failed":
             await self._set_phase(volume, "Released")
             await self._reclaim(volume)
@@ -278,7 +275,7 @@ class PersistentVolumeReconciler(Reconciler[PersistentVolume]):
             await self.client.status.patch(volume, MergePatch({"status": status}))
 
     async def _reclaim(self, volume: PersistentVolume) -> None:
-        """Delete a volume whose policy says so. Those that somebody else has provisioned are his to delete."""
+        """Delete a volume by its reclaim policy, unless an external provisioner created it."""
         spec = volume.spec
         if (
             spec.persistent_volume_reclaim_policy != "Delete"
@@ -288,12 +285,12 @@ class PersistentVolumeReconciler(Reconciler[PersistentVolume]):
             return
         path = spec.host_path.path if spec.host_path is not None else None
         if path is None:
-            why = f'error getting deleter volume plugin for volume "{volume.metadata.name}": '
-            why += "no deletable volume plugin matched"
+            message = f'error getting deleter volume plugin for volume "{volume.metadata.name}": '
+            message += "no deletable volume plugin matched"
         elif re.fullmatch("/tmp/.+", path):
             await self.client.delete(volume)
             return
         else:
-            why = f"host_path deleter only supports /tmp/.+ but received provided {path}"
-        await self._set_phase(volume, "Failed", why)
-        await self._recorder.warning(volume, "VolumeFailedDelete", why)
+            message = f"host_path deleter only supports /tmp/.+ but received provided {path}"
+        await self._set_phase(volume, "Failed", message)
+        await self._recorder.warning(volume, "VolumeFailedDelete", message)

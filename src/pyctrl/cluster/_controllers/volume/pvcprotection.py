@@ -1,21 +1,21 @@
-"""Volume claims: one that a pod uses stays until the pod is gone, though it was deleted."""
+"""PVC protection controller: a deleted claim stays until no pod uses it."""
 
 from __future__ import annotations
 
 from pyctrl.api import is_deleting, remove_finalizer
 from pyctrl.client import merge_from
+from pyctrl.cluster._pod_claims import pod_claim_keys
 from pyctrl.cluster._pod_summary import may_use_claims
-from pyctrl.cluster._scheduler.scheduler import pod_claim_keys
 from pyctrl.controller import Builder, Controller, ManagedCluster, Predicate, Reconciler, Request, Result, mapped
 from pyctrl.errors import Conflict, NotFound
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
 
 __all__ = ["MAY_USE_CLAIMS", "PVCProtectionReconciler", "add_pvc_protection"]
 
-#: A pod may have volumes that are claims.
+#: Accepts changes of pods that may use claims.
 MAY_USE_CLAIMS: Predicate[Pod] = Predicate(lambda observed: any(map(may_use_claims, observed.records)), "uses claims")
 
-FINALIZER = "kubernetes.io/pvc-protection"  # put on every new claim by the API server
+FINALIZER = "kubernetes.io/pvc-protection"  # added to every new claim by the API server
 
 
 def add_pvc_protection(host: ManagedCluster) -> Controller:
@@ -30,12 +30,12 @@ def add_pvc_protection(host: ManagedCluster) -> Controller:
 
 
 def _claims_of(pod: Pod) -> list[Request]:
-    """Return the claims that a pod uses; one without a node does not use anything yet."""
+    """Return the claims that a pod uses; an unscheduled pod uses none."""
     return [Request(*key) for key in pod_claim_keys(pod)] if pod.spec.node_name else []
 
 
 class PVCProtectionReconciler(Reconciler[PersistentVolumeClaim]):
-    """Lets a deleted claim go as soon as no pod uses it, not even one that has ended (upstream's pvc-protection)."""
+    """Removes the finalizer of a deleted claim when no pod uses it, not even a finished one (as upstream)."""
 
     async def reconcile(self, request: Request) -> Result | None:
         claim = await self.client.find(PersistentVolumeClaim, request.key)
@@ -43,11 +43,11 @@ class PVCProtectionReconciler(Reconciler[PersistentVolumeClaim]):
             return None
         for pod in await self.client.list(Pod, namespace=request.namespace):
             if request in _claims_of(pod):
-                return None  # its deletion brings the claim here again
+                return None  # the deletion of the pod enqueues the claim
         before = claim.deep_copy()
         if remove_finalizer(claim, FINALIZER):
             try:
                 await self.client.patch(claim, merge_from(before, optimistic_lock=True))
             except (NotFound, Conflict):
-                return None  # it has changed or gone: its next event tells
+                return None  # changed or deleted meanwhile: its next event triggers a reconcile
         return None

@@ -1,4 +1,4 @@
-"""The plugin OwnerReferencesPermissionEnforcement. The texts are what kube-apiserver 1.36.2 answered with it on."""
+"""Admission plugin OwnerReferencesPermissionEnforcement. The messages are those of a kube-apiserver 1.36.2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Object = dict[str, Any]
 
 
 def rule(verbs: str, resources: str, group: str = "", **names: list[str]) -> Object:
-    """Make a rule."""
+    """Return a rule."""
     return {"verbs": verbs.split(), "apiGroups": [group], "resources": resources.split(), **names}
 
 
@@ -33,7 +33,7 @@ FINALIZE = rule("update", "configmaps/finalizers")
 
 
 class Enforcing(Asker):
-    """A server with RBAC and the plugin; asked as `jane`, or as the administrator."""
+    """A server with RBAC and the plugin; requests are made by `jane` or the administrator."""
 
     def __init__(self) -> None:
         plugins: tuple[AdmissionPluginName, ...] = ("OwnerReferencesPermissionEnforcement",)
@@ -47,7 +47,7 @@ class Enforcing(Asker):
         return super().answer(method, path, body, headers={**own, **(headers or {})}, **query)
 
     def be_jane(self, *rules: Object, cluster: tuple[Object, ...] = ()) -> None:
-        """Give jane rights in `default`, and in the cluster, and ask as her from now on."""
+        """Grant jane rules in `default` and in the cluster, and make the next requests as jane."""
         self.is_admin = True
         for prefix, kind, granted in ((f"{RBAC}/namespaces/default", "Role", rules), (RBAC, "ClusterRole", cluster)):
             role = {"metadata": {"name": "jane"}, "rules": list(granted)}
@@ -57,7 +57,7 @@ class Enforcing(Asker):
         self.is_admin = False
 
     def owned(self, name: str, *owners: Object) -> None:
-        """Have the administrator make a ConfigMap with owners."""
+        """Create a ConfigMap with owners as the administrator."""
         self.is_admin = True
         self.make(name, ownerReferences=list(owners))
 
@@ -68,12 +68,12 @@ def ask() -> Enforcing:
 
 
 def owner(kind: str = "ConfigMap", version: str = "v1", uid: str = "1", **more: Any) -> Object:
-    """Refer to an owner, which need not be there: nobody looks."""
+    """Return a reference to an owner, which need not exist."""
     return {"apiVersion": version, "kind": kind, "name": "owner", "uid": uid, **more}
 
 
 def blocking(kind: str = "ConfigMap", version: str = "v1", uid: str = "1") -> Object:
-    """Refer to an owner that has to wait for the end of what it owns."""
+    """Return a reference to an owner with blockOwnerDeletion."""
     return owner(kind, version, uid, blockOwnerDeletion=True)
 
 
@@ -83,12 +83,12 @@ def create(ask: Asker, *owners: Object) -> tuple[int, Any]:
 
 
 def change(ask: Asker, *owners: Object) -> tuple[int, Any]:
-    """Try to give the ConfigMap `a` other owners."""
+    """Try to change the owners of ConfigMap `a`."""
     return ask("PATCH", f"{CONFIGMAPS}/a", {"metadata": {"ownerReferences": list(owners)}}, headers=MERGE)
 
 
 def test_who_holds_an_owner_back_may_update_its_finalizers(ask: Enforcing) -> None:
-    """Creating with blockOwnerDeletion takes `update` of the owner's finalizers; without it nothing is asked for."""
+    """A create with blockOwnerDeletion requires `update` on the owner's finalizers."""
     ask.be_jane(WRITE)
 
     assert create(ask, blocking()) == (
@@ -112,13 +112,13 @@ def test_who_holds_an_owner_back_may_update_its_finalizers(ask: Enforcing) -> No
 
 @pytest.mark.parametrize(("names", "code"), [(["owner"], 201), (["else"], 403)])
 def test_the_right_may_be_for_one_owner(ask: Enforcing, names: list[str], code: int) -> None:
-    """The name of the owner counts where a rule has names."""
+    """A rule with resourceNames applies to owners of these names."""
     ask.be_jane(WRITE, {**FINALIZE, "resourceNames": names})
     assert create(ask, blocking())[0] == code
 
 
 def test_an_owner_of_the_cluster_takes_a_right_in_the_cluster(ask: Enforcing) -> None:
-    """A role of a namespace is not enough for an owner that lives in none."""
+    """A Role is not enough for a cluster-scoped owner."""
     ask.be_jane(WRITE, rule("update", "nodes/finalizers namespaces/finalizers"))
     assert create(ask, blocking("Node"))[1]["message"] == f'configmaps "a" is forbidden: {NO_FINALIZERS}'
     assert create(ask, blocking("Namespace"))[0] == 403
@@ -132,7 +132,7 @@ def test_an_owner_of_the_cluster_takes_a_right_in_the_cluster(ask: Enforcing) ->
     [("v1", "Nope"), ("apps/v9", "Deployment"), ("nope.example.com/v1", "Nope"), ("v1", "CONFIGMAP")],
 )
 def test_an_owner_that_nobody_knows_cannot_be_held_back(ask: Enforcing, version: str, kind: str) -> None:
-    """A kind that is not served is refused, but only where its deletion is to wait."""
+    """An owner of an unknown kind is rejected with blockOwnerDeletion only."""
     ask.be_jane(WRITE, rule("*", "*", "*"))
     code, status = create(ask, blocking(kind, version))
     assert code == 403
@@ -144,7 +144,7 @@ def test_an_owner_that_nobody_knows_cannot_be_held_back(ask: Enforcing, version:
 
 
 def test_kinds_are_found_as_kube_apiserver_finds_them(ask: Enforcing) -> None:
-    """A kind may be in lower case; a list's resource is guessed."""
+    """A kind can be in lower case; the resource of a list kind is guessed."""
     ask.be_jane(WRITE, FINALIZE)
     assert create(ask, blocking("configmap"))[0] == 201
     assert create(ask, blocking("ConfigMapList"))[0] == 403
@@ -153,7 +153,7 @@ def test_kinds_are_found_as_kube_apiserver_finds_them(ask: Enforcing) -> None:
 
 
 def test_who_changes_owners_may_delete_the_object(ask: Enforcing) -> None:
-    """Adding, changing, reordering and removing owners take `delete`; other changes do not."""
+    """Adding, changing, reordering and removing owners require `delete`; other changes do not."""
     ask.owned("a", owner(), owner(uid="2"))
     ask.be_jane(WRITE)
     told = f'configmaps "a" is forbidden: {NO_DELETE}'
@@ -170,7 +170,7 @@ def test_who_changes_owners_may_delete_the_object(ask: Enforcing) -> None:
 
 
 def test_only_owners_that_are_newly_held_back_are_asked_about(ask: Enforcing) -> None:
-    """What was held back before may stay so, and may be let go."""
+    """Unchanged and removed blockOwnerDeletion require no permission on finalizers."""
     ask.owned("a", blocking())
     ask.be_jane(WRITE, DELETE)
     refusal = f'configmaps "a" is forbidden: {NO_FINALIZERS}'
@@ -182,7 +182,7 @@ def test_only_owners_that_are_newly_held_back_are_asked_about(ask: Enforcing) ->
 
 
 def test_apply_and_replace_are_asked_about_too(ask: Enforcing) -> None:
-    """It does not matter how the write comes."""
+    """The plugin handles all kinds of writes."""
     ask.owned("b")
     ask.be_jane(WRITE)
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "ownerReferences": [blocking()]}}
@@ -194,7 +194,7 @@ def test_apply_and_replace_are_asked_about_too(ask: Enforcing) -> None:
 
 
 def test_a_sub_resource_is_deleted_by_its_own_name(ask: Enforcing) -> None:
-    """Owners written through the status take `delete` of the status; a pod's status is its kubelet's business."""
+    """Owners written through the status require `delete` on the status; a pod's status is exempt."""
     containers = {"containers": [{"name": "c", "image": "i"}]}
     template = {"metadata": {"labels": {"a": "b"}}, "spec": containers}
     deployment = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
@@ -213,7 +213,7 @@ def test_a_sub_resource_is_deleted_by_its_own_name(ask: Enforcing) -> None:
 
 
 def test_a_binding_to_nothing_is_told(ask: Enforcing) -> None:
-    """The refusal says which role is missing, as other refusals do."""
+    """The error has the name of the missing role."""
     ask.be_jane(WRITE)
     ask.is_admin = True
     dangling = {"metadata": {"name": "x"}, "roleRef": {"kind": "Role", "name": "not-there"}, "subjects": [JANE]}
@@ -224,7 +224,7 @@ def test_a_binding_to_nothing_is_told(ask: Enforcing) -> None:
 
 
 def test_it_is_off_unless_it_is_wanted() -> None:
-    """As in kube-apiserver, owners are nobody's business by default."""
+    """The plugin is disabled by default, as in kube-apiserver."""
     ask = Enforcing()
     ask.server = ApiServer(random=Random(1), authorization="RBAC")
     ask.be_jane(WRITE)
@@ -232,6 +232,6 @@ def test_it_is_off_unless_it_is_wanted() -> None:
 
 
 def test_a_plugin_that_is_none_is_refused() -> None:
-    """A slip in a name is told with the names there are."""
-    with pytest.raises(ValueError, match="no admission plugin 'Nope'.*OwnerReferencesPermissionEnforcement"):
+    """The error lists the optional plugins."""
+    with pytest.raises(ValueError, match="unknown admission plugin 'Nope'.*OwnerReferencesPermissionEnforcement"):
         ApiServer(enable_admission_plugins=(cast(AdmissionPluginName, "Nope"),))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
@@ -16,12 +15,13 @@ from pyctrl import _clock
 from pyctrl.api import ObjectMeta, set_controller_reference
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster, Kubelet
-from pyctrl.cluster._controllers.cronjob.schedule import ScheduleError, parse_schedule
 from pyctrl.kinds.batch.v1 import CronJob, CronJobSpec, Job, JobSpec, JobTemplateSpec
 from pyctrl.kinds.core.v1 import Pod
-from tests.unit.cluster._kit import NAMESPACE, key, template, told
+from tests.unit.cluster._workloads import NAMESPACE, events_of, key, template
 
 NIGHTLY = key("nightly")
+
+
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
@@ -58,7 +58,7 @@ def minute(time: datetime) -> int:
 
 
 async def test_a_job_is_made_when_it_is_time(client: Client) -> None:
-    """Its name is of the minute, it belongs to the CronJob, and the status tells of it while it runs and after."""
+    """The Job is named by its minute, is owned by the CronJob, and is in its status during and after the run."""
     began = _clock.now()
     await create(client, "*/5 * * * *")
     at = began.replace(second=0, microsecond=0) + timedelta(minutes=5)
@@ -73,14 +73,14 @@ async def test_a_job_is_made_when_it_is_time(client: Client) -> None:
     assert [ref.kind for ref in job.metadata.owner_references if ref.controller] == ["CronJob"]
     done = await wait_for(client, CronJob, NIGHTLY, lambda found: not found.status.active)
     assert done.status.last_successful_time is not None
-    assert await told(client, "nightly") == [
+    assert await events_of(client, "nightly") == [
         f"SuccessfulCreate: Created job {name} x1",
         f"SawCompletedJob: Saw completed job: {name}, condition: Complete x1",
     ]
 
 
 async def test_history_is_limited(client: Client) -> None:
-    """Of the Jobs that have ended the newest stay, with their pods; the others go, with theirs."""
+    """The newest finished Jobs are kept with their pods, the others deleted."""
     await create(client, "* * * * *", successful_jobs_history_limit=2)
     await asyncio.sleep(330)
     found = await names(client)
@@ -90,7 +90,7 @@ async def test_history_is_limited(client: Client) -> None:
 
 @pytest.mark.parametrize(("policy", "jobs"), [("Allow", 3), ("Forbid", 1), ("Replace", 1)])
 async def test_runs_that_overlap(policy: str, jobs: int) -> None:
-    """Jobs run side by side, or the next waits for its turn, or it takes the place of the one before."""
+    """By policy, Jobs run concurrently, the next one is skipped, or it replaces the running one."""
     cluster = Cluster(random=Random(1), kubelet=Kubelet(job_seconds=10_000))
     async with cluster, cluster.client() as client:
         await create(client, "*/2 * * * *", concurrency_policy=policy)
@@ -98,12 +98,12 @@ async def test_runs_that_overlap(policy: str, jobs: int) -> None:
         found = await names(client)
         assert len(found) == jobs
         assert (f"nightly-{minute(_clock.now())}" in found) is (policy != "Forbid")
-        events = " ".join(await told(client, "nightly"))
+        events = " ".join(await events_of(client, "nightly"))
         assert ("JobAlreadyActive" in events, "SuccessfulDelete" in events) == (policy == "Forbid", policy == "Replace")
 
 
 async def test_a_suspended_one_waits(client: Client) -> None:
-    """Nothing is started; resumed, the last run that was missed is made up for, and only that one."""
+    """Nothing starts while suspended; after resuming, only the last missed run starts."""
     await create(client, "*/2 * * * *", suspend=True)
     await asyncio.sleep(11 * 60)
     assert await names(client) == []
@@ -113,7 +113,7 @@ async def test_a_suspended_one_waits(client: Client) -> None:
 
 
 async def test_too_late_is_too_late(client: Client) -> None:
-    """A run that could not start before its deadline is left out."""
+    """A run that missed its starting deadline is skipped."""
     await create(client, "*/6 * * * *", suspend=True, starting_deadline_seconds=60)
     await asyncio.sleep(9 * 60)
     await change(client, suspend=False)
@@ -124,7 +124,7 @@ async def test_too_late_is_too_late(client: Client) -> None:
 
 
 async def test_times_are_those_of_the_zone(client: Client) -> None:
-    """Kathmandu is 5:45 ahead: its full hours are a quarter past, and the Job's annotation says it in that zone."""
+    """With the offset 5:45 of Kathmandu, full hours are at a quarter past UTC, and the annotation is in that zone."""
     await create(client, "0 * * * *", time_zone="Asia/Kathmandu")
     (job,) = await wait_for_list(client, Job, lambda jobs: len(jobs) == 1, timeout=1000)
     assert job.metadata.annotations[SCHEDULED] == "2026-01-01T06:00:00+05:45"
@@ -137,72 +137,29 @@ async def test_times_are_those_of_the_zone(client: Client) -> None:
         ({"schedule": "* * * * *", "time_zone": "Mars/Base"}, "UnknownTimeZone: invalid timeZone: "),
     ],
 )
-async def test_what_cannot_be_understood_is_told(client: Client, spec: dict[str, str], event: str) -> None:
-    """An event says what is wrong, and nothing runs."""
+async def test_an_invalid_schedule_is_reported(client: Client, spec: dict[str, str], event: str) -> None:
+    """An invalid schedule or zone causes an event, and nothing runs."""
     await create(client, **spec)
     await asyncio.sleep(300)
     assert await names(client) == []
-    assert (await told(client, "nightly"))[0].startswith(event)
+    assert (await events_of(client, "nightly"))[0].startswith(event)
 
 
 async def test_a_job_that_is_missing_is_forgotten(client: Client) -> None:
-    """A running Job that somebody deletes is active no longer."""
+    """A deleted Job is removed from the active list."""
     await create(client, "*/5 * * * *")
     await wait_for(client, CronJob, NIGHTLY, lambda found: bool(found.status.active), timeout=400)
     (name,) = await names(client)
     await client.delete(Job, key(name), propagation="Background")
     await wait_for(client, CronJob, NIGHTLY, lambda found: not found.status.active)
-    assert f"MissingJob: Active job went missing: {name} x1" in await told(client, "nightly")
+    assert f"MissingJob: Active job went missing: {name} x1" in await events_of(client, "nightly")
 
 
 async def test_a_job_made_by_hand_counts_when_it_is_done(client: Client) -> None:
-    """As `kubectl create job --from` makes it: it is the CronJob's, and its success is remembered."""
+    """The success of a Job of `kubectl create job --from` is recorded."""
     cron_job = await create(client, "@yearly")
     by_hand = Job(metadata=ObjectMeta(name="by-hand", namespace=NAMESPACE), spec=cron_job.spec.job_template.spec)
     set_controller_reference(cron_job, by_hand)
     await client.create(by_hand)
     done = await wait_for(client, CronJob, NIGHTLY, lambda found: found.status.last_successful_time is not None)
     assert done.status.last_schedule_time is None
-
-
-# --- schedules by themselves ---
-
-
-def following(text: str, after: datetime, number: int, zone: str | None = None) -> list[str]:
-    """Return the next times of a schedule, written in its zone."""
-    found, time = [], after
-    schedule = parse_schedule(text, ZoneInfo(zone) if zone else None)
-    for _ in range(number):
-        time = schedule.next(time) or after
-        found.append(time.astimezone(ZoneInfo(zone) if zone else UTC).strftime("%m-%d %H:%M"))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("text", "times"),
-    [
-        ("*/20 1-2 * * *", ["01-01 01:00", "01-01 01:20", "01-01 01:40", "01-01 02:00"]),
-        ("0 0 13 * FRI", ["01-02 00:00", "01-09 00:00", "01-13 00:00", "01-16 00:00"]),  # day or weekday
-        ("0 0 */10 * MON", ["01-01 00:00", "01-05 00:00", "01-11 00:00", "01-12 00:00"]),  # a step is no star
-        ("0 0 ? * 1,3", ["01-05 00:00", "01-07 00:00", "01-12 00:00", "01-14 00:00"]),
-        ("@hourly", ["01-01 00:00", "01-01 01:00", "01-01 02:00", "01-01 03:00"]),
-        ("@every 1h30m", ["01-01 01:29", "01-01 02:59", "01-01 04:29", "01-01 05:59"]),
-    ],
-)
-def test_schedules_mean_what_kubernetes_means(text: str, times: list[str]) -> None:
-    """Five fields, names for them, and intervals."""
-    assert following(text, datetime(2025, 12, 31, 23, 59, 30, tzinfo=UTC), 4) == times
-
-
-def test_hours_that_are_skipped_or_come_twice() -> None:
-    """When clocks go forward a run in the lost hour is left out; when they go back one in that hour comes twice."""
-    spring, autumn = datetime(2026, 3, 28, tzinfo=UTC), datetime(2026, 10, 24, 12, tzinfo=UTC)
-    assert following("30 2 * * *", spring, 2, "Europe/Berlin") == ["03-28 02:30", "03-30 02:30"]
-    assert following("30 2 * * *", autumn, 3, "Europe/Berlin") == ["10-25 02:30", "10-25 02:30", "10-26 02:30"]
-
-
-@pytest.mark.parametrize("text", ["", "* * * *", "* * * * * *", "x * * * *", "@every soon", "0 0 31 2 *"])
-def test_what_is_no_schedule_is_refused(text: str) -> None:
-    """With an error of its own."""
-    with pytest.raises(ScheduleError):
-        parse_schedule(text)

@@ -1,4 +1,4 @@
-"""DaemonSets in virtual time, on pretend nodes.
+"""DaemonSets on simulated nodes, in virtual time.
 
 What is expected was compared with a kube-controller-manager 1.36 that did the same.
 """
@@ -14,28 +14,26 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pyctrl.api import Key, ObjectMeta, is_deleting
+from pyctrl.api import Key, is_deleting
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
 from pyctrl.cluster import Cluster, Kubelet
-from pyctrl.cluster._controllers.daemonset.plan import DaemonSetPlan
 from pyctrl.kinds.apps.v1 import (
     ControllerRevision,
     DaemonSet,
-    DaemonSetSpec,
     DaemonSetUpdateStrategy,
-    RollingUpdateDaemonSet,
 )
-from pyctrl.kinds.core.v1 import Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus, Taint
-from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import LABELS, NAMESPACE, image_of, key, pods_of, set_phase, template, told, until_pods
+from pyctrl.kinds.core.v1 import Node, Pod
+from tests.unit.cluster._daemonsets import AGENT, daemon_set, node, rolling
+from tests.unit.cluster._workloads import (
+    events_of,
+    image_of,
+    pods_of,
+    set_phase,
+    template,
+    until_pods,
+)
 
 NODES = ("a", "b", "c")
-AGENT = key("agent")
-
-
-def node(name: str, *taints: Taint, **labels: str) -> Node:
-    """Make a node."""
-    return Node(metadata=ObjectMeta(name=name, labels=labels), spec=NodeSpec(taints=list(taints)))
 
 
 @pytest_asyncio.fixture
@@ -45,22 +43,6 @@ async def client() -> AsyncIterator[Client]:
     kubelet = Kubelet(ready_seconds=5)
     async with Cluster(random=Random(1), nodes=nodes, kubelet=kubelet) as cluster, cluster.client() as client:
         yield client
-
-
-def daemon_set(strategy: DaemonSetUpdateStrategy | None = None, **spec: Any) -> DaemonSet:
-    """Make a DaemonSet; ``spec`` is that of its pods."""
-    made = DaemonSetSpec(
-        selector=LabelSelector(match_labels=LABELS),
-        template=template(**spec),
-        update_strategy=strategy or DaemonSetUpdateStrategy(),
-    )
-    return DaemonSet(metadata=ObjectMeta(name=AGENT.name, namespace=NAMESPACE), spec=made)
-
-
-def rolling(*, surge: int | str = 0, unavailable: int | str = 1) -> DaemonSetUpdateStrategy:
-    """Make an update strategy."""
-    limits = RollingUpdateDaemonSet(max_surge=surge, max_unavailable=unavailable)
-    return DaemonSetUpdateStrategy(type="RollingUpdate", rolling_update=limits)
 
 
 async def change(client: Client, **spec: Any) -> None:
@@ -80,7 +62,7 @@ async def ready(client: Client, number: int) -> DaemonSet:
 
 
 async def test_each_node_that_fits_gets_a_pod(client: Client) -> None:
-    """One pod for each node, bound to it by its affinity, with what daemons tolerate."""
+    """Each eligible node gets one pod, pinned by affinity and with the tolerations of daemons."""
     await client.create(daemon_set())
     done = await ready(client, 3)
     assert done.status.to_wire() == {
@@ -101,7 +83,7 @@ async def test_each_node_that_fits_gets_a_pod(client: Client) -> None:
 
 
 async def test_selected_nodes_only_and_those_that_come_to_be(client: Client) -> None:
-    """A node that gets the label gets a pod, one that loses it loses the pod."""
+    """A node that gets the label gets a pod; a node that loses it loses the pod."""
     await client.create(daemon_set(node_selector={"disk": "ssd"}))
     await ready(client, 2)
     await client.patch(Node, Key("", "c"), MergePatch({"metadata": {"labels": {"disk": "ssd"}}}))
@@ -111,7 +93,7 @@ async def test_selected_nodes_only_and_those_that_come_to_be(client: Client) -> 
 
 
 async def test_taints_keep_pods_away_or_drive_them_out(client: Client) -> None:
-    """NoSchedule leaves the pod that is there, NoExecute does not, and a pod that went does not come back."""
+    """NoSchedule keeps an existing pod, NoExecute evicts it, and an evicted pod is not created again."""
     await client.create(daemon_set())
     await ready(client, 3)
     taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
@@ -127,7 +109,7 @@ async def test_taints_keep_pods_away_or_drive_them_out(client: Client) -> None:
 
 @pytest.mark.parametrize(("unavailable", "least"), [(1, 2), ("50%", 1)])
 async def test_an_update_leaves_enough_pods(client: Client, unavailable: int | str, least: int) -> None:
-    """Never fewer available pods than the limit allows, until all are new."""
+    """A rolling update keeps the minimum of available pods until all are updated."""
     await client.create(daemon_set(rolling(unavailable=unavailable)))
     await ready(client, 3)
     await change(client, template=template("other").to_wire())
@@ -145,7 +127,7 @@ async def test_an_update_leaves_enough_pods(client: Client, unavailable: int | s
 
 
 async def test_with_surge_the_new_pod_comes_first(client: Client) -> None:
-    """An old pod goes when the new one beside it is available, so that none is ever missing."""
+    """With maxSurge, an old pod is deleted only when the new one beside it is available."""
     await client.create(daemon_set(rolling(surge=1, unavailable=0)))
     await ready(client, 3)
     await change(client, template=template("other").to_wire())
@@ -163,7 +145,7 @@ async def test_with_surge_the_new_pod_comes_first(client: Client) -> None:
 
 
 async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
-    """Nothing is replaced by itself; a pod that somebody deletes comes back new."""
+    """Nothing is replaced automatically; a deleted pod is recreated from the new template."""
     await client.create(daemon_set(DaemonSetUpdateStrategy(type="OnDelete")))
     await ready(client, 3)
     await change(client, template=template("other").to_wire())
@@ -175,7 +157,7 @@ async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
 
 
 async def test_failed_pods_are_replaced_slower_and_slower() -> None:
-    """A failed pod is killed at once; when its successor fails too, after a wait that doubles."""
+    """A failed pod is deleted at once; its failed successors only after a backoff that doubles."""
     async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
         await client.create(node("a"))
         await client.create(daemon_set())
@@ -188,77 +170,14 @@ async def test_failed_pods_are_replaced_slower_and_slower() -> None:
             waits.append(round(asyncio.get_running_loop().time() - began))
         assert waits == [0, 1, 2, 4]
         message = f"Found failed daemon pod default/{failed} on node a, will try to kill it"
-        assert f"FailedDaemonPod: {message} x1" in await told(client, "agent")
+        assert f"FailedDaemonPod: {message} x1" in await events_of(client, "agent")
 
 
 async def test_going_back_finds_the_old_revision_again(client: Client) -> None:
-    """An old template gets its revision back, with a new number, and history is limited."""
+    """An old template reuses its revision with a new number."""
     await client.create(daemon_set())
     await ready(client, 3)
     for image in ("other", "third", "busybox"):
         await change(client, template=template(image).to_wire(), revisionHistoryLimit=2)
         await ready(client, 3)
     assert sorted(found.revision for found in await client.list(ControllerRevision)) == [2, 3, 4]
-
-
-# --- the plan by itself ---
-
-
-def running(name: str, on: str, image_hash: str, *, is_ready: bool = True) -> Pod:
-    """Make a pod on a node."""
-    conditions = [PodCondition(type="Ready", status="True" if is_ready else "False")]
-    return Pod(
-        metadata=ObjectMeta(name=name, labels={"controller-revision-hash": image_hash}),
-        spec=PodSpec(node_name=on),
-        status=PodStatus(phase="Running", conditions=conditions),
-    )
-
-
-def plan(strategy: DaemonSetUpdateStrategy, *pods: Pod) -> DaemonSetPlan:
-    """Look at three nodes with these pods; the present template has the hash ``new``."""
-    return DaemonSetPlan(daemon_set(strategy), [node(name) for name in NODES], pods, "new")
-
-
-def names(pods: list[Pod]) -> list[str]:
-    """Return the names of pods."""
-    return [pod.metadata.name for pod in pods]
-
-
-def test_unavailable_old_pods_go_whatever_the_limit() -> None:
-    """They serve nobody, and count as missing already."""
-    actions = plan(rolling(), running("1", "a", "old"), running("2", "b", "old", is_ready=False)).renew()
-    assert names(actions.delete) == ["2"]
-
-
-def test_the_oldest_of_two_stays() -> None:
-    """A node with two pods keeps one."""
-    actions = plan(rolling(), running("1", "a", "new"), running("2", "a", "new")).place()
-    assert (names(actions.delete), sorted(actions.create)) == (["2"], ["b", "c"])
-
-
-def test_while_surging_one_of_each_template_may_stay() -> None:
-    """The old one goes when the new one is available, or when it is not ready itself."""
-    old, new = running("1", "a", "old"), running("2", "a", "new", is_ready=False)
-    strategy = rolling(surge=1, unavailable=0)
-    assert plan(strategy, old, new).place().delete == []
-    assert names(plan(strategy, old, running("2", "a", "new")).place().delete) == ["1"]
-    assert names(plan(strategy, running("1", "a", "old", is_ready=False), new).place().delete) == ["1"]
-
-
-def test_pods_of_nodes_that_are_gone_go_when_they_never_got_there() -> None:
-    """A pod that waits for a node that was deleted would wait for ever; what was on it is the pod collector's."""
-    waiting = running("1", "", "new")
-    waiting.spec = PodSpec.from_wire(
-        {
-            "affinity": {
-                "nodeAffinity": {
-                    "requiredDuringSchedulingIgnoredDuringExecution": {
-                        "nodeSelectorTerms": [
-                            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]}
-                        ]
-                    }
-                }
-            }
-        }
-    )
-    assert names(plan(rolling(), waiting, running("2", "lost", "new")).place().delete) == ["1"]

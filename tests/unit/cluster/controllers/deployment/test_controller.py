@@ -1,4 +1,4 @@
-"""Deployments and ReplicaSets in virtual time; the tests play the kubelet, so that each step can be looked at.
+"""Deployments in virtual time; the tests patch pod status in place of a kubelet.
 
 What is expected was compared with a kube-controller-manager 1.36 that did the same.
 """
@@ -6,29 +6,28 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 from typing import Any
 
-import pytest_asyncio
-
 from pyctrl.api import ObjectMeta, controller_of
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
-from pyctrl.cluster import Cluster
-from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet, ReplicaSetSpec
-from pyctrl.kinds.core.v1 import Pod, ReplicationController, ReplicationControllerSpec
+from pyctrl.client import Client, MergePatch, wait_for
+from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet
+from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import LABELS, NAMESPACE, image_of, key, run_all, set_phase, template, told, until_pods
+from tests.unit.cluster._workloads import (
+    LABELS,
+    NAMESPACE,
+    events_of,
+    image_of,
+    key,
+    run_all,
+    template,
+    until_pods,
+)
 
 WEB = key("web")
+
+
 REVISION = "deployment.kubernetes.io/revision"
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
 
 
 async def create(client: Client, replicas: int, **spec: Any) -> None:
@@ -65,7 +64,7 @@ async def rolled_out(client: Client) -> Deployment:
 
 
 async def test_the_first_status_of_a_rollout(client: Client) -> None:
-    """Counts, conditions with their messages, and the event, as the real controller writes them."""
+    """Counts, conditions with messages, and the event match the real controller's."""
     await create(client, 2)
     found = await progress(client, "ReplicaSetUpdated")
     (made,) = await client.list(ReplicaSet)
@@ -84,7 +83,7 @@ async def test_the_first_status_of_a_rollout(client: Client) -> None:
         ("Available", "False", "MinimumReplicasUnavailable", minimum),
         ("Progressing", "True", "ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.'),
     ]
-    assert await told(client, "web") == [f"ScalingReplicaSet: Scaled up replica set {name} from 0 to 2 x1"]
+    assert await events_of(client, "web") == [f"ScalingReplicaSet: Scaled up replica set {name} from 0 to 2 x1"]
     assert made.metadata.annotations == {
         REVISION: "1",
         "deployment.kubernetes.io/desired-replicas": "2",
@@ -92,8 +91,8 @@ async def test_the_first_status_of_a_rollout(client: Client) -> None:
     }
 
 
-async def test_a_rollout_that_takes_too_long_is_told(client: Client) -> None:
-    """After progressDeadlineSeconds without progress the condition turns, and turns back when it goes on."""
+async def test_the_progress_deadline_is_reported(client: Client) -> None:
+    """The condition Progressing is False after progressDeadlineSeconds without progress, and True after progress."""
     await create(client, 1, progress_deadline_seconds=60)
     began = asyncio.get_running_loop().time()
     late = await progress(client, "ProgressDeadlineExceeded")
@@ -103,7 +102,7 @@ async def test_a_rollout_that_takes_too_long_is_told(client: Client) -> None:
 
 
 async def test_pause_holds_a_rollout_and_resume_goes_on(client: Client) -> None:
-    """While paused another template makes no pods; the condition tells of both."""
+    """A paused Deployment creates no pods for a new template; the condition shows pause and resume."""
     await create(client, 2)
     await rolled_out(client)
     await change(client, paused=True, template=template("other").to_wire())
@@ -117,7 +116,7 @@ async def test_pause_holds_a_rollout_and_resume_goes_on(client: Client) -> None:
 
 
 async def test_recreate_has_no_two_templates_at_once(client: Client) -> None:
-    """The old pods are gone, not only going, before a new one is made."""
+    """New pods are created only after the old ones are gone, not merely terminating."""
     await create(client, 2, strategy=DeploymentStrategy(type="Recreate"))
     await rolled_out(client)
     (pod, _) = await until_pods(client, lambda pods: len(pods) == 2)
@@ -131,7 +130,7 @@ async def test_recreate_has_no_two_templates_at_once(client: Client) -> None:
 
 
 async def test_an_old_template_remembers_its_revisions(client: Client) -> None:
-    """Going back gives the set a new number and notes the one it had."""
+    """A rollback gives the ReplicaSet a new revision and records the earlier one."""
     await create(client, 1)
     for image in ("busybox", "other", "busybox"):
         await change(client, template=template(image).to_wire())
@@ -142,7 +141,7 @@ async def test_an_old_template_remembers_its_revisions(client: Client) -> None:
 
 
 async def test_sets_without_a_controller_are_adopted(client: Client) -> None:
-    """After a deletion that left them behind, a new Deployment takes set and pods as they are."""
+    """A new Deployment adopts orphaned ReplicaSets and pods unchanged."""
     await create(client, 2)
     await rolled_out(client)
     (left,) = await client.list(ReplicaSet)
@@ -152,75 +151,3 @@ async def test_sets_without_a_controller_are_adopted(client: Client) -> None:
     await wait_for(client, ReplicaSet, left.key, lambda found: controller_of(found) is not None)
     await rolled_out(client)
     assert [found.metadata.uid for found in await client.list(ReplicaSet)] == [left.metadata.uid]
-
-
-# --- ReplicaSets by themselves ---
-
-
-async def create_set(client: Client, replicas: int, **spec: Any) -> None:
-    """Create a ReplicaSet."""
-    made = ReplicaSetSpec(replicas=replicas, selector=LabelSelector(match_labels=LABELS), template=template(), **spec)
-    await client.create(ReplicaSet(metadata=ObjectMeta(name=WEB.name, namespace=NAMESPACE), spec=made))
-
-
-async def shrink(client: Client, replicas: int) -> list[Pod]:
-    """Give the ReplicaSet another size and wait until it is so; returns what is left."""
-    await client.patch(ReplicaSet, WEB, MergePatch({"spec": {"replicas": replicas}}))
-    return await until_pods(client, lambda pods: len(pods) == replicas)
-
-
-async def test_the_least_useful_pods_go_first(client: Client) -> None:
-    """Pods that wait, then those that are not ready, then those whose deletion costs least."""
-    await create_set(client, 4)
-    waiting, unready, cheap, dear = await until_pods(client, lambda pods: len(pods) == 4)
-    for pod, is_ready in ((unready, False), (cheap, True), (dear, True)):
-        await set_phase(client, pod, "Running", is_ready=is_ready)
-    cost = {"metadata": {"annotations": {"controller.kubernetes.io/pod-deletion-cost": "10"}}}
-    await client.patch(Pod, dear.key, MergePatch(cost))
-    for kept in ({unready.key, cheap.key, dear.key}, {cheap.key, dear.key}, {dear.key}):
-        assert {pod.key for pod in await shrink(client, len(kept))} == kept
-    assert waiting.key not in {pod.key for pod in await client.list(Pod)}
-
-
-async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -> None:
-    """A pod with other labels is left to itself, and another one takes its place."""
-    await create_set(client, 1)
-    (pod,) = await until_pods(client, lambda pods: len(pods) == 1)
-    await client.patch(Pod, pod.key, MergePatch({"metadata": {"labels": {"app": "debug"}}}))
-    await until_pods(client, lambda pods: len(pods) == 2)
-    freed = await wait_for(client, Pod, pod.key, lambda found: not found.metadata.owner_references)
-    assert freed.metadata.labels["app"] == "debug"
-
-
-async def test_available_is_who_has_been_ready_for_long_enough(client: Client) -> None:
-    """minReadySeconds pass before a pod counts as available, though nothing else happens then."""
-    await create_set(client, 1, min_ready_seconds=30)
-    await until_pods(client, lambda pods: len(pods) == 1)
-    await run_all(client)
-    ready = await wait_for(client, ReplicaSet, WEB, lambda found: found.status.ready_replicas == 1)
-    assert ready.status.available_replicas is None
-    began = asyncio.get_running_loop().time()
-    await wait_for(client, ReplicaSet, WEB, lambda found: found.status.available_replicas == 1, timeout=60)
-    assert 28 <= asyncio.get_running_loop().time() - began <= 32
-
-
-async def test_many_events_of_one_kind_are_combined(client: Client) -> None:
-    """Nine pods are told of one by one, the rest together."""
-    await create_set(client, 14)
-    await until_pods(client, lambda pods: len(pods) == 14)
-    events = await told(client, "web")
-    assert len(events) == 10
-    assert events[-1].startswith("SuccessfulCreate: (combined from similar events): Created pod: ")
-    assert events[-1].endswith(" x5")
-
-
-async def test_a_replication_controller_keeps_its_pods(client: Client) -> None:
-    """It is a ReplicaSet of old, with a selector of plain labels."""
-    spec = ReplicationControllerSpec(replicas=2, selector=LABELS, template=template())
-    await client.create(ReplicationController(metadata=ObjectMeta(name="rc", namespace=NAMESPACE), spec=spec))
-    one, _ = await until_pods(client, lambda pods: len(pods) == 2)
-    await client.delete(one)
-    await until_pods(client, lambda pods: len(pods) == 2 and one.key not in {pod.key for pod in pods})
-    owners = {ref.kind for pod in await client.list(Pod) for ref in pod.metadata.owner_references}
-    assert owners == {"ReplicationController"}
-    await wait_for_list(client, ReplicationController, lambda found: found[0].status.replicas == 2)

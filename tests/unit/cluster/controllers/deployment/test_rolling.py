@@ -1,4 +1,4 @@
-"""The arithmetic of a rollout."""
+"""Arithmetic of rollouts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from pyctrl.api import ObjectMeta
 from pyctrl.cluster._controllers.deployment.rolling import DESIRED_REPLICAS, MAX_REPLICAS, Rollout, ScaleStep
-from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.kinds.apps.v1 import (
     Deployment,
@@ -19,7 +18,6 @@ from pyctrl.kinds.apps.v1 import (
     ReplicaSetStatus,
     RollingUpdateDeployment,
 )
-from pyctrl.kinds.core.v1 import Container, PodSpec, PodTemplateSpec
 
 
 def deployment(
@@ -32,7 +30,7 @@ def deployment(
 
 
 def replica_set(name: str, size: int, *, available: int | None = None, told: int | None = None) -> ReplicaSet:
-    """Make a ReplicaSet of which so many pods (by default all) are available, told of a Deployment of such a size."""
+    """Make a ReplicaSet with available pods (by default all), annotated with a Deployment size."""
     have = size if available is None else available
     annotations = {} if told is None else {DESIRED_REPLICAS: str(told), MAX_REPLICAS: str(told + -(-told // 4))}
     return ReplicaSet(
@@ -43,37 +41,39 @@ def replica_set(name: str, size: int, *, available: int | None = None, told: int
 
 
 def sizes(steps: list[ScaleStep]) -> dict[str, int]:
-    """Return the last size for each set."""
+    """Return the last size of each ReplicaSet."""
     return {found.metadata.name: size for found, size in steps}
 
 
-def test_new_set_starts_with_the_room_that_surge_leaves() -> None:
-    """The first set gets everything; a later one as much as fits over the old pods."""
+def test_a_new_replica_set_starts_with_the_replicas_that_surge_allows() -> None:
+    """The first ReplicaSet starts with all replicas, a later one with those that maxSurge allows."""
     assert Rollout(deployment(4), None, []).new_replica_set_size() == 4
     assert Rollout(deployment(4), None, [replica_set("old", 4)]).new_replica_set_size() == 1
 
 
 def test_old_pods_go_as_new_ones_become_available() -> None:
-    """At 25 % of 4: one more and one fewer at a time, first up, then down."""
+    """At 25 % of 4 the rollout scales by one pod at a time, first up, then down."""
     wanted = deployment(4)
-    assert sizes(Rollout(wanted, replica_set("new", 1, available=0), [replica_set("old", 4)]).step()) == {"old": 3}
-    assert sizes(Rollout(wanted, replica_set("new", 1), [replica_set("old", 3)]).step()) == {"new": 2}
-    assert sizes(Rollout(wanted, replica_set("new", 2), [replica_set("old", 3)]).step()) == {"old": 1}
-    assert sizes(Rollout(wanted, replica_set("new", 4), [replica_set("old", 1)]).step()) == {"old": 0}
-    assert Rollout(wanted, replica_set("new", 4), [replica_set("old", 0)]).step() == []
+    assert sizes(Rollout(wanted, replica_set("new", 1, available=0), [replica_set("old", 4)]).rollout_steps()) == {
+        "old": 3
+    }
+    assert sizes(Rollout(wanted, replica_set("new", 1), [replica_set("old", 3)]).rollout_steps()) == {"new": 2}
+    assert sizes(Rollout(wanted, replica_set("new", 2), [replica_set("old", 3)]).rollout_steps()) == {"old": 1}
+    assert sizes(Rollout(wanted, replica_set("new", 4), [replica_set("old", 1)]).rollout_steps()) == {"old": 0}
+    assert Rollout(wanted, replica_set("new", 4), [replica_set("old", 0)]).rollout_steps() == []
 
 
 def test_pods_that_are_not_available_go_first() -> None:
-    """Broken old pods are taken although nothing new is available yet."""
+    """Unavailable old pods are scaled down before new pods are available."""
     wanted = deployment(4, surge=0, unavailable=2)
     rollout = Rollout(wanted, replica_set("new", 0), [replica_set("old", 4, available=2)])
-    assert sizes(rollout.step()) == {"old": 2}
+    assert sizes(rollout.rollout_steps()) == {"old": 2}
 
 
 def test_scaling_without_a_rollout_resizes_the_one_set() -> None:
-    """With one template, the size goes straight to the set."""
-    assert sizes(Rollout(deployment(7), replica_set("new", 3, told=3), []).resize()) == {"new": 7}
-    assert sizes(Rollout(deployment(0), replica_set("new", 3, told=3), []).resize()) == {"new": 0}
+    """With one ReplicaSet, the size is applied directly."""
+    assert sizes(Rollout(deployment(7), replica_set("new", 3, told=3), []).scale_steps()) == {"new": 7}
+    assert sizes(Rollout(deployment(0), replica_set("new", 3, told=3), []).scale_steps()) == {"new": 0}
 
 
 @pytest.mark.parametrize(
@@ -85,35 +85,35 @@ def test_scaling_without_a_rollout_resizes_the_one_set() -> None:
     ],
 )
 def test_scaling_in_the_middle_keeps_proportions(replicas: int, new: int, old: int, wanted: dict[str, int]) -> None:
-    """Each set grows or shrinks by its share, and together they are as many as the new limit allows."""
+    """Each ReplicaSet scales in proportion, and the sum is the new limit."""
     rollout = Rollout(deployment(replicas), replica_set("new", new, told=6), [replica_set("old", old, told=6)])
     assert rollout.is_scaling
-    assert sizes(rollout.resize()) == wanted
+    assert sizes(rollout.scale_steps()) == wanted
 
 
 def test_a_set_that_has_everything_ends_the_others() -> None:
-    """When the new set has all its pods, what is left of old ones goes at once, not in proportion."""
+    """When the new ReplicaSet is saturated, the old ones are scaled to 0 at once."""
     rollout = Rollout(deployment(6), replica_set("new", 6, told=6), [replica_set("old", 2, told=5)])
-    assert sizes(rollout.resize()) == {"old": 0}
+    assert sizes(rollout.scale_steps()) == {"old": 0}
 
 
 def test_a_size_that_is_known_is_no_scaling() -> None:
-    """Only a set that was told of another size shows that the Deployment was scaled."""
+    """Only a ReplicaSet annotated with another size means that the Deployment was scaled."""
     assert not Rollout(deployment(6), replica_set("new", 2, told=6), [replica_set("old", 5, told=6)]).is_scaling
     assert not Rollout(deployment(6), replica_set("new", 2), [replica_set("old", 0, told=5)]).is_scaling
 
 
 def test_recreate_empties_the_old_before_the_new_begins() -> None:
-    """While old sets want pods they are emptied; then the new one gets everything at once."""
+    """Recreate scales old ReplicaSets to 0 first, then the new one to all replicas."""
     recreate = deployment(3, type="Recreate")
-    assert sizes(Rollout(recreate, replica_set("new", 0), [replica_set("old", 3)]).step()) == {"old": 0}
-    assert sizes(Rollout(recreate, replica_set("new", 0), [replica_set("old", 0)]).step()) == {"new": 3}
+    assert sizes(Rollout(recreate, replica_set("new", 0), [replica_set("old", 3)]).rollout_steps()) == {"old": 0}
+    assert sizes(Rollout(recreate, replica_set("new", 0), [replica_set("old", 0)]).rollout_steps()) == {"new": 3}
     assert Rollout(recreate, None, [replica_set("old", 0)]).new_replica_set_size() == 3
 
 
-def test_both_limits_zero_would_never_move() -> None:
-    """When surge and unavailable round to nothing, one pod may be missing."""
-    assert Rollout(deployment(2, surge=0, unavailable="25%"), None, []).unavailable == 1
+def test_limits_of_zero_allow_one_unavailable_pod() -> None:
+    """If both limits round to 0, one pod may be unavailable."""
+    assert Rollout(deployment(2, surge=0, unavailable="25%"), None, []).max_unavailable == 1
 
 
 @given(
@@ -126,7 +126,7 @@ def test_both_limits_zero_would_never_move() -> None:
 def test_a_rollout_keeps_its_limits_and_ends(
     replicas: int, surge: int | str, unavailable: int | str, start: int, broken: bool
 ) -> None:
-    """Whatever the limits: never too many pods, never too few available ones, and the end is reached."""
+    """A rollout with any limits never exceeds them and completes."""
     wanted = deployment(replicas, surge=surge, unavailable=unavailable)
     old = replica_set("old", start, available=0 if broken else start)
     rollout = Rollout(wanted, None, [old])
@@ -135,42 +135,13 @@ def test_a_rollout_keeps_its_limits_and_ends(
         available_before = (new.status.available_replicas or 0) + (old.status.available_replicas or 0)
         total_before = desired_replicas(new) + desired_replicas(old)
         rollout = Rollout(wanted, new, [old])
-        steps = sizes(rollout.step())
+        steps = sizes(rollout.rollout_steps())
         if not steps:
             break
         new = replica_set("new", steps.get("new", desired_replicas(new)))
         size = steps.get("old", desired_replicas(old))
         old = replica_set("old", size, available=0 if broken else size)
-        assert desired_replicas(new) + size <= max(total_before, replicas + rollout.surge)
+        assert desired_replicas(new) + size <= max(total_before, replicas + rollout.max_surge)
         if not broken:
-            assert desired_replicas(new) + size >= min(available_before, replicas - rollout.unavailable)
+            assert desired_replicas(new) + size >= min(available_before, replicas - rollout.max_unavailable)
     assert (desired_replicas(new), desired_replicas(old)) == (replicas, 0)
-
-
-def template(image: str, **labels: str) -> PodTemplateSpec:
-    """Make a pod template."""
-    return PodTemplateSpec(
-        metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[Container(name="c", image=image)])
-    )
-
-
-def test_the_hash_label_does_not_make_another_template() -> None:
-    """The label that ReplicaSets add to their pods is not part of what makes templates differ."""
-    hashed = template("a", app="x")
-    hashed.metadata.labels["pod-template-hash"] = "abc"
-    assert equal_ignore_hash(template("a", app="x"), hashed)
-    assert not equal_ignore_hash(template("a", app="x"), template("b", app="x"))
-
-
-def test_hash_depends_on_template_and_collisions() -> None:
-    """Equal templates have equal hashes; another image or another count of collisions another one."""
-    first = template_hash(template("a"), 0)
-    assert first == template_hash(template("a"), 0)
-    assert len({first, template_hash(template("b"), 0), template_hash(template("a"), 1)}) == 3
-    assert first.isalnum()
-
-
-@pytest.mark.parametrize("replicas", [None, 5])
-def test_a_set_that_does_not_say_wants_one_pod(replicas: int | None) -> None:
-    """Replicas default to one."""
-    assert desired_replicas(ReplicaSet(spec=ReplicaSetSpec(replicas=replicas))) == (5 if replicas else 1)

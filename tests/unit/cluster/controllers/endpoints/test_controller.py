@@ -1,4 +1,4 @@
-"""Where services lead, in virtual time: EndpointSlices and Endpoints as pods come, go and change."""
+"""Endpoints and EndpointSlices of services as pods are created, changed and deleted, in virtual time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import pytest_asyncio
 from pyctrl.api import Key, ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.cluster import Cluster
-from pyctrl.cluster._controllers.endpoints.pods import ServiceEndpoint, TargetPort
-from pyctrl.cluster._controllers.endpoints.slices import MAX_ENDPOINTS_PER_SLICE, plan_slices
 from pyctrl.kinds.core.v1 import Endpoints, Node, Pod, Service
 from pyctrl.kinds.discovery.v1 import EndpointSlice
 from tests.unit.cluster._pods import pod, scripted, until_phase
+from tests.unit.cluster._services import service
 
 WEB = Key("default", "web")
+
+
 ZONED = Node(metadata=ObjectMeta(name="zoned", labels={"topology.kubernetes.io/zone": "z1"}))
 
 
@@ -27,14 +28,6 @@ async def client() -> AsyncIterator[Client]:
     """A client of a new cluster with one node, in a zone."""
     async with Cluster(random=Random(1), nodes=[ZONED]) as cluster, cluster.client() as client:
         yield client
-
-
-def service(name: str = "web", *, selector: dict[str, str] | None = None, **spec: Any) -> Service:
-    """Make a service of the pods labelled web, at port 80."""
-    chosen = {"tier": "web"} if selector is None else selector
-    given: dict[str, Any] = {"selector": chosen, "ports": [{"name": "http", "port": 80, "targetPort": "http"}], **spec}
-    metadata = {"name": name, "namespace": "default", "labels": {"team": "x"}}
-    return Service.from_wire({"metadata": metadata, "spec": given})
 
 
 def web_pod(name: str, port: int = 8080, *, annotations: dict[str, str] | None = None, **spec: Any) -> Pod:
@@ -48,7 +41,7 @@ def web_pod(name: str, port: int = 8080, *, annotations: dict[str, str] | None =
 async def slices(
     client: Client, are_so: Callable[[Sequence[EndpointSlice]], bool], name: str = "web"
 ) -> Sequence[EndpointSlice]:
-    """Wait until the slices of a service are so."""
+    """Wait for a condition on the slices of a service."""
     return await wait_for_list(client, EndpointSlice, are_so, labels={"kubernetes.io/service-name": name})
 
 
@@ -67,7 +60,7 @@ def ready(found: Sequence[EndpointSlice]) -> dict[str, tuple[bool | None, bool |
 
 
 async def test_a_service_without_pods_has_an_empty_slice(client: Client) -> None:
-    """The slice carries the service's labels, is owned by it, and is the one that pods come into."""
+    """The empty slice has the service's labels and owner, and later holds its pods."""
     made = await client.create(service())
     (empty,) = await slices(client, lambda found: len(found) == 1)
     assert (empty.endpoints, empty.ports, empty.address_type) == ([], [], "IPv4")
@@ -88,7 +81,7 @@ async def test_a_service_without_pods_has_an_empty_slice(client: Client) -> None
 
 
 async def test_endpoints_follow_readiness_and_end(client: Client) -> None:
-    """A pod that is not ready does not serve, one that stops still does, and one that has gone is left out."""
+    """Unready pods do not serve, terminating ones still do, and deleted ones are removed."""
     await client.create(service())
     await client.create(service("all", publishNotReadyAddresses=True))
     await client.create(web_pod("unready", annotations=scripted(ready_seconds="never")))
@@ -103,7 +96,7 @@ async def test_endpoints_follow_readiness_and_end(client: Client) -> None:
 
 
 async def test_ports_differ_between_pods(client: Client) -> None:
-    """Pods that have a named port at different numbers are in different slices and subsets."""
+    """Pods with different numbers of a named port are in different slices and subsets."""
     ports = [{"name": "http", "port": 80, "targetPort": "http"}, {"name": "fixed", "port": 9, "targetPort": 9090}]
     await client.create(service(ports=ports))
     for name, port in (("a", 8080), ("b", 8080), ("c", 8081)):
@@ -121,39 +114,8 @@ async def test_ports_differ_between_pods(client: Client) -> None:
     }
 
 
-def backend(number: int) -> ServiceEndpoint:
-    """Make a pod behind a service."""
-    return ServiceEndpoint(
-        pod=f"p{number}",
-        uid=f"uid-{number}",
-        namespace="default",
-        ip=f"10.0.0.{number}",
-        node="",
-        zone=None,
-        hostname=None,
-        is_ready=True,
-        is_serving=True,
-        is_terminating=False,
-        ports=(TargetPort("http", 80, "TCP", None),),
-    )
-
-
-def test_a_slice_holds_a_hundred() -> None:
-    """More pods go into more slices; those that stay keep their slice, and new ones take the room of those that go."""
-    owner = service()
-    owner.metadata.uid = "service"
-    backends = [backend(number) for number in range(MAX_ENDPOINTS_PER_SLICE + 1)]
-    made = plan_slices(owner, backends, []).create
-    assert [len(each.endpoints) for each in made] == [MAX_ENDPOINTS_PER_SLICE, 1]
-    for each, uid in zip(made, ("full", "small"), strict=True):
-        each.metadata.uid = uid
-    plan = plan_slices(owner, [*backends[1:], backend(200)], made)
-    assert [(each.metadata.uid, len(each.endpoints)) for each in plan.update] == [("full", MAX_ENDPOINTS_PER_SLICE)]
-    assert (plan.create, plan.delete) == ([], [])
-
-
 async def test_headless_services_name_their_pods(client: Client) -> None:
-    """Pods of a headless service that have a hostname and its name as subdomain keep it; ports are optional."""
+    """Pods of a headless service keep their hostname if the subdomain is the service; ports are optional."""
     await client.create(service("db", clusterIP="None", ports=[]))
     await client.create(web_pod("a", hostname="db-0", subdomain="db"))
     (found,) = await slices(client, lambda found: len(ready(found)) == 1, "db")
@@ -164,7 +126,7 @@ async def test_headless_services_name_their_pods(client: Client) -> None:
 
 
 async def test_services_that_select_nothing_are_left_alone(client: Client) -> None:
-    """Without a selector, and for an external name, somebody else says where the service leads."""
+    """Services without a selector and external names get no managed endpoints."""
     await client.create(service("manual", selector={}))
     await client.create(service("outside", type="ExternalName", externalName="example.com"))
     await client.create(web_pod("a"))
@@ -174,7 +136,7 @@ async def test_services_that_select_nothing_are_left_alone(client: Client) -> No
 
 
 async def test_labels_move_pods_between_services(client: Client) -> None:
-    """A pod that loses the label leaves; when the service goes, so do its Endpoints and slices."""
+    """A pod that loses the label is removed; deleting the service deletes its Endpoints and slices."""
     await client.create(service())
     await client.create(web_pod("a"))
     await slices(client, lambda found: len(ready(found)) == 1)
@@ -186,7 +148,7 @@ async def test_labels_move_pods_between_services(client: Client) -> None:
 
 
 async def test_a_slice_that_is_deleted_comes_back(client: Client) -> None:
-    """Somebody who deletes a slice or the Endpoints does not cut the service off."""
+    """Deleted slices and Endpoints are created again."""
     await client.create(service())
     await client.create(web_pod("a"))
     (found,) = await slices(client, lambda found: len(ready(found)) == 1)
@@ -194,10 +156,3 @@ async def test_a_slice_that_is_deleted_comes_back(client: Client) -> None:
     await client.delete(Endpoints, WEB)
     await slices(client, lambda again: len(ready(again)) == 1 and again[0].metadata.uid != found.metadata.uid)
     await wait_for(client, Endpoints, WEB, lambda found: bool(found.subsets))
-
-
-async def test_the_api_server_has_endpoints(client: Client) -> None:
-    """The service `kubernetes` leads somewhere, as it does in every cluster."""
-    found = await wait_for(client, Endpoints, Key("default", "kubernetes"))
-    assert [port.port for subset in found.subsets for port in subset.ports] == [6443]
-    await wait_for(client, EndpointSlice, Key("default", "kubernetes"))

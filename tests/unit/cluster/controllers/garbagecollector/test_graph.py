@@ -1,4 +1,4 @@
-"""What the garbage collector has to look at when something changes."""
+"""Objects that a change in the garbage collector's graph affects."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def node(
     )
 
 
-def test_an_object_nobody_owns_needs_no_look() -> None:
-    """Most objects have no owner and are not being deleted."""
+def test_an_object_without_owners_affects_nothing() -> None:
+    """Objects without owners that are not being deleted need no processing."""
     assert Graph().put(node("a")) == []
 
 
 def test_dependents_are_looked_at_when_their_owner_goes() -> None:
-    """The end of an owner concerns what names it."""
+    """The deletion of an owner affects its dependents."""
     graph = Graph()
     graph.put(node("owner"))
     assert graph.put(node("child", "owner")) == ["child"]
@@ -35,7 +35,7 @@ def test_dependents_are_looked_at_when_their_owner_goes() -> None:
 
 
 def test_a_foreground_deletion_concerns_dependents_then_the_owner() -> None:
-    """Its beginning concerns the dependents, the end of each of those concerns the owner."""
+    """The start of a foreground deletion affects the dependents, the end of each of them affects the owner."""
     graph = Graph()
     graph.put(node("owner"))
     graph.put(node("child", "owner"))
@@ -44,7 +44,7 @@ def test_a_foreground_deletion_concerns_dependents_then_the_owner() -> None:
 
 
 def test_a_reference_that_was_dropped_is_forgotten() -> None:
-    """An object that loses its owner is no dependent any more."""
+    """An object that loses its owner reference is not a dependent any more."""
     graph = Graph()
     graph.put(node("child", "owner"))
     graph.put(node("child"))
@@ -52,14 +52,14 @@ def test_a_reference_that_was_dropped_is_forgotten() -> None:
 
 
 def test_only_references_that_block_hold_an_owner_back() -> None:
-    """blockOwnerDeletion decides whether the owner waits."""
+    """Only blockOwnerDeletion makes the owner wait."""
     assert node("child", "owner").blocks("owner")
     assert not node("child", "owner", blocks=False).blocks("owner")
     assert not node("child", "other").blocks("owner")
 
 
-def test_an_owner_that_was_seen_to_go_is_remembered_while_somebody_names_it() -> None:
-    """A change of the dependent does not make it forgotten; its end does, and so does the loss of the reference."""
+def test_a_deleted_owner_is_remembered_while_it_has_dependents() -> None:
+    """A deleted owner is remembered until its last dependent is deleted or drops the reference."""
     graph = Graph()
     for owner, child in (("a", "x"), ("b", "y")):
         graph.put(node(owner))

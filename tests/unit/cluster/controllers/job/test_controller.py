@@ -1,4 +1,4 @@
-"""Jobs in virtual time; the tests play the kubelet, so that each pod ends as it should.
+"""Jobs in virtual time; the tests patch pod status in place of a kubelet.
 
 What is expected was compared with a kube-controller-manager 1.36 that did the same.
 """
@@ -6,79 +6,27 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from pyctrl.api import ObjectMeta, is_deleting
-from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
+from pyctrl.api import ObjectMeta
+from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.cluster import Cluster
-from pyctrl.cluster._controllers.job.indexes import format_indexes, parse_indexes
 from pyctrl.kinds.batch.v1 import (
     Job,
     JobSpec,
-    PodFailurePolicy,
-    PodFailurePolicyOnExitCodesRequirement,
-    PodFailurePolicyOnPodConditionsPattern,
-    PodFailurePolicyRule,
     SuccessPolicy,
     SuccessPolicyRule,
 )
-from pyctrl.kinds.core.v1 import Pod, PodCondition
+from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import NAMESPACE, key, pods_of, set_phase, template, told, until_pods
+from tests.unit.cluster._jobs import INDEX, WORK, active, create, ends, told_of
+from tests.unit.cluster._workloads import NAMESPACE, events_of, key, pods_of, set_phase, template, until_pods
 
-WORK = key("work")
-INDEX = "batch.kubernetes.io/job-completion-index"
 FINALIZER = "batch.kubernetes.io/job-tracking"
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
-
-
-async def create(client: Client, *, restart: str = "Never", **spec: Any) -> Job:
-    """Create the Job."""
-    made = template(restart_policy=restart)
-    made.metadata.labels = {}
-    return await client.create(
-        Job(metadata=ObjectMeta(name=WORK.name, namespace=NAMESPACE), spec=JobSpec(template=made, **spec))
-    )
-
-
-async def active(client: Client, number: int) -> list[Pod]:
-    """Wait until so many pods wait to run; returns them by index, or by name."""
-
-    def are_there(pods: Any) -> bool:
-        return len(_living(pods)) == number
-
-    pods = _living(await until_pods(client, are_there, timeout=2000))
-    return sorted(pods, key=lambda pod: (pod.metadata.annotations.get(INDEX, ""), pod.metadata.name))
-
-
-def _living(pods: Any) -> list[Pod]:
-    return [pod for pod in pods if pod.status.phase in ("Pending", "Running") and not is_deleting(pod)]
-
-
-async def ends(client: Client, type: str) -> Job:
-    """Wait until the Job has a condition, and everything is counted."""
-
-    def is_done(job: Job) -> bool:
-        return any(c.type == type and c.status == "True" for c in job.status.conditions)
-
-    return await wait_for(client, Job, WORK, is_done, timeout=2000)
-
-
-def told_of(job: Job) -> list[tuple[str, str | None]]:
-    """Return the Job's conditions that are true, with their reasons."""
-    return [(condition.type, condition.reason) for condition in job.status.conditions if condition.status == "True"]
 
 
 async def change(client: Client, **spec: Any) -> None:
@@ -87,7 +35,7 @@ async def change(client: Client, **spec: Any) -> None:
 
 
 async def test_pods_run_until_enough_have_succeeded(client: Client) -> None:
-    """As many at a time as parallelism says, each counted once, and the Job says so when it is done."""
+    """At most parallelism pods run at a time, each is counted once, and the Job completes."""
     await create(client, completions=3, parallelism=2)
     first, second = await active(client, 2)
     assert first.metadata.finalizers == [FINALIZER]
@@ -104,12 +52,12 @@ async def test_pods_run_until_enough_have_succeeded(client: Client) -> None:
         for name in ("SuccessCriteriaMet", "Complete")
     ]
     assert not any(pod.metadata.finalizers for pod in await pods_of(client))
-    assert (await told(client, "work"))[-1] == "Completed: Job completed x1"
+    assert (await events_of(client, "work"))[-1] == "Completed: Job completed x1"
     assert second.metadata.labels["batch.kubernetes.io/job-name"] == "work"
 
 
 async def test_failures_are_tried_again_slower_and_slower(client: Client) -> None:
-    """The next pod comes 10 s after the first failure, 20 s after the second; then the limit is reached."""
+    """The next pod is created 10 s after the first failure and 20 s after the second, up to the limit."""
     await create(client, backoff_limit=2)
     waits = []
     for _ in range(2):
@@ -126,11 +74,11 @@ async def test_failures_are_tried_again_slower_and_slower(client: Client) -> Non
     assert job.status.failed == 3
     assert told_of(job) == [("FailureTarget", "BackoffLimitExceeded"), ("Failed", "BackoffLimitExceeded")]
     message = "BackoffLimitExceeded: Job has reached the specified backoff limit x1"
-    assert (await told(client, "work"))[-1] == message
+    assert (await events_of(client, "work"))[-1] == message
 
 
 async def test_a_job_that_fails_takes_its_other_pods_along(client: Client) -> None:
-    """Pods that still run are deleted, and count as failed."""
+    """A failing Job deletes its running pods, which count as failed."""
     await create(client, completions=3, parallelism=3, backoff_limit=0)
     (pod, *_) = await active(client, 3)
     await set_phase(client, pod, "Failed")
@@ -140,7 +88,7 @@ async def test_a_job_that_fails_takes_its_other_pods_along(client: Client) -> No
 
 
 async def test_a_deadline_ends_a_job(client: Client) -> None:
-    """Whatever runs after activeDeadlineSeconds is deleted."""
+    """Pods that run after activeDeadlineSeconds are deleted."""
     await create(client, active_deadline_seconds=60)
     await active(client, 1)
     began = asyncio.get_running_loop().time()
@@ -150,7 +98,7 @@ async def test_a_deadline_ends_a_job(client: Client) -> None:
 
 
 async def test_each_index_gets_a_pod_of_its_own(client: Client) -> None:
-    """An index is in name, host name, label, annotation and environment; one that failed is tried again."""
+    """The index is in name, hostname, label, annotation and environment; a failed index is retried."""
     await create(client, completions=3, parallelism=3, completion_mode="Indexed")
     zero, one, two = await active(client, 3)
     assert one.metadata.generate_name == "work-1-"
@@ -172,7 +120,7 @@ async def test_each_index_gets_a_pod_of_its_own(client: Client) -> None:
 
 
 async def test_each_index_can_have_failures_of_its_own(client: Client) -> None:
-    """An index fails after its own limit while the others go on; at the end the Job has failed."""
+    """An index fails after its own limit while the others continue; in the end the Job fails."""
     await create(client, completions=2, parallelism=2, completion_mode="Indexed", backoff_limit_per_index=1)
     zero, one = await active(client, 2)
     await set_phase(client, one, "Failed")
@@ -187,7 +135,7 @@ async def test_each_index_can_have_failures_of_its_own(client: Client) -> None:
 
 
 async def test_too_many_failed_indexes_end_a_job(client: Client) -> None:
-    """Beyond maxFailedIndexes the rest is not tried any more."""
+    """More than maxFailedIndexes failed indexes fail the Job at once."""
     await create(
         client,
         completions=3,
@@ -202,7 +150,7 @@ async def test_too_many_failed_indexes_end_a_job(client: Client) -> None:
 
 
 async def test_a_success_policy_ends_a_job_early(client: Client) -> None:
-    """One success among the named indexes is enough; the other pods are deleted and have not failed."""
+    """One success among the named indexes suffices; the other pods are deleted and do not count as failed."""
     policy = SuccessPolicy(rules=[SuccessPolicyRule(succeeded_indexes="1-2", succeeded_count=1)])
     await create(client, completions=3, parallelism=3, completion_mode="Indexed", success_policy=policy)
     *_, two = await active(client, 3)
@@ -213,44 +161,8 @@ async def test_a_success_policy_ends_a_job_early(client: Client) -> None:
     await active(client, 0)
 
 
-async def test_a_failure_policy_decides_about_failures(client: Client) -> None:
-    """A disruption does not count, exit code 42 fails the Job with the container named in the message."""
-    rules = [
-        PodFailurePolicyRule(
-            action="Ignore",
-            on_pod_conditions=[PodFailurePolicyOnPodConditionsPattern(type="DisruptionTarget", status="True")],
-        ),
-        PodFailurePolicyRule(
-            action="FailJob",
-            on_exit_codes=PodFailurePolicyOnExitCodesRequirement(container_name="c", operator="In", values=[42]),
-        ),
-    ]
-    await create(
-        client, completions=2, parallelism=2, backoff_limit=0, pod_failure_policy=PodFailurePolicy(rules=rules)
-    )
-    first, _ = await active(client, 2)
-    await set_phase(client, first, "Failed")  # exit code 1: no rule fits
-    assert told_of(await ends(client, "Failed"))[-1] == ("Failed", "BackoffLimitExceeded")
-    await client.delete(Job, WORK, propagation="Background")
-    await wait_until_gone(client, Job, WORK)
-    await create(
-        client, completions=2, parallelism=2, backoff_limit=0, pod_failure_policy=PodFailurePolicy(rules=rules)
-    )
-    disrupted, other = await active(client, 2)
-    disruption = PodCondition(type="DisruptionTarget", status="True").to_wire()
-    failed = {"phase": "Failed", "conditions": [disruption]}
-    await client.status.patch(Pod, disrupted.key, MergePatch({"status": failed}))
-    await asyncio.sleep(60)
-    assert (await client.get(Job, WORK)).status.failed is None
-    await set_phase(client, other, "Failed", exit_code=42)
-    job = await ends(client, "Failed")
-    name = f"default/{other.metadata.name}"
-    message = f"Container c for pod {name} failed with exit code 42 matching FailJob rule at index 1"
-    assert [c.message for c in job.status.conditions] == [message, message]
-
-
 async def test_a_suspended_job_has_no_pods(client: Client) -> None:
-    """Its pods are deleted and do not count; resumed, it starts anew with its deadline."""
+    """Suspending deletes the pods without counting them; resuming restarts the deadline."""
     await create(client, suspend=True)
     held = await ends(client, "Suspended")
     assert (held.status.start_time, await pods_of(client)) == (None, [])
@@ -260,14 +172,14 @@ async def test_a_suspended_job_has_no_pods(client: Client) -> None:
     await active(client, 0)
     held = await ends(client, "Suspended")
     assert (held.status.failed, held.status.start_time) == (None, None)
-    assert [line for line in await told(client, "work") if "uspended" in line or "esumed" in line] == [
+    assert [line for line in await events_of(client, "work") if "uspended" in line or "esumed" in line] == [
         "Suspended: Job suspended x2",
         "Resumed: Job resumed x1",
     ]
 
 
 async def test_less_parallelism_deletes_pods_without_blame(client: Client) -> None:
-    """Pods that are too many go, and are no failures."""
+    """Surplus pods are deleted and do not count as failed."""
     await create(client, completions=5, parallelism=3)
     await active(client, 3)
     await change(client, parallelism=1)
@@ -277,7 +189,7 @@ async def test_less_parallelism_deletes_pods_without_blame(client: Client) -> No
 
 
 async def test_a_pod_that_is_deleted_counts_as_failed(client: Client) -> None:
-    """It may have been at work, so the next one waits as after any failure."""
+    """The next pod waits for the backoff as after any failure."""
     await create(client)
     (pod,) = await active(client, 1)
     await client.delete(pod)
@@ -287,7 +199,7 @@ async def test_a_pod_that_is_deleted_counts_as_failed(client: Client) -> None:
 
 
 async def test_a_work_queue_ends_with_its_first_success(client: Client) -> None:
-    """Without completions no pod is made after a success, and the Job is done when the others have ended."""
+    """Without completions, no pod is created after a success, and the Job completes with its last pod."""
     await create(client, parallelism=3)
     one, two, three = await active(client, 3)
     await set_phase(client, one, "Succeeded")
@@ -300,7 +212,7 @@ async def test_a_work_queue_ends_with_its_first_success(client: Client) -> None:
 
 
 async def test_restarts_count_where_the_kubelet_tries_again(client: Client) -> None:
-    """With restartPolicy OnFailure the containers' restarts reach the limit."""
+    """With restartPolicy OnFailure, container restarts count towards the limit."""
     await create(client, backoff_limit=2, restart="OnFailure")
     (pod,) = await active(client, 1)
     statuses = [{"name": "c", "image": "i", "imageID": "", "ready": True, "restartCount": 2, "state": {"running": {}}}]
@@ -309,7 +221,7 @@ async def test_restarts_count_where_the_kubelet_tries_again(client: Client) -> N
 
 
 async def test_a_replacement_can_wait_for_the_end(client: Client) -> None:
-    """With podReplacementPolicy Failed, a pod that is going is replaced when it has failed and not before."""
+    """With podReplacementPolicy Failed, a terminating pod is replaced only after it has failed."""
     await create(client, pod_replacement_policy="Failed")
     (pod,) = await active(client, 1)
     await set_phase(client, pod, "Running")
@@ -322,31 +234,8 @@ async def test_a_replacement_can_wait_for_the_end(client: Client) -> None:
     await active(client, 1)
 
 
-async def test_finished_jobs_go_when_their_time_is_up(client: Client) -> None:
-    """ttlSecondsAfterFinished after the end the Job is deleted, and its pods with it."""
-    await create(client, ttl_seconds_after_finished=100)
-    (pod,) = await active(client, 1)
-    await set_phase(client, pod, "Succeeded")
-    job = await ends(client, "Complete")
-    await wait_until_gone(client, Job, WORK, timeout=200)
-    assert job.status.completion_time is not None
-    await until_pods(client, lambda pods: not pods)
-
-
-@pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
-async def test_nothing_is_held_when_a_job_is_deleted(client: Client, propagation: Any) -> None:
-    """Pods that nobody will count lose the finalizer: they go, or stay as orphans."""
-    await create(client, parallelism=2, completions=2)
-    await active(client, 2)
-    await client.delete(Job, WORK, propagation=propagation)
-    await wait_until_gone(client, Job, WORK)
-    left = 2 if propagation == "Orphan" else 0
-    pods = await until_pods(client, lambda pods: not any(p.metadata.finalizers for p in pods) and len(pods) == left)
-    assert not any(pod.metadata.owner_references for pod in pods)
-
-
 async def test_pods_without_a_controller_are_adopted_and_released(client: Client) -> None:
-    """A pod that fits a manual selector becomes the Job's, with the finalizer; one that fits no more is let go."""
+    """A matching pod is adopted with the finalizer; a pod that no longer matches is released."""
     labels = {"job": "mine"}
     spec = template(restart_policy="Never").spec
     await client.create(Pod(metadata=ObjectMeta(name="orphan", namespace=NAMESPACE, labels=labels), spec=spec))
@@ -366,7 +255,7 @@ async def test_pods_without_a_controller_are_adopted_and_released(client: Client
 
 
 async def test_an_indexed_job_can_grow_and_shrink(client: Client) -> None:
-    """Completions can be changed with parallelism; indexes that are not wanted any more go."""
+    """Completions can change together with parallelism; the pods of removed indexes are deleted."""
     await create(client, completions=3, parallelism=3, completion_mode="Indexed")
     await active(client, 3)
     await change(client, completions=2, parallelism=2)
@@ -376,14 +265,14 @@ async def test_an_indexed_job_can_grow_and_shrink(client: Client) -> None:
 
 
 async def test_jobs_of_others_are_left_alone(client: Client) -> None:
-    """With managedBy somebody else does the work."""
+    """A Job with another managedBy is ignored."""
     await create(client, managed_by="example.com/other")
     await asyncio.sleep(30)
     assert (await pods_of(client), (await client.get(Job, WORK)).status.to_wire()) == ([], {})
 
 
-async def test_the_pretend_kubelet_completes_jobs() -> None:
-    """With nodes, a Job runs through by itself."""
+async def test_the_simulated_kubelet_completes_jobs() -> None:
+    """With simulated nodes, a Job completes without help."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         await create(client, completions=4, parallelism=2)
         job = await ends(client, "Complete")
@@ -391,13 +280,3 @@ async def test_the_pretend_kubelet_completes_jobs() -> None:
         assert job.status.start_time is not None
         assert job.status.completion_time is not None
         assert job.status.completion_time - job.status.start_time < timedelta(minutes=1)
-
-
-@pytest.mark.parametrize(
-    ("indexes", "text"), [((), ""), ((3,), "3"), ((0, 2), "0,2"), ((0, 1), "0,1"), ((0, 1, 2, 5, 7, 8, 9), "0-2,5,7-9")]
-)
-def test_indexes_are_written_as_intervals(indexes: tuple[int, ...], text: str) -> None:
-    """As a Job's status has them, and read back."""
-    assert format_indexes(indexes) == text
-    assert parse_indexes(text) == {*indexes}
-    assert parse_indexes(text, 1) == {index for index in indexes if index < 1}

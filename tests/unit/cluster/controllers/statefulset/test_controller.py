@@ -1,4 +1,4 @@
-"""StatefulSets in virtual time; the tests play the kubelet, so that each step can be looked at.
+"""StatefulSets in virtual time; the tests patch pod status in place of a kubelet.
 
 What is expected was compared with a kube-controller-manager 1.36 that did the same.
 """
@@ -6,15 +6,10 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
 from typing import Any
-
-import pytest_asyncio
 
 from pyctrl.api import ObjectMeta, controller_of
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
-from pyctrl.cluster import Cluster
 from pyctrl.kinds.apps.v1 import (
     ControllerRevision,
     StatefulSet,
@@ -24,29 +19,22 @@ from pyctrl.kinds.apps.v1 import (
 )
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._kit import (
+from tests.unit.cluster._workloads import (
     LABELS,
     NAMESPACE,
     claim,
+    events_of,
     image_of,
     key,
     pods_of,
     run_all,
     set_phase,
     template,
-    told,
     until_names,
     until_pods,
 )
 
 DB = key("db")
-
-
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster without a kubelet."""
-    async with Cluster(random=Random(1), kubelet=False) as cluster, cluster.client() as client:
-        yield client
 
 
 def stateful_set(replicas: int, **spec: Any) -> StatefulSet:
@@ -73,7 +61,7 @@ async def new_image(client: Client, image: str, **strategy: Any) -> None:
 
 
 async def settled(client: Client, replicas: int) -> StatefulSet:
-    """Run all pods until so many are available and of the newest revision."""
+    """Run all pods until a number of them is available at the update revision."""
 
     def is_done(found: StatefulSet) -> bool:
         status = found.status
@@ -89,7 +77,7 @@ async def settled(client: Client, replicas: int) -> StatefulSet:
 
 
 async def test_pods_come_one_after_the_other(client: Client) -> None:
-    """The next pod is made when the one before is ready; each has a name, a number, a host name and a claim."""
+    """A pod is created when its predecessor is ready; each has a name, an ordinal, a hostname and a claim."""
     await client.create(stateful_set(2))
     (first,) = await until_names(client, "db-0")
     await asyncio.sleep(60)
@@ -106,7 +94,7 @@ async def test_pods_come_one_after_the_other(client: Client) -> None:
     assert second.spec.volumes[0].to_wire() == {"name": "data", "persistentVolumeClaim": {"claimName": "data-db-1"}}
     made = await client.get(PersistentVolumeClaim, key("data-db-1"))
     assert made.metadata.labels == {"of": "claim", **LABELS}
-    assert await told(client, "db") == [
+    assert await events_of(client, "db") == [
         f"SuccessfulCreate: Create {what} x1"
         for n in (0, 1)
         for what in (
@@ -117,7 +105,7 @@ async def test_pods_come_one_after_the_other(client: Client) -> None:
 
 
 async def test_parallel_makes_all_at_once_from_the_first_number(client: Client) -> None:
-    """With Parallel nothing waits, and ordinals.start says where the numbers begin."""
+    """Parallel creates all pods at once, with ordinals from ordinals.start."""
     await client.create(stateful_set(3, pod_management_policy="Parallel", ordinals=StatefulSetOrdinals(start=5)))
     await until_names(client, "db-5", "db-6", "db-7")
     await change(client, replicas=1)
@@ -125,7 +113,7 @@ async def test_parallel_makes_all_at_once_from_the_first_number(client: Client) 
 
 
 async def test_status_counts_from_the_first_step(client: Client) -> None:
-    """Counts and revisions are there, zeros where the real controller writes them."""
+    """Counts and revisions are set at once, with zeros where the real controller writes them."""
     await client.create(stateful_set(1))
     found = await wait_for(client, StatefulSet, DB, lambda found: found.status.replicas == 1)
     assert found.status.to_wire() == {
@@ -141,7 +129,7 @@ async def test_status_counts_from_the_first_step(client: Client) -> None:
 
 
 async def test_an_update_goes_from_the_highest_number_down(client: Client) -> None:
-    """One pod after the other is replaced, and the current revision moves when all have been."""
+    """Pods are updated one by one, and the current revision changes after the last one."""
     await client.create(stateful_set(3))
     await settled(client, 3)
     await new_image(client, "other")
@@ -155,7 +143,7 @@ async def test_an_update_goes_from_the_highest_number_down(client: Client) -> No
 
 
 async def test_going_back_finds_the_old_revision_again(client: Client) -> None:
-    """An old template gets its revision back, with a new number."""
+    """An old template reuses its revision with a new number."""
     await client.create(stateful_set(1))
     await settled(client, 1)
     for image in ("other", "busybox"):
@@ -166,7 +154,7 @@ async def test_going_back_finds_the_old_revision_again(client: Client) -> None:
 
 
 async def test_history_is_limited(client: Client) -> None:
-    """Revisions beyond revisionHistoryLimit that no pod is of are deleted."""
+    """Revisions beyond revisionHistoryLimit without pods are deleted."""
     await client.create(stateful_set(1, revision_history_limit=1))
     for image in ("busybox", "b", "c", "d"):
         await new_image(client, image)
@@ -175,7 +163,7 @@ async def test_history_is_limited(client: Client) -> None:
 
 
 async def test_below_the_partition_nothing_changes(client: Client) -> None:
-    """Pods below the partition keep their revision, and get it back when they are replaced."""
+    """Pods below the partition keep their revision, also when they are recreated."""
     await client.create(stateful_set(3))
     await settled(client, 3)
     await new_image(client, "other", type="RollingUpdate", rollingUpdate={"partition": 2})
@@ -187,7 +175,7 @@ async def test_below_the_partition_nothing_changes(client: Client) -> None:
 
 
 async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
-    """Nothing is replaced by itself; a pod that somebody deletes comes back new."""
+    """Nothing is replaced automatically; a deleted pod is recreated from the new template."""
     await client.create(stateful_set(2))
     await settled(client, 2)
     await new_image(client, "other", type="OnDelete", rollingUpdate=None)
@@ -198,7 +186,7 @@ async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
 
 
 async def test_a_failed_pod_is_replaced(client: Client) -> None:
-    """A pod that has ended, whichever way, is deleted and made anew."""
+    """A finished pod is deleted and recreated."""
     await client.create(stateful_set(1))
     for phase in ("Failed", "Succeeded"):
         (pod,) = await until_names(client, "db-0")
@@ -207,8 +195,8 @@ async def test_a_failed_pod_is_replaced(client: Client) -> None:
         await until_pods(client, lambda pods, uid=uid: [p.metadata.uid for p in pods] not in ([], [uid]))  # type: ignore[misc]
 
 
-async def test_the_broken_one_is_dismissed_while_the_others_are_well(client: Client) -> None:
-    """Scaling down takes the highest number first, though it is not ready, and never two at a time."""
+async def test_scaling_down_deletes_the_highest_ordinal_first(client: Client) -> None:
+    """Scaling down deletes the highest ordinal first, even if unready, and never two at a time."""
     await client.create(stateful_set(3))
     await settled(client, 3)
     broken = await client.get(Pod, key("db-2"))
@@ -218,7 +206,7 @@ async def test_the_broken_one_is_dismissed_while_the_others_are_well(client: Cli
 
 
 async def test_claims_go_by_the_retention_policy(client: Client) -> None:
-    """Claims stay by default; with whenScaled=Delete those of dismissed pods go, with whenDeleted=Delete all do."""
+    """Claims are kept by default; whenScaled and whenDeleted delete them."""
     policy = StatefulSetPersistentVolumeClaimRetentionPolicy(when_scaled="Delete", when_deleted="Retain")
     await client.create(stateful_set(2, persistent_volume_claim_retention_policy=policy))
     await settled(client, 2)
@@ -232,7 +220,7 @@ async def test_claims_go_by_the_retention_policy(client: Client) -> None:
 
 
 async def test_claims_stay_for_the_next_pod_of_the_name(client: Client) -> None:
-    """A pod that is replaced finds its claim again."""
+    """A recreated pod reuses its claim."""
     await client.create(stateful_set(1))
     await settled(client, 1)
     before = await client.get(PersistentVolumeClaim, key("data-db-0"))
@@ -242,7 +230,7 @@ async def test_claims_stay_for_the_next_pod_of_the_name(client: Client) -> None:
 
 
 async def test_min_ready_seconds_hold_up_the_next_pod(client: Client) -> None:
-    """A pod counts as available when it has been ready for long enough, and only then comes the next one."""
+    """The next pod is created only after the previous one has been ready for minReadySeconds."""
     await client.create(stateful_set(2, min_ready_seconds=30))
     await until_names(client, "db-0")
     await run_all(client)
@@ -253,7 +241,7 @@ async def test_min_ready_seconds_hold_up_the_next_pod(client: Client) -> None:
 
 
 async def test_a_new_set_adopts_what_an_orphaning_one_left(client: Client) -> None:
-    """Pods and revisions of a set that was deleted with orphans belong to the next one of its name."""
+    """A new StatefulSet adopts the orphaned pods and revisions of its predecessor."""
     await client.create(stateful_set(2))
     old = await settled(client, 2)
     await client.delete(StatefulSet, DB, propagation="Orphan")
@@ -268,10 +256,10 @@ async def test_a_new_set_adopts_what_an_orphaning_one_left(client: Client) -> No
 
 
 async def test_labels_that_name_the_pod_are_put_back(client: Client) -> None:
-    """A pod that lost the label with its name gets it again."""
+    """A pod that lost its identity label gets it again."""
     await client.create(stateful_set(1))
     await settled(client, 1)
     lost = {"metadata": {"labels": {"statefulset.kubernetes.io/pod-name": None}}}
     await client.patch(Pod, key("db-0"), MergePatch(lost))
     await until_pods(client, lambda pods: "statefulset.kubernetes.io/pod-name" in pods[0].metadata.labels)
-    assert (await told(client, "db"))[-1] == "SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful x1"
+    assert (await events_of(client, "db"))[-1] == "SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful x1"

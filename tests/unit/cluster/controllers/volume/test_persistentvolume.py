@@ -1,91 +1,22 @@
-"""Claims and volumes of the embedded cluster, in virtual time: binding, provisioning, growing, reclaiming."""
+"""Binding and reclaiming of volumes, in virtual time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from random import Random
-from typing import Any
-
-import pytest
-import pytest_asyncio
 
 from pyctrl.api import Key, Quantity
-from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
-from pyctrl.cluster import Cluster, Kubelet
-from pyctrl.errors import Forbidden
+from pyctrl.client import Client, wait_until_gone
+from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim, Pod
 from pyctrl.kinds.storage.v1 import StorageClass
 from tests.unit.cluster._pods import pod, reasons, until, until_phase
+from tests.unit.cluster._volumes import bound, claim, volume, volume_phase
 
 C = Key("default", "c")
 
 
-@pytest_asyncio.fixture
-async def client() -> AsyncIterator[Client]:
-    """A client of a new cluster."""
-    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
-        yield client
-
-
-def claim(name: str = "c", size: str = "1Gi", *, annotations: dict[str, str] | None = None, **spec: Any) -> Any:
-    """Make a claim, of no class unless one is given."""
-    metadata = {"name": name, "namespace": "default", "annotations": annotations or {}}
-    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
-    return PersistentVolumeClaim.from_wire({"metadata": metadata, "spec": {**asked, **spec}})
-
-
-def volume(name: str, size: str, *, labels: dict[str, str] | None = None, **spec: Any) -> PersistentVolume:
-    """Make a volume by hand."""
-    given = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size}, "hostPath": {"path": "/x"}}
-    return PersistentVolume.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": {**given, **spec}})
-
-
-async def bound(client: Client, name: str = "c") -> PersistentVolumeClaim:
-    """Wait until a claim is bound."""
-    return await wait_for(
-        client, PersistentVolumeClaim, Key("default", name), lambda found: found.status.phase == "Bound"
-    )
-
-
-async def volume_phase(client: Client, name: str, phase: str) -> PersistentVolume:
-    """Wait until a volume is in a phase."""
-    return await wait_for(client, PersistentVolume, Key("", name), lambda found: found.status.phase == phase)
-
-
-async def test_a_claim_gets_a_volume_made(client: Client) -> None:
-    """A claim of class standard is bound to a new volume of its size, and both sides and the Events say so."""
-    created = await client.create(claim(storageClassName="standard"))
-    found = await bound(client)
-    name = f"pvc-{created.metadata.uid}"
-    assert (found.spec.volume_name, found.status.capacity["storage"]) == (name, Quantity("1Gi"))
-    assert found.metadata.annotations == {
-        "pv.kubernetes.io/bind-completed": "yes",
-        "pv.kubernetes.io/bound-by-controller": "yes",
-        "volume.beta.kubernetes.io/storage-provisioner": "pretend.pyctrl.dev",
-        "volume.kubernetes.io/storage-provisioner": "pretend.pyctrl.dev",
-    }
-    made = await volume_phase(client, name, "Bound")
-    assert made.spec.claim_ref is not None
-    assert (made.spec.claim_ref.uid, made.spec.persistent_volume_reclaim_policy) == (created.metadata.uid, "Delete")
-    await asyncio.sleep(1)
-    told = await reasons(client, "c")
-    assert told.index("ExternalProvisioning") < told.index("ProvisioningSucceeded")
-
-
-async def test_the_default_class_is_given_afterwards(client: Client) -> None:
-    """A claim that says nothing of classes is created without one, and gets the default one; "" means none."""
-    created = await client.create(claim(storageClassName=None))
-    assert created.spec.storage_class_name is None
-    await client.create(claim("none"))
-    assert (await bound(client)).spec.storage_class_name == "standard"
-    await asyncio.sleep(60)
-    assert (await client.get(PersistentVolumeClaim, Key("default", "none"))).status.phase == "Pending"
-    assert await reasons(client, "none") == ["FailedBinding"]
-
-
 async def test_the_class_may_be_an_annotation(client: Client) -> None:
-    """The annotation from before spec.storageClassName names a class still."""
+    """The beta annotation still selects a class."""
     said = {"volume.beta.kubernetes.io/storage-class": "standard"}
     await client.create(claim(annotations=said, storageClassName=None))
     found = await bound(client)
@@ -94,7 +25,7 @@ async def test_the_class_may_be_an_annotation(client: Client) -> None:
 
 
 async def test_the_server_warns_of_what_is_out_of_date() -> None:
-    """In the words of kube-apiserver 1.36: the class as an annotation, parts of bytes, recycling."""
+    """The warnings are those of kube-apiserver 1.36: class annotation, fractional bytes, Recycle."""
     heard: list[str] = []
     old = {"volume.beta.kubernetes.io/storage-class": "x", "volume.beta.kubernetes.io/mount-options": "x"}
     async with Cluster(controllers=False, kubelet=False) as cluster:
@@ -120,18 +51,8 @@ async def test_the_server_warns_of_what_is_out_of_date() -> None:
     ]
 
 
-async def test_volumes_take_the_time_that_pods_take() -> None:
-    """With start_seconds nothing is done to a claim before they have passed."""
-    async with Cluster(kubelet=Kubelet(start_seconds=2)) as cluster, cluster.client() as client:
-        created = await client.create(claim(storageClassName=None))
-        await asyncio.sleep(1.9)
-        untouched = await client.get(PersistentVolumeClaim, C)
-        assert untouched.spec == created.spec
-        await bound(client)
-
-
 async def test_a_volume_made_by_hand_is_bound(client: Client) -> None:
-    """Of the volumes that fit, the smallest; those of another class, mode, label or claim do not fit."""
+    """The smallest matching volume is bound; class, mode, selector and claimRef must match."""
     for name, size, more in (
         ("large", "5Gi", {}),
         ("fits", "2Gi", {}),
@@ -152,7 +73,7 @@ async def test_a_volume_made_by_hand_is_bound(client: Client) -> None:
 
 
 async def test_a_claim_selects_and_names_volumes(client: Client) -> None:
-    """A selector chooses by labels; a name waits for that volume, and is not bound to one that does not fit."""
+    """A selector matches labels; a volume name waits for that volume and requires a match."""
     await client.create(claim("selects", selector={"matchLabels": {"a": "b"}}))
     await client.create(claim("names", volumeName="named"))
     await client.create(claim("too-much", "9Gi", volumeName="tiny"))
@@ -168,7 +89,7 @@ async def test_a_claim_selects_and_names_volumes(client: Client) -> None:
 
 
 async def test_volumes_are_reclaimed(client: Client) -> None:
-    """With its claim a volume is deleted, or released, or fails to be deleted, as its policy and its kind say."""
+    """A released volume is deleted, kept or failed, by policy and volume type."""
     policies = {"kept": "Retain", "stuck": "Delete"}
     for name, policy in policies.items():
         await client.create(volume(name, "1Gi", persistentVolumeReclaimPolicy=policy))
@@ -188,57 +109,8 @@ async def test_volumes_are_reclaimed(client: Client) -> None:
     assert (await client.get(PersistentVolumeClaim, Key("default", "again"))).status.phase == "Pending"
 
 
-async def test_a_bound_volume_is_protected(client: Client) -> None:
-    """It stays when it is deleted, until its claim goes; one that is torn out leaves its claim lost."""
-    for name in ("waits", "torn"):
-        await client.create(volume(name, "1Gi"))
-        await client.create(claim(name, volumeName=name))
-        await bound(client, name)
-        await client.delete(PersistentVolume, Key("", name))
-    await asyncio.sleep(60)
-    assert (await client.get(PersistentVolume, Key("", "waits"))).metadata.finalizers == ["kubernetes.io/pv-protection"]
-    await client.delete(PersistentVolumeClaim, Key("default", "waits"))
-    await wait_until_gone(client, PersistentVolume, Key("", "waits"))
-    await client.patch(PersistentVolume, Key("", "torn"), MergePatch({"metadata": {"finalizers": None}}))
-    lost = await wait_for(
-        client, PersistentVolumeClaim, Key("default", "torn"), lambda found: found.status.phase == "Lost"
-    )
-    assert lost.spec.volume_name == "torn"
-
-
-async def test_claims_grow(client: Client) -> None:
-    """A bound claim that asks for more gets more, of the volume too; where the class forbids it, the server does."""
-    await client.create(claim(storageClassName="standard"))
-    await bound(client)
-    more = MergePatch({"spec": {"resources": {"requests": {"storage": "3Gi"}}}})
-    await client.patch(PersistentVolumeClaim, C, more)
-    grown = await wait_for(
-        client, PersistentVolumeClaim, C, lambda found: found.status.capacity["storage"] == Quantity("3Gi")
-    )
-    made = await client.get(PersistentVolume, Key("", grown.spec.volume_name or ""))
-    assert made.spec.capacity["storage"] == Quantity("3Gi")
-    await client.create(volume("fixed", "1Gi"))
-    await client.create(claim("fixed", volumeName="fixed"))
-    await bound(client, "fixed")
-    with pytest.raises(Forbidden, match="only dynamically provisioned pvc can be resized"):
-        await client.patch(PersistentVolumeClaim, Key("default", "fixed"), more)
-
-
-async def test_provisioning_fails_as_scripted(client: Client) -> None:
-    """A claim whose annotation says so gets no volume and an Event; without the annotation it does."""
-    error = {"pyctrl.dev/provision-error": "the array is full"}
-    await client.create(claim(storageClassName="standard", annotations=error))
-    await asyncio.sleep(60)
-    assert (await client.get(PersistentVolumeClaim, C)).status.phase == "Pending"
-    assert "ProvisioningFailed" in await reasons(client, "c")
-    await client.patch(
-        PersistentVolumeClaim, C, MergePatch({"metadata": {"annotations": {"pyctrl.dev/provision-error": None}}})
-    )
-    await bound(client)
-
-
 async def test_a_claim_of_a_class_that_is_not_there(client: Client) -> None:
-    """It waits, and is served when the class is made."""
+    """A claim of a missing class waits until the class is created."""
     await client.create(claim(storageClassName="fast"))
     await asyncio.sleep(60)
     assert await reasons(client, "c") == ["ProvisioningFailed"]
@@ -248,7 +120,7 @@ async def test_a_claim_of_a_class_that_is_not_there(client: Client) -> None:
 
 
 async def test_a_class_waits_for_the_first_consumer(client: Client) -> None:
-    """Its claims are bound when a pod is to be scheduled, which then is."""
+    """Claims are bound when a pod is scheduled."""
     await client.create(claim(storageClassName="standard-wait"))
     await asyncio.sleep(60)
     waiting = await client.get(PersistentVolumeClaim, C)
@@ -260,7 +132,7 @@ async def test_a_class_waits_for_the_first_consumer(client: Client) -> None:
 
 
 async def test_a_pod_waits_for_its_claims(client: Client) -> None:
-    """A pod is not scheduled before its claims are there and bound, and its condition says what it waits for."""
+    """A pod is scheduled only when its claims exist and are bound; its condition names the reason."""
 
     def message(found: Pod) -> str:
         return next((each.message or "" for each in found.status.conditions if each.type == "PodScheduled"), "")
@@ -272,13 +144,3 @@ async def test_a_pod_waits_for_its_claims(client: Client) -> None:
     await until(client, "p", lambda found: unbound in message(found))
     await client.create(volume("v", "1Gi"))
     await until_phase(client, "p", "Running")
-
-
-async def test_an_ephemeral_volume_of_a_pod(client: Client) -> None:
-    """A pod's own claim is made for it, and goes with it."""
-    template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
-    await client.create(pod(volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}]))
-    await until_phase(client, "p", "Running")
-    await bound(client, "p-scratch")
-    await client.delete(Pod, Key("default", "p"))
-    await wait_until_gone(client, PersistentVolumeClaim, Key("default", "p-scratch"))

@@ -1,0 +1,107 @@
+"""create: POST to a collection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyctrl.apiserver._admission import CREATE, Attributes
+from pyctrl.apiserver._endpoints.backend import RESTStorage, check_namespace_matches
+from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
+from pyctrl.apiserver._endpoints.request_object import read_request_object, track_managed_fields
+from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
+from pyctrl.apiserver._errors import (
+    Response,
+    already_exists,
+    generate_name_conflict,
+    method_not_allowed,
+    unknown_error,
+)
+from pyctrl.apiserver._meta.system_fields import fill_system_fields, generated_name, wipe_system_fields
+from pyctrl.apiserver._request.options import WriteOptions, write_options
+from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.resource_type import with_type_meta
+
+__all__ = ["CreateHandler"]
+
+GENERATE_ATTEMPTS = 8  # kube-apiserver's number
+
+
+class CreateHandler:
+    """Handler of create."""
+
+    def __init__(self, backend: RESTStorage) -> None:
+        self._backend = backend
+
+    async def create(self, request: ResourceRequest) -> Response:
+        """POST an object to a collection."""
+        if request.resource.namespaced and not request.target.namespace:
+            raise method_not_allowed()
+        options = write_options(request.query, "CreateOptions")
+        obj = read_request_object(request, options, self._backend.registry)
+        check_namespace_matches(obj["metadata"], request)
+        return await self.create_object(request, obj, options)
+
+    async def create_object(
+        self, request: ResourceRequest, obj: dict[str, Any], options: WriteOptions, *, is_applied: bool = False
+    ) -> Response:
+        """Create a decoded object: for POST, and for PUT or apply to a name that does not exist.
+
+        Args:
+            is_applied: Server-side apply has already written the managed fields.
+        """
+        metadata, admission = obj["metadata"], self._backend.admission
+        wipe_system_fields(metadata)
+        if not is_applied:
+            track_managed_fields(request, obj, None)
+        name = metadata.get("name", "")
+        attributes = Attributes(operation=CREATE, request=request, object=obj, name=name, options=options)
+        await admission.mutate(attributes)
+        obj = attributes.object or obj
+        check_namespace_matches(obj["metadata"], request)
+        self._backend.check_grant(request, obj)
+        self._generate_name(request, obj["metadata"])
+        attributes.name = obj["metadata"].get("name", "")
+        fill_system_fields(obj["metadata"], self._backend.random)
+        settled = None if attributes.is_mutated_dynamically else request.settled
+        request.resource.prepare_create(obj, warnings=request.warnings, settled=settled, user=request.user)
+        self._backend.check_create(request)
+        await admission.validate(attributes)
+        converted = await self._backend.conversions.stored_form(obj, request) if request.resource.converts else None
+        return self._store(request, obj, options, converted)
+
+    def _store(
+        self, request: ResourceRequest, obj: dict[str, Any], options: WriteOptions, converted: ConvertedObject | None
+    ) -> Response:
+        """Store a new object, unless its name is taken. Another request may have taken it during admission."""
+        resource, metadata = request.resource, obj["metadata"]
+        if not options.dry_run:
+            _check_no_resource_version(metadata)
+        self._check_name_is_free(request, metadata)
+        if options.dry_run:
+            return value_response(with_type_meta(obj, resource), request.form, 201)
+        return object_response(self._backend.put(obj, resource, converted), resource, request.form, 201)
+
+    def _generate_name(self, request: ResourceRequest, metadata: dict[str, Any]) -> None:
+        """Set the name from generateName, if there is no name; the last attempt may be a name that is taken."""
+        prefix: str = metadata.get("generateName", "")
+        if metadata.get("name") or not prefix:
+            return
+        collection = self._backend.collection(request.resource)
+        for _ in range(GENERATE_ATTEMPTS):
+            metadata["name"] = generated_name(prefix, self._backend.random)
+            if collection.find(request.target.namespace, metadata["name"]) is None:
+                return
+
+    def _check_name_is_free(self, request: ResourceRequest, metadata: dict[str, Any]) -> None:
+        target, name = request.target, metadata["name"]
+        if self._backend.collection(request.resource).find(target.namespace, name) is not None:
+            generated = metadata.get("generateName") and not request.target.name
+            refuse = generate_name_conflict if generated else already_exists
+            raise refuse(target.resource, name, target.group)
+
+
+def _check_no_resource_version(metadata: dict[str, Any]) -> None:
+    """Refuse a new object that has a resourceVersion; 0 and text that is no number are ignored."""
+    version = metadata.pop("resourceVersion", "")
+    if version.isdecimal() and version.strip("0"):
+        raise unknown_error("resourceVersion should not be set on objects to be created")

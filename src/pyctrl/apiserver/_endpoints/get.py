@@ -1,0 +1,23 @@
+"""get: GET of one object."""
+
+from __future__ import annotations
+
+from pyctrl.apiserver._endpoints.backend import RESTStorage
+from pyctrl.apiserver._endpoints.response_writers import object_response
+from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._request.options import parse_version
+from pyctrl.apiserver._request.request import ResourceRequest
+
+__all__ = ["GetHandler"]
+
+
+class GetHandler:
+    """Handler of get."""
+
+    def __init__(self, backend: RESTStorage) -> None:
+        self._backend = backend
+
+    def get(self, request: ResourceRequest) -> Response:
+        """GET one object. The current state satisfies every resourceVersion that the storage has reached."""
+        parse_version(request.query.get("resourceVersion"))
+        return object_response(self._backend.live(request), request.resource, request.form)

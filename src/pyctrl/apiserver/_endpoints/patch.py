@@ -1,0 +1,126 @@
+"""patch: JSON patch, merge patch, strategic merge patch and server-side apply to an object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyctrl.apiserver._endpoints.backend import (
+    RESTStorage,
+    check_kind,
+    check_name_and_namespace,
+    check_patched_type_meta,
+    metadata_of,
+)
+from pyctrl.apiserver._endpoints.create import CreateHandler
+from pyctrl.apiserver._endpoints.request_object import decode_as_resource
+from pyctrl.apiserver._endpoints.update import UpdatedObject, UpdateHandler
+from pyctrl.apiserver._errors import Response, UndecodableBody, bad_request, conflict, not_found
+from pyctrl.apiserver._fieldmanager.apply import server_side_apply
+from pyctrl.apiserver._fieldmanager.last_applied import update_last_applied
+from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from pyctrl.apiserver._patch.patcher import (
+    APPLY,
+    apply_patch_to_object,
+    check_patch_type,
+    decode_apply,
+    patch_outcome_undecodable,
+)
+from pyctrl.apiserver._request.options import WriteOptions, write_options
+from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.served_resources import ServedResources
+from pyctrl.apiserver._serializer.decoding import media_type
+from pyctrl.apiserver._storage.storage import StoredObject
+
+__all__ = ["PatchHandler"]
+
+
+class PatchHandler:
+    """Handler of patch."""
+
+    def __init__(self, backend: RESTStorage, creates: CreateHandler, updates: UpdateHandler) -> None:
+        self._backend = backend
+        self._creates = creates
+        self._updates = updates
+
+    async def patch(self, request: ResourceRequest) -> Response:
+        """PATCH an object, or its status, with any of the four patch types."""
+        media = media_type(request.headers, default="")
+        options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
+        if media == APPLY:
+            return await self._apply(request, options)
+        check_patch_type(request, media)
+
+        def changed(stored: StoredObject) -> UpdatedObject:
+            new, duplicates = apply_patch_to_object(stored.read(request.resource), request, media)
+            try:
+                check_patched_type_meta(new, request.resource)
+                check_kind(new, request.resource, self._backend.registry)
+                decode_as_resource(new, request, options, duplicates)
+            except UndecodableBody as unfit:
+                raise patch_outcome_undecodable(stored.read(request.resource), request, media, unfit) from None
+            check_name_and_namespace(new["metadata"], request)
+            return UpdatedObject(new=new, old=stored.read(request.resource), options=options)
+
+        stored = self._backend.live(request)
+        return await self._updates.guaranteed_update(request, stored, changed(stored), changed)
+
+    async def _apply(self, request: ResourceRequest, options: WriteOptions) -> Response:
+        """Server-side apply, which creates an object that does not exist."""
+        target, resource = request.target, request.resource
+        patch, sent = _read_apply_configuration(request, self._backend.registry)
+
+        def merged(live: dict[str, Any] | None) -> dict[str, Any]:
+            check_configuration(sent, resource)
+            new = server_side_apply(
+                live,
+                patch,
+                type=resource,
+                field_manager=request.manager,
+                force=options.force,
+                subresource=target.subresource or None,
+            )
+            if live is not None:
+                update_last_applied(new, live, sent, request.manager)
+            decode_as_resource(new, request, options, [], is_applied=True)
+            return new
+
+        def changed(stored: StoredObject) -> UpdatedObject:
+            # The merged object shares parts with its source and gets defaults there, so `old` is decoded separately.
+            new, old = merged(stored.read(resource)), stored.read(resource)
+            return UpdatedObject(new=new, old=old, options=options, is_tracked=True)
+
+        stored = self._backend.find(request)
+        if stored is not None:
+            return await self._updates.guaranteed_update(request, stored, changed(stored), changed)
+        if target.subresource:
+            raise not_found(target.resource, target.name, target.group)
+        created = merged(None)
+        if uid := patch["metadata"].get("uid"):
+            raise _apply_to_missing(request, uid)
+        if not options.dry_run:
+            created["metadata"].pop("resourceVersion", None)  # there is no live object that it could be a version of
+        return await self._creates.create_object(request, created, options, is_applied=True)
+
+
+def _read_apply_configuration(
+    request: ResourceRequest, served: ServedResources
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the body of an apply and check its kind, name and namespace against the URL.
+
+    Returns:
+        The configuration with name and namespace filled in, and the configuration as the client sent it.
+    """
+    patch = decode_apply(request)
+    check_kind(patch, request.resource, served)
+    metadata = metadata_of(patch, request.resource)
+    if metadata.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    sent = {**patch, "metadata": dict(metadata)}
+    metadata.setdefault("name", request.target.name)
+    check_name_and_namespace(metadata, request)
+    return patch, sent
+
+
+def _apply_to_missing(request: ResourceRequest, uid: str) -> Exception:
+    why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+    return conflict(request.target.resource, request.target.name, request.target.group, why)

@@ -1,0 +1,72 @@
+"""Objects that create, update and patch receive: read from the body, decoded as their resource, tracked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyctrl.apiserver._endpoints.backend import check_kind, check_type_meta
+from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
+from pyctrl.apiserver._request.options import WriteOptions
+from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.served_resources import ServedResources
+from pyctrl.apiserver._serializer.decoding import decode_strictly
+
+__all__ = ["decode_as_resource", "read_request_object", "track_managed_fields"]
+
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "
+    "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
+
+
+def read_request_object(request: ResourceRequest, options: WriteOptions, served: ServedResources) -> dict[str, Any]:
+    """Return the object in the body of a request, decoded and defaulted."""
+    resource = request.resource
+    obj, duplicates = decode_strictly(request.body, request.headers, resource.kind)
+    check_type_meta(obj, resource, request.body)
+    check_kind(obj, resource, served)
+    decode_as_resource(obj, request, options, duplicates)
+    return obj
+
+
+def decode_as_resource(
+    obj: dict[str, Any],
+    request: ResourceRequest,
+    options: WriteOptions,
+    duplicates: list[str],
+    *,
+    is_applied: bool = False,
+) -> None:
+    """Decode and default an object in place, as the resource of the request."""
+    validation, warnings = options.field_validation, request.warnings
+    request.settled = request.resource.decode(
+        obj, field_validation=validation, warnings=warnings, duplicates=duplicates, is_applied=is_applied
+    )
+    if len(obj["metadata"].get("ownerReferences") or ()) > 1:
+        _drop_repeated_owners(obj["metadata"], warnings)
+
+
+def _drop_repeated_owners(metadata: dict[str, Any], warnings: list[str]) -> None:
+    owners, repeated = list[Any](), list[str]()
+    for owner in metadata["ownerReferences"]:
+        if owner in owners:
+            repeated.append(owner.get("uid", ""))
+        else:
+            owners.append(owner)
+    metadata["ownerReferences"] = owners
+    if repeated:
+        warnings.append(f"{_REPEATED_OWNERS}{', '.join(repeated)}")
+
+
+def track_managed_fields(request: ResourceRequest, new: dict[str, Any], old: dict[str, Any] | None) -> None:
+    """Record in `new` that the field manager of the request changed what differs from `old`."""
+    update_managed_fields(
+        new,
+        old,
+        manager=request.manager,
+        operation="Update",
+        api_version=request.resource.api_version,
+        subresource=request.target.subresource or None,
+        type=request.resource,
+        settled=request.settled,
+    )

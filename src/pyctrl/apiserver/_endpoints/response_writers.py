@@ -1,0 +1,115 @@
+"""Response writers: stored objects and values in the representation and media type that the client accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pyctrl.apiserver._errors import YAML, Response, not_acceptable_for_list
+from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
+from pyctrl.apiserver._storage.storage import StoredObject
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = [
+    "bytes_response",
+    "check_list_representation",
+    "encode_list_item",
+    "encode_representation",
+    "encode_table",
+    "metadata_only",
+    "object_response",
+    "value_response",
+]
+
+
+def object_response(
+    stored: StoredObject, resource: ResourceType, form: MediaTypeOptions, status: int = 200
+) -> Response:
+    """Return a response with one object.
+
+    Raises:
+        StatusError: 406, the client accepts only the metadata of a list.
+    """
+    if form.kind == "PartialObjectMetadataList":
+        raise not_acceptable_for_list(form.kind, _go_type(resource), is_list=False)
+    if form.shape is Representation.TABLE:
+        return bytes_response(
+            encode_table(resource, [stored], form, {"resourceVersion": str(stored.version)}), form, status
+        )
+    return bytes_response(encode_representation(stored, resource, form.shape), form, status)
+
+
+def check_list_representation(resource: ResourceType, form: MediaTypeOptions) -> None:
+    """Refuse (406) a list for a client that accepts only the metadata of one object."""
+    if form.kind == "PartialObjectMetadata":
+        raise not_acceptable_for_list(form.kind, f"{_go_type(resource)}List", is_list=True)
+
+
+def _go_type(resource: ResourceType) -> str:
+    if resource.is_custom:
+        return "*unstructured.Unstructured"
+    return f"*{resource.storage_group.partition('.')[0] or 'core'}.{resource.kind}"
+
+
+def value_response(value: Any, form: MediaTypeOptions, status: int = 200) -> Response:
+    """Return a response with any JSON value."""
+    return bytes_response(msgspec.json.encode(value), form, status)
+
+
+def bytes_response(data: bytes, form: MediaTypeOptions, status: int = 200) -> Response:
+    """Return a response with encoded JSON, converted to YAML if the client accepts YAML."""
+    if form.media == YAML:
+        import yaml  # here: most clients accept JSON
+
+        text: str = yaml.safe_dump(msgspec.json.decode(data), sort_keys=True)
+        return Response(status=status, headers=(("Content-Type", YAML),), body=text.encode())
+    return Response(status=status, body=data)
+
+
+def encode_representation(stored: StoredObject, resource: ResourceType, shape: Representation) -> bytes:
+    """Encode one object, whole or its metadata."""
+    data = stored.view(resource)
+    return metadata_only(data) if shape is Representation.METADATA else data
+
+
+class _MetadataOnly(msgspec.Struct):
+    metadata: msgspec.Raw
+
+
+_decode_metadata = msgspec.json.Decoder(_MetadataOnly).decode
+
+
+def metadata_only(data: bytes) -> bytes:
+    """Return the `PartialObjectMetadata` of an encoded object, without decoding the object."""
+    metadata = bytes(_decode_metadata(data).metadata)
+    return b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":' + metadata + b"}"
+
+
+def encode_table(
+    resource: ResourceType, objects: list[StoredObject], form: MediaTypeOptions, metadata: Mapping[str, Any]
+) -> bytes:
+    """Encode objects as a `Table`."""
+    from pyctrl.apiserver._endpoints.tables import convert_to_table  # here: only kubectl accepts tables
+
+    read = [stored.read(resource) for stored in objects]
+    return msgspec.json.encode(
+        convert_to_table(resource, read, metadata=dict(metadata), version=form.version, include=form.include)
+    )
+
+
+def encode_list_item(data: bytes, resource: ResourceType) -> bytes:
+    """Encode an object as an item of its own list: built-in kinds leave out kind and apiVersion there."""
+    if resource.is_custom:
+        return data
+    prefix = _type_prefix(resource.api_version, resource.kind)
+    return b"{" + data[len(prefix) :] if data.startswith(prefix) else data
+
+
+@lru_cache(maxsize=1024)
+def _type_prefix(version: str, kind: str) -> bytes:
+    return msgspec.json.encode({"kind": kind, "apiVersion": version})[:-1] + b","

@@ -1,0 +1,95 @@
+"""Protocol of a resource type: one resource in one version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from pyctrl.apiserver._schema.schema import JSON, SchemaNode
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._user import User
+
+__all__ = ["DecodedFields", "ResourceType", "with_type_meta"]
+
+
+class DecodedFields(NamedTuple):
+    """Field sets of a valid object, collected while it was decoded.
+
+    `_fieldmanager.fieldset` describes the form of a field set.
+    """
+
+    content: dict[str, JSON]  # of everything but apiVersion, kind and metadata
+    metadata: dict[str, JSON] | None  # None: metadata was not checked and may be invalid
+
+
+class ResourceType(Protocol):
+    """One resource in one version: its names, and how its objects are decoded, defaulted, validated and converted.
+
+    A write calls, in this order: `decode` for what the client sent, field management, mutating admission, the system
+    fields of metadata, then `prepare_create` or `prepare_update`, which sets what only the server may set and
+    validates. All of them change the object in place and raise `StatusError` when it is not acceptable.
+
+    `decode` returns the fields of an object in which it found nothing wrong. `prepare_create` gets them as `settled`
+    and skips validation, unless admission changed the object in between.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str
+    namespaced: bool
+    list_kind: str
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    verbs: tuple[str, ...]
+    subresources: frozenset[str]
+    parts: frozenset[str]  # subresources that are read, replaced and patched like the object, such as status
+    has_generation: bool
+    is_custom: bool  # defined by a CustomResourceDefinition
+    storage_group: str  # the group objects are stored under: the core group for events of events.k8s.io
+    storage_version: str  # the version objects are stored in; the same for all versions of one resource
+    converts: bool  # whether conversion between versions needs a webhook
+    deprecation: str  # the Warning header for requests to this version, or ""
+    begin_deletion: Callable[[dict[str, JSON]], None] | None  # marks an object that a controller empties before it goes
+
+    @property
+    def api_version(self) -> str: ...
+    @property
+    def schema(self) -> SchemaNode: ...
+    @property
+    def storage(self) -> ResourceType:
+        """The type in whose version `stored` returns objects."""
+        ...
+
+    def decode(
+        self,
+        obj: dict[str, JSON],
+        *,
+        field_validation: str,
+        warnings: list[str],
+        duplicates: Sequence[str] = (),
+        is_applied: bool = False,
+    ) -> DecodedFields | None: ...
+    def prepare_create(
+        self,
+        obj: dict[str, JSON],
+        *,
+        warnings: list[str],
+        settled: DecodedFields | None = None,
+        user: User | None = None,
+    ) -> None: ...
+    def prepare_update(
+        self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
+    ) -> None: ...
+    def blank(self) -> dict[str, JSON]: ...
+    def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]: ...
+    def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]: ...
+    def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]: ...
+
+
+def with_type_meta(obj: dict[str, JSON], resource: ResourceType) -> dict[str, JSON]:
+    """Return the object with kind, apiVersion and metadata in front, as kube-apiserver writes them."""
+    rest = {key: value for key, value in obj.items() if key not in ("kind", "apiVersion", "metadata")}
+    return {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": obj["metadata"], **rest}

@@ -1,0 +1,97 @@
+"""What is said on stderr of what takes a while; in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+
+import pytest
+
+from pyctrl.cli._progress import Progress, progress_line
+
+
+class Terminal(io.StringIO):
+    """Somebody looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def looked_at(monkeypatch: pytest.MonkeyPatch, term: str = "xterm") -> Terminal:
+    """Let stderr be a terminal; not in a fixture, because pytest captures anew for each phase of a test."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", term)
+    return terminal
+
+
+async def test_two_seconds_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who gets an answer at once reads of nothing else, on a terminal neither."""
+    terminal = looked_at(monkeypatch)
+    with Progress("the API server"):
+        await asyncio.sleep(1.9)
+    await asyncio.sleep(10)
+    assert terminal.getvalue() == ""
+
+
+async def test_elsewhere_it_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    """A log of continuous integration shows what it waits for, and that it still does; stdout has nothing of it."""
+    with Progress("pods") as progress:
+        await asyncio.sleep(3)
+        progress.what = "Deployment a/b to become available"
+        await asyncio.sleep(62)
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines() == [
+        "waiting for pods (2s)",
+        "waiting for Deployment a/b to become available (32s)",
+        "waiting for Deployment a/b to become available (62s)",
+    ]
+
+
+async def test_on_a_terminal_it_turns_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line, drawn again and again, of which nothing is left."""
+    terminal = looked_at(monkeypatch)
+    with Progress("pods") as progress:
+        await asyncio.sleep(2.15)
+        assert terminal.getvalue() == "\r\x1b[K/ waiting for pods (2s)\r\x1b[K- waiting for pods (2s)"
+        progress.clear()
+        terminal.write("applied a\n")
+        await asyncio.sleep(0.1)
+    assert terminal.getvalue().endswith("\r\x1b[Kapplied a\n\r\x1b[K/ waiting for pods (2s)\r\x1b[K")
+
+
+@pytest.mark.parametrize("dumb", ["dumb", ""])
+async def test_a_terminal_that_cannot_redraw_gets_lines(monkeypatch: pytest.MonkeyPatch, dumb: str) -> None:
+    """As in a log."""
+    terminal = looked_at(monkeypatch, dumb)
+    with Progress("pods"):
+        await asyncio.sleep(3)
+    assert terminal.getvalue() == "waiting for pods (2s)\n"
+
+
+async def test_a_program_that_reads_is_told_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """``-o json`` is silent."""
+    with Progress("pods", quiet=True):
+        await asyncio.sleep(100)
+    assert capsys.readouterr() == ("", "")
+
+
+async def test_logs_may_tell_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside logs nothing turns, on a terminal neither."""
+    terminal = looked_at(monkeypatch)
+    with Progress("definitions", tell=progress_line):
+        await asyncio.sleep(3)
+    assert terminal.getvalue() == "waiting for definitions (2s)\n"
+
+
+async def test_an_error_takes_it_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed after it has a line of its own."""
+    terminal = looked_at(monkeypatch)
+    with pytest.raises(ValueError, match="no"):
+        async with asyncio.timeout(10):
+            with Progress("pods"):
+                await asyncio.sleep(2.05)
+                raise ValueError("no")
+    assert terminal.getvalue().endswith("\r\x1b[K")

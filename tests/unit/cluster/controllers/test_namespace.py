@@ -1,0 +1,55 @@
+"""Default objects and content deletion of namespaces, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from random import Random
+
+import pytest_asyncio
+
+from pyctrl.api import (
+    Key,
+    ObjectMeta,
+)
+from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
+from pyctrl.cluster import Cluster
+from pyctrl.kinds.core.v1 import (
+    ConfigMap,
+    Namespace,
+    ServiceAccount,
+)
+
+
+@pytest_asyncio.fixture
+async def client() -> AsyncIterator[Client]:
+    """A client of a new cluster."""
+    async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
+        yield client
+
+
+async def test_a_namespace_gets_its_default_objects(client: Client) -> None:
+    """A namespace gets its service account and root certificate, also after their deletion."""
+    await client.create(Namespace(metadata=ObjectMeta(name="new")))
+    account = await wait_for(client, ServiceAccount, Key("new", "default"))
+    await wait_for(client, ConfigMap, Key("new", "kube-root-ca.crt"))
+    await client.delete(account)
+    await wait_for(
+        client,
+        ServiceAccount,
+        account.key,
+        lambda found: found.metadata.uid != account.metadata.uid,
+    )
+
+
+async def test_a_deleted_namespace_is_emptied_first(client: Client) -> None:
+    """The objects of a namespace are deleted with it, and a finalizer in it delays it."""
+    await client.create(Namespace(metadata=ObjectMeta(name="going")))
+    held = await client.create(ConfigMap(metadata=ObjectMeta(name="held", namespace="going", finalizers=["x.io/f"])))
+    await client.create(ConfigMap(metadata=ObjectMeta(name="free", namespace="going")))
+    await client.delete(Namespace, Key("", "going"))
+    await wait_until_gone(client, ConfigMap, Key("going", "free"))
+    await asyncio.sleep(60)
+    assert (await client.get(Namespace, Key("", "going"))).status.phase == "Terminating"
+    await client.patch(held, MergePatch({"metadata": {"finalizers": None}}))
+    await wait_until_gone(client, Namespace, Key("", "going"))

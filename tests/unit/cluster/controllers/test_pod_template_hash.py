@@ -1,0 +1,30 @@
+"""Hashes of pod templates."""
+
+from __future__ import annotations
+
+from pyctrl.api import ObjectMeta
+from pyctrl.cluster._controllers.pod_template_hash import equal_ignore_hash, template_hash
+from pyctrl.kinds.core.v1 import Container, PodSpec, PodTemplateSpec
+
+
+def template(image: str, **labels: str) -> PodTemplateSpec:
+    """Make a pod template."""
+    return PodTemplateSpec(
+        metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[Container(name="c", image=image)])
+    )
+
+
+def test_the_hash_label_does_not_make_another_template() -> None:
+    """The hash label of ReplicaSets is ignored in the comparison of templates."""
+    hashed = template("a", app="x")
+    hashed.metadata.labels["pod-template-hash"] = "abc"
+    assert equal_ignore_hash(template("a", app="x"), hashed)
+    assert not equal_ignore_hash(template("a", app="x"), template("b", app="x"))
+
+
+def test_hash_depends_on_template_and_collisions() -> None:
+    """Equal templates have equal hashes; another image or collision count changes the hash."""
+    first = template_hash(template("a"), 0)
+    assert first == template_hash(template("a"), 0)
+    assert len({first, template_hash(template("b"), 0), template_hash(template("a"), 1)}) == 3
+    assert first.isalnum()

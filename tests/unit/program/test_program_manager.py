@@ -1,0 +1,92 @@
+"""Tests of the manager of a program, made from the flags of `pyctrl run`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyctrl.api import Key
+from pyctrl.cli._run.flags import RunFlags
+from pyctrl.client import Config
+from pyctrl.errors import ManagerError
+from pyctrl.manager import NoServer
+from pyctrl.program._program_manager import ProgramManager, leader_election, program_manager, watch_namespaces
+from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
+
+
+def made(**flags: Any) -> ProgramManager:
+    config = Config.in_process(NoServer())
+    return program_manager(RunFlags(**flags), config, name="op", metrics=None, certificates=None)
+
+
+@pytest.mark.parametrize(
+    ("flag", "variable", "expected"),
+    [
+        ((), None, None),
+        ((), "", None),
+        ((), "web, shop", {"web", "shop"}),
+        (("a,b", "c"), "web", {"a", "b", "c"}),
+    ],
+)
+def test_namespaces_are_those_of_the_flag_or_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, flag: tuple[str, ...], variable: str | None, expected: set[str] | None
+) -> None:
+    """The flag wins over WATCH_NAMESPACE, which may be empty; commas and repeats both count."""
+    monkeypatch.delenv("WATCH_NAMESPACE", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("WATCH_NAMESPACE", variable)
+    found = watch_namespaces(RunFlags(namespace=flag))
+    assert (None if found is None else set(found)) == expected
+
+
+@pytest.mark.parametrize(
+    ("flag", "variable", "served"),
+    [(None, None, True), (None, "false", False), (None, "true", True), (True, "false", True), (False, None, False)],
+)
+async def test_webhooks_are_served_unless_the_flag_or_the_environment_says_no(
+    monkeypatch: pytest.MonkeyPatch, flag: bool | None, variable: str | None, served: bool
+) -> None:
+    """``--no-webhooks`` wins, then ENABLE_WEBHOOKS; without webhooks neither server nor certificates run."""
+    monkeypatch.delenv("ENABLE_WEBHOOKS", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("ENABLE_WEBHOOKS", variable)
+    async with made(webhooks=flag, webhook_port=7000) as manager:
+        certificates = ManagedCertificates(manager.live_client, secret=_key(), target=Service("a", "b"))
+        manager.add(certificates)
+        manager.add(certificates.rotation)
+        server = WebhookServer(Webhooks(), certificates=certificates)
+        manager.add(server)
+        running = {each.name for each in manager.members} & {"webhook", "webhook-certificates"}
+        assert running == ({"webhook", "webhook-certificates"} if served else set())
+        assert server.port == 7000
+        assert len(manager.webhooks) == 1
+
+
+async def test_a_certificate_that_is_named_replaces_the_programs_own(tmp_path: Path) -> None:
+    """With ``--webhook-cert-dir`` nothing is issued."""
+    async with made(webhooks=True, webhook_cert_dir=tmp_path) as manager:
+        certificates = ManagedCertificates(manager.live_client, secret=_key(), target=Service("a", "b"))
+        manager.add(certificates)
+        manager.add(certificates.rotation)
+        manager.add(WebhookServer(Webhooks(), certificates=certificates))
+        assert [each.name for each in manager.members if "webhook" in each.name] == ["webhook"]
+
+
+def test_a_lease_is_named_after_the_program() -> None:
+    """Unless a flag names it; the durations are those of client-go, and have to fit each other."""
+    election = leader_election(RunFlags(leader_elect=True), "op")
+    assert election is not None
+    assert (election.name, election.lease_duration, election.renew_deadline, election.retry_period) == (
+        "op",
+        *(timedelta(seconds=seconds) for seconds in (15, 10, 2)),
+    )
+    assert leader_election(RunFlags(), "op") is None
+    with pytest.raises(ManagerError):
+        leader_election(RunFlags(leader_elect=True, leader_elect_lease_duration=timedelta(seconds=5)), "op")
+
+
+def _key() -> Key:
+    return Key("default", "certificates")
