@@ -308,7 +308,7 @@ def test_a_name_is_taken_once_in_one_host() -> None:
     """The error says how to give another; in another host the name is free."""
     host = make_host()
     Builder(host).reconciles(ConfigMap).build(Journal())
-    with pytest.raises(DuplicateName, match=r"'configmap' exists already .*options\(name=...\)"):
+    with pytest.raises(DuplicateName, match=r"'configmap' already exists .*options\(name=...\)"):
         Builder(host).reconciles(ConfigMap).build(Journal())
     Builder(host).reconciles(ConfigMap).options(name="other").build(Journal())
     Builder(make_host()).reconciles(ConfigMap).build(Journal())

@@ -425,7 +425,7 @@ async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:
             Builder(there.fleet).reconciles(ConfigMap).build(there.log.noter())
         with pytest.raises(BuilderError, match=r"build_each\(\) is for Builder\(fleet\)"):
             Builder(there.manager).reconciles(ConfigMap).build_each(there.log.noter)
-        with pytest.raises(BuilderError, match="channel source: channel cannot add requests to the controllers of several"):
+        with pytest.raises(BuilderError, match="channel cannot add requests to the controllers of several"):
             Builder(there.fleet).reconciles(ConfigMap).watches_source(ChannelSource()).build_each(there.log.noter)
         with pytest.raises(BuilderError, match="watches nothing"):
             Builder(there.fleet).options(name="idle").build_each(Idle)
