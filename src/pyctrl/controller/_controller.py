@@ -25,7 +25,7 @@ from pyctrl.controller._sources.sync import SyncWaiter
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workers import Workers
 from pyctrl.controller._workqueue.queue import Queue
-from pyctrl.controller._workqueue.queue_items import DUMP_LEVEL, dropped_fields, log_items
+from pyctrl.controller._workqueue.queue_log import DUMP_LEVEL, dropped_fields, log_items
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
 from pyctrl.controller._workqueue.request_sinks import ClusterQueue, RequestSink
 from pyctrl.controller._workqueue.work_item import WorkItem
@@ -206,7 +206,14 @@ class Controller:
         """Return controller-runtime's series, and pyctrl's own; see docs/metrics.md."""
         from pyctrl.controller._metrics import collect_controller  # here: a program may serve no metrics
 
-        return collect_controller(self, self._reconcile_handler.durations)
+        return collect_controller(
+            self.name,
+            self.cluster,
+            state=self.state,
+            queue=self.queue,
+            durations=self._reconcile_handler.durations,
+            statistics=self.statistics,
+        )
 
     async def run(self) -> None:
         """Reconcile until asked to stop.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from pyctrl._metrics import QUEUE_DURATIONS, Histogram, MetricFamily, cluster_label, counter, gauge, histogram
@@ -10,8 +10,7 @@ from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workqueue.queue import MAX_PRIORITY_LABELS, OTHER_PRIORITIES, Queue
 
 if TYPE_CHECKING:
-    from pyctrl.controller._controller import Controller
-    from pyctrl.controller._statistics import QueueStatistics, ReconcileStatistics
+    from pyctrl.controller._statistics import ControllerStatistics, QueueStatistics, ReconcileStatistics
 
 __all__ = ["collect_controller"]
 
@@ -19,19 +18,27 @@ __all__ = ["collect_controller"]
 EXCEEDED = "exceeded_cardinality_limit"
 
 
-def collect_controller(controller: Controller, durations: Histogram) -> Iterable[MetricFamily]:
+def collect_controller(
+    controller: str,
+    cluster: str,
+    *,
+    state: ControllerState,
+    queue: Queue,
+    durations: Histogram,
+    statistics: Callable[[], ControllerStatistics],
+) -> Iterable[MetricFamily]:
     """Return the metric families of a controller; as in controller-runtime, most exist once it has started."""
-    labels = {"controller": controller.name} | cluster_label(controller.cluster)
-    yield gauge("pyctrl_controller_ready", "1 while it reconciles and lacks nothing", (labels, controller.is_ready))
-    states = [(labels | {"state": state.name.lower()}, float(state is controller.state)) for state in ControllerState]
+    labels = {"controller": controller} | cluster_label(cluster)
+    yield gauge("pyctrl_controller_ready", "1 while it reconciles and lacks nothing", (labels, state.is_well))
+    states = [(labels | {"state": each.name.lower()}, float(each is state)) for each in ControllerState]
     yield gauge("pyctrl_controller_state", "1 for what it is doing", *states)
-    if controller.state is ControllerState.NOT_STARTED:
+    if state is ControllerState.NOT_STARTED:
         return
-    statistics = controller.statistics()
-    yield from _reconciles(labels, statistics.reconciles, durations)
-    yield gauge("controller_runtime_max_concurrent_reconciles", "Workers", (labels, statistics.workers))
-    yield gauge("controller_runtime_active_workers", "Workers that are busy", (labels, statistics.active_workers))
-    yield from _queue({"name": controller.name} | labels, controller.queue, statistics.queue)
+    now = statistics()
+    yield from _reconciles(labels, now.reconciles, durations)
+    yield gauge("controller_runtime_max_concurrent_reconciles", "Workers", (labels, now.workers))
+    yield gauge("controller_runtime_active_workers", "Workers that are busy", (labels, now.active_workers))
+    yield from _queue({"name": controller} | labels, queue, now.queue)
 
 
 def _reconciles(labels: dict[str, str], counts: ReconcileStatistics, durations: Histogram) -> Iterable[MetricFamily]:
