@@ -121,7 +121,7 @@ class PermissionTracker:
             return f"it may not {_shortened(essential)}"
         refused = self._refused.values()
         refusals = dict.fromkeys(f"{Access.refused_by(error)}{_of(error.cluster)}" for error in refused)
-        return f"it was refused to {_shortened(list(refusals))}" if refusals else ""
+        return f"it was forbidden to {_shortened(list(refusals))}" if refusals else ""
 
 
 def _refusal_in(error: BaseException) -> Forbidden | None:

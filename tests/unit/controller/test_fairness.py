@@ -21,7 +21,7 @@ from pyctrl.errors import ControllerError
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.controller._kit import A, Listed, make, running
 from tests.unit.controller._turns import Turns
-from tests.unit.controller.sources.test_change_listener import config_map, following
+from tests.unit.controller.sources.test_kind import config_map, following
 
 MANY = [Request("default", str(number)) for number in range(5 * STEPS)]
 WORKERS = 4

@@ -61,4 +61,4 @@ async def test_a_refusal_that_is_swallowed_is_counted_and_said_once(caplog: pyte
 
     assert len(told) == 1
     assert told[0].startswith(SENTENCE)
-    assert controller.permissions.problem == "it was refused to list secrets at the cluster scope"
+    assert controller.permissions.problem == "it was forbidden to list secrets at the cluster scope"

@@ -402,7 +402,7 @@ async def test_a_server_that_says_yes_and_does_no_is_not_asked_without_end() -> 
             async with manager.running():
                 await asyncio.sleep(600)
                 assert controller.statistics().reconciles.error < 25
-                assert "it was refused to patch configmaps in namespace 'default'" in controller.why_not_ready
+                assert "it was forbidden to patch configmaps in namespace 'default'" in controller.why_not_ready
                 asked = [r for r in wire.requests if r.path.endswith("selfsubjectaccessreviews")]
                 assert len(asked) < 30
 
@@ -456,7 +456,7 @@ async def test_messages_repeat_in_one_line_now_and_then(caplog: pytest.LogCaptur
     told = warnings(caplog)
     assert 8 <= len(told) <= 14
     assert set(told[1:]) == {"Permissions are still missing, see the earlier warnings for how to grant them"}
-    refused = [text for text in warnings(caplog, "pyctrl.cache") if re.search("cannot be read", text)]
+    refused = [text for text in warnings(caplog, "pyctrl.cache") if re.search("Failed to watch", text)]
     assert len(refused) == 1
 
 
