@@ -56,18 +56,18 @@ async def bare(count: int) -> float:
     """Reconcile with the same care for what may go wrong, and tell nobody: no histogram, no field, no cause."""
     queue = Queue("bare")
     queue.waits, queue.works = cast(Any, Mute()), cast(Any, Mute())
-    return await spent(queue, attempts("bare")._attempt, count, with_causes=False)  # noqa: SLF001 - what `work` surrounds
+    return await spent(queue, handler("bare")._attempt, count, with_causes=False)  # noqa: SLF001 - what `handle` surrounds
 
 
 async def told(count: int) -> float:
     """Reconcile as a controller does."""
-    return await spent(Queue("told"), attempts("told").work, count, with_causes=True)
+    return await spent(Queue("told"), handler("told").handle, count, with_causes=True)
 
 
-def attempts(name: str) -> ReconcileHandler:
-    """Return what a controller reconciles with."""
+def handler(name: str) -> ReconcileHandler:
+    """Return the reconcile handler of a controller."""
     return ReconcileHandler(
-        name, KIND, Nothing(), timeout=None, random=Random(1), rights=PermissionTracker(lambda _request: None)
+        name, KIND, Nothing(), timeout=None, random=Random(1), permissions=PermissionTracker(lambda _request: None)
     )
 
 
@@ -75,9 +75,9 @@ async def spent(queue: Queue, work: Callable[[WorkItem], Awaitable[None]], count
     """Return the CPU seconds of one reconcile: into the queue, out of it, done."""
     done = asyncio.Event()
 
-    async def counted(turn: WorkItem) -> None:
-        await work(turn)
-        if turn.request.name == last:
+    async def counted(item: WorkItem) -> None:
+        await work(item)
+        if item.request.name == last:
             done.set()
 
     keys = [Key("default", f"web-{number}") for number in range(count)]  # a change has one, wanted or not
