@@ -32,8 +32,8 @@ VARIES = (
 #: Columns of tables that tell times, and how often something was done meanwhile.
 COUNTS = frozenset(
     (
-        *("AGE", "AGO", "LAST RUN", "RESULT", "BECAUSE", "TIMES"),
-        *("RECONCILES", "PER SECOND", "MEAN", "ERRORS", "QUEUED", "LATER", "CAUSES"),
+        *("AGE", "AGO", "LAST RUN", "RESULT", "COUNT"),
+        *("RECONCILES", "PER SECOND", "MEAN", "ERRORS", "QUEUED", "DELAYED", "CAUSES"),
     )
 )
 

@@ -76,7 +76,7 @@ async def test_whoami_without_a_login_says_what_was_tried(shell: Shell) -> None:
     told = await Shell(shell.home, {"KUBECONFIG": "", "KUBERNETES_SERVICE_HOST": ""}).pyctrl("whoami")
     assert (told.code, told.out) == (1, "")
     assert told.err.splitlines() == [
-        "pyctrl: no way to reach a cluster was found; tried:",
+        "pyctrl: no configuration of a cluster found; tried:",
         "  - KUBECONFIG: not set",
         "  - in-cluster: this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
         f"  - ~/.kube/config: no such file: {shell.home}/.kube/config",
@@ -102,9 +102,7 @@ async def test_a_missing_account_is_one_clear_error(shell: Shell, place: str) ->
     """A slip in the name is answered with the accounts there are and the command that makes one."""
     refused = await shell.pyctrl("token", "jenkinz", "-n", place)
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.startswith(
-        f"pyctrl: there is no service account 'jenkinz' in the namespace '{place}', which has"
-    )
+    assert refused.err.startswith(f"pyctrl: no service account 'jenkinz' in the namespace '{place}', which has")
     assert "jenkins" in refused.err
     assert f"kubectl create serviceaccount jenkinz -n {place}" in refused.err
 
@@ -114,7 +112,7 @@ async def test_a_refused_token_is_told_with_its_origin(shell: Shell, admin: Conf
     account = login_of(shell, admin, "s3cret-of-another-cluster", place)
     refused = await shell.pyctrl("whoami", "--kubeconfig", account)
     assert (refused.code, refused.out) == (1, "")
-    assert f"the API server at {admin.server} does not know who this is (401 Unauthorized)" in refused.err
+    assert f"the API server at {admin.server} rejected the credentials (401 Unauthorized)" in refused.err
     assert f"sent: the token of user 'account' in {account}" in refused.err
     assert "s3cret" not in refused.err
 

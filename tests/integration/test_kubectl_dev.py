@@ -41,7 +41,7 @@ async def test_a_file_is_an_operator_in_a_cluster_and_a_save_is_a_new_one(tmp_pa
         file.write_text(OPERATOR + "\nraise ValueError('half')\n")
         await operator.says("ValueError: half")
         file.write_text(OPERATOR.replace("widget.status.seen = widget.spec.size", "widget.status.seen = -1"))
-        await operator.says("Loaded widgets anew")
+        await operator.says("Reloaded program")
         await kubectl("patch", "widget", "sample", "--type=merge", '-p={"spec":{"size":4}}')
         await seen(kubectl, "sample", "-1")
         assert await operator.end(signal.SIGINT) == 0

@@ -134,8 +134,8 @@ async def test_versions_are_not_installed_without_their_conversion(
         arguments = ("run", str(file), "--kubeconfig", str(kubeconfig), *flags)
         try:
             async with process("pyctrl", *arguments) as operator:
-                await operator.says("the definition gadgets.run.pyctrl.test was not installed")
-                await operator.says("the address of the program's webhook is not known here")
+                await operator.says("CustomResourceDefinition gadgets.run.pyctrl.test was not installed")
+                await operator.says("the address of the program's webhook is unknown")
                 assert await operator.exit_code() == 1
             assert await client.find(CustomResourceDefinition, Key("", name)) is None
             target = Url("https://127.0.0.1:1")

@@ -1,4 +1,4 @@
-"""The flags of every command that speaks to a cluster, named as kubectl names them, and what they come to."""
+"""Login flags of commands that connect to a cluster, named as in kubectl, and their client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOGIN = Group("Login", sort_key=9)
 @Parameter(name="*")  # each field is a flag of the command
 @dataclass(frozen=True, kw_only=True)
 class ConfigFlags:
-    """Which cluster, and as whom, of a command that has namespaces of its own; see `ClientFlags`."""
+    """Flags for the cluster and the user, of commands that have namespace flags of their own; see `ClientFlags`."""
 
     kubeconfig: Annotated[
         Path | None,
@@ -55,7 +55,7 @@ class ConfigFlags:
             name="--as-group",
             group=LOGIN,
             metavar="GROUP",
-            help="Impersonate this group, besides `--as`. May be repeated.",
+            help="Impersonate this group, with `--as`. May be repeated.",
         ),
     ] = ()
 
@@ -74,9 +74,10 @@ class ConfigFlags:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ClientFlags(ConfigFlags):
-    """Which cluster, and as whom. A command has one parameter of this type: ``login: Login = NO_FLAGS``.
+    """Flags for the cluster and the user.
 
-    Without flags the login is looked for as `pyctrl.client.Config.load` does.
+    A command has one parameter of this type: ``login: ClientFlags = NO_CLIENT_FLAGS``. Without flags the login is
+    found as `pyctrl.client.Config.load` does.
     """
 
     namespace: Annotated[
@@ -85,7 +86,7 @@ class ClientFlags(ConfigFlags):
             name=("--namespace", "-n"),
             group=LOGIN,
             metavar="NAME",
-            help="The namespace. Defaults to that of the login.",
+            help="The namespace. Defaults to the namespace of the login.",
         ),
     ] = None
     request_timeout: Annotated[
@@ -104,25 +105,25 @@ class ClientFlags(ConfigFlags):
         return replace(config, namespace=self.namespace or config.namespace)
 
     def client(self, config: Config) -> Client:
-        """Return a client for a login, to be closed by leaving its block."""
+        """Return a client for a login, as a context manager."""
         from pyctrl.client import Client
 
         client = Client.connect(config)
         if self.request_timeout is None:
             return client
-        hurried = _TimeoutTransport(client.transport, self.request_timeout.total_seconds())
-        return Client(hurried, server=config.server)
+        transport = _TimeoutTransport(client.transport, self.request_timeout.total_seconds())
+        return Client(transport, server=config.server)
 
     def run(self, work: Callable[[Client, Config], Awaitable[T]], *, quiet: bool = False) -> T:
-        """Find the login and let ``work`` speak to its cluster, on a loop of its own; gives what it returns.
+        """Find the login, and run ``work`` with a client on a new event loop; return its result.
 
         Args:
-            work: what to ask of the cluster.
-            quiet: do not say on stderr that it takes a while, because a program reads what is printed.
+            work: sends requests to the cluster.
+            quiet: report no progress on stderr, because another program reads the output.
 
         Raises:
-            CommandFailed: no login was found, the server did not answer, or it does not know who asks. The message
-                then names the login, what was sent (not the secret itself), and what to do.
+            CommandFailed: no login was found, the server did not answer, or it rejected the login. The message names
+                the login, the credentials without their secrets, and what to do.
         """
         import asyncio  # here: help and completion need no loop
 
@@ -145,7 +146,7 @@ NO_CONFIG_FLAGS = ConfigFlags()
 
 
 class _TimeoutTransport:
-    """A transport that waits for an answer as long as it was told to."""
+    """A transport with a timeout for each response."""
 
     def __init__(self, transport: Transport, seconds: float) -> None:
         self._transport = transport

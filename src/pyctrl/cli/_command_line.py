@@ -1,4 +1,4 @@
-"""An application: cyclopts' `App` with our help pages, and flags that show what is worth to be shown."""
+"""Base of the command line: cyclopts' `App` with pyctrl's help pages and defaults, and exit codes."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ COMMANDS = Group("Commands", sort_key=-2)
 ARGUMENTS = Group("Arguments", sort_key=-1)
 FLAGS = Group("Flags", sort_key=0)
 
-NEGATABLE = ("no-", "")  # the empty one tells it from cyclopts' default: typing takes equal annotations for the same
+NEGATABLE = ("no-", "")  # "" makes it differ from cyclopts' default: typing caches equal annotations
 
 FAILED, MISUSED = 1, 2  # exit codes besides 0; 130 after Ctrl-C, as shells expect
 
-MISUSE = "the command line was not understood"
+MISUSE = "the command line is invalid"
 
 
 def shown_default(value: Any) -> str | None:
-    """Give the default of a flag as help shows it; None where there is nothing to say: none, off, empty."""
+    """Return the default of a flag for its help; None if it is None, false or empty."""
     if value is None or value is False or value in ("", ()):
         return None
     if value is True:
@@ -49,7 +49,7 @@ def shown_default(value: Any) -> str | None:
 class CommandLine(App):
     """An application or a group of commands, whose help pages have headings and columns and no boxes.
 
-    Only flags that are on by default can be turned off by `--no-…`: give those `negative_bool=NO`.
+    Flags have no `--no-…` form by default; those that need one have `negative_bool=NEGATABLE`.
     """
 
     def __init__(self, name: str | None = None, **options: Any) -> None:
@@ -59,25 +59,25 @@ class CommandLine(App):
             "group_commands": COMMANDS,
             "group_arguments": ARGUMENTS,
             "group_parameters": FLAGS,
-            "help_epilogue": "",  # not that of the group of commands
+            "help_epilogue": "",  # not inherited from the group of commands
         }
         super().__init__(name=name, **{"help_format": "markdown", **ours, **options})
 
-    def _told(self) -> str:
-        """Return the docstring of the command, whatever a list of commands says of it."""
+    def _get_help(self) -> str:
+        """Return the docstring of the command instead of its summary in the list of commands."""
         doc = inspect.getdoc(self.default_command) if inspect.isfunction(self.default_command) else None
         return doc or super().help
 
-    def _tell(self, text: str) -> None:
+    def _set_help(self, text: str) -> None:
         self._help = text
 
-    help = property(_told, _tell)
+    help = property(_get_help, _set_help)
 
     def help_print(
         self,
         tokens: Annotated[str | Iterable[str] | None, Parameter(show=False)] = None,
         *,
-        console: Annotated[Any, Parameter(parse=False)] = None,  # not asked for: cyclopts always gives one of its own
+        console: Annotated[Any, Parameter(parse=False)] = None,  # ignored: cyclopts always passes its own
     ) -> None:
         """Print a help page."""
         from pyctrl.cli._help import HelpConsole, Layout, usage_of  # here: it imports rich
@@ -90,17 +90,17 @@ class CommandLine(App):
 
 
 def epilogue(examples: str, codes: Mapping[int, str] | None = None, notes: str = "") -> str:
-    """Return what stands below the flags of a command, in Markdown.
+    """Return the text below the flags of a command, in Markdown.
 
     Args:
-        examples: lines of a shell, each use below a comment that says what it is for.
-        codes: what each exit code means. That 2 is a command line that was not understood need not be said.
-        notes: more to know.
+        examples: lines of a shell, each example below a comment.
+        codes: the meaning of each exit code. 2 is added by default.
+        notes: a text above the examples.
     """
-    told = dict(sorted({2: MISUSE, **codes}.items())) if codes else {}
+    meanings = dict(sorted({2: MISUSE, **codes}.items())) if codes else {}
     parts = [
         notes.strip(),
         f"Examples:\n\n```\n{examples.strip()}\n```" if examples else "",
-        "Exit codes:\n\n" + "\n".join(f"- `{code}`: {text}" for code, text in told.items()) if told else "",
+        "Exit codes:\n\n" + "\n".join(f"- `{code}`: {text}" for code, text in meanings.items()) if meanings else "",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -1,4 +1,4 @@
-"""The commands there are. Each is imported when it is called or asked for help."""
+"""All commands. Each is imported when it is called, or its help is printed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from cyclopts import Group, Parameter
 
 from pyctrl.cli._command_line import CommandLine, epilogue
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
-# a project, a kind, a controller and a passing test
+# create a project, a kind, a controller and a passing test
 pyctrl init podset-operator --domain example.com
 pyctrl create api --group apps --version v1alpha1 --kind PodSet
 
-# develop it in a cluster of its own, inside this process
+# develop it in an in-process cluster
 pyctrl dev operator.py
 
 # run it against the cluster that kubectl uses
@@ -25,20 +27,20 @@ pyctrl image build operator.py --image registry.example/podset:0.1.0
 pyctrl deploy operator.py --image registry.example/podset:0.1.0
 """,
     {0: "done", 1: "failed, or a check found something"},
-    "Run `pyctrl COMMAND --help` for more about a command. With `--traceback`, any command shows where an error came "
-    "from.",
+    "Run `pyctrl COMMAND --help` for more about a command. With `--traceback`, any command prints the traceback of an "
+    "error.",
 )
 
-# cyclopts' script for zsh only defines a function, so it works only as a file of that function's name.
+# cyclopts' script for zsh only defines a function, so it works only in a file of that function's name.
 ZSH = """
-if [[ "${funcstack[1]}" == _pyctrl ]]; then  # a file of $fpath, which is read when it is needed first
+if [[ "${funcstack[1]}" == _pyctrl ]]; then  # a file of $fpath, read at the first completion
   _cyclopts_pyctrl "$@"
 else
   compdef _cyclopts_pyctrl pyctrl
 fi
 """
 
-# In the order in which they are met. The help of a command is one line: `pyctrl --help` has to fit 80 columns.
+# In the order of use. The help of a command is one line: `pyctrl --help` has to fit 80 columns.
 COMMANDS = {
     "Start a project": {
         "init": ("_init:app", "Start a project."),
@@ -50,7 +52,7 @@ COMMANDS = {
         "run": ("_run.command:app", "Run a program against a cluster."),
         "apiserver": ("_apiserver.command:app", "Serve an in-memory Kubernetes API server."),
     },
-    "Definitions and objects": {
+    "CRDs and objects": {
         "explain": ("_explain.command:app", "Show the fields of a kind."),
         "validate": ("_validate.command:app", "Validate objects in files offline, with line numbers."),
         "crd": ("_crd.command:app", "Compare and import CustomResourceDefinitions."),
@@ -65,17 +67,17 @@ COMMANDS = {
         "undeploy": ("_deploy.command:undeploy_app", "Remove a deployed program from a cluster."),
     },
     "Access": {
-        "whoami": ("_whoami.command:app", "Show which login is used, and as whom."),
+        "whoami": ("_whoami.command:app", "Show the login that is used, and its user."),
         "token": ("_token.command:app", "Print a service account token."),
         "url": ("_url.command:app", "Print the URL of a kind or object, and a curl command."),
-        "rbac": ("_rbac.command:app", "Generate, check and explain RBAC rights."),
+        "rbac": ("_rbac.command:app", "Generate, check and explain RBAC permissions."),
     },
 }
 OTHER = Group("Other", sort_key=len(COMMANDS))
 
 
 def _version() -> str:
-    from pyctrl._distribution import version  # here: it reads files, for an answer that is hardly ever wanted
+    from pyctrl._distribution import version  # here: reads files, and is rarely needed
 
     return version()
 
@@ -90,13 +92,13 @@ app = CommandLine(
 app["--help"].help, app["--version"].help = "Show this help.", "Show the version."
 for place, (title, commands) in enumerate(COMMANDS.items()):
     heading = Group(title, sort_key=place)
-    for key, (name, (module, told)) in enumerate(commands.items()):
-        app.command(f"pyctrl.cli.{module}", name=name, help=told, group=heading, sort_key=key)
+    for key, (name, (module, summary)) in enumerate(commands.items()):
+        app.command(f"pyctrl.cli.{module}", name=name, help=summary, group=heading, sort_key=key)
 
 
 @app.command(name="help", help_epilogue=epilogue("pyctrl help rbac generate", {0: "printed", 1: "failed"}))
 def help_(*command: Annotated[str, Parameter(metavar="COMMAND")]) -> None:
-    """Show the help of a command, or of all.
+    """Show the help of a command.
 
     Parameters
     ----------

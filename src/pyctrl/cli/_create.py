@@ -1,4 +1,4 @@
-"""`pyctrl create …`: what is added to a project."""
+"""`pyctrl create …`: adds kinds and webhooks to a project."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from cyclopts import Parameter
 
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._shared_flags import FILES, KIND, Convert, Default, DryRun, KindGroup, KindName, KindVersion, Validate
+
+__all__ = ["app"]
 
 API_EPILOGUE = epilogue(
     """\
@@ -25,7 +27,7 @@ pyctrl create api --group stable --version v2 --kind CronTab --no-controller
 
 WEBHOOK_EPILOGUE = epilogue(
     """\
-# fill in defaults, and refuse what the types cannot rule out
+# fill in defaults, and reject what the types cannot express
 pyctrl create webhook --group apps --version v1alpha1 --kind PodSet --default --validate
 
 # convert between v2, which is stored, and every other version
@@ -53,8 +55,8 @@ def api(
 ) -> int:
     """Add a kind: its types, a controller and a passing test.
 
-    On a terminal, asks what to create unless flags say so; otherwise creates everything. Edited files are never
-    overwritten without `--force`.
+    On a terminal, asks what to create unless flags say so; otherwise creates everything. Overwrites edited files only
+    with `--force`.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ def api(
     namespaced
         Whether objects live in namespaces.
     image
-        Keep a Deployment of this image for each object: a size in the spec, the number of ready pods in the status.
+        Manage a Deployment of this image for each object, with a size in the spec and the ready pods in the status.
     resource
         Create the types.
     controller
@@ -98,8 +100,8 @@ def webhook(
 ) -> int:
     """Add webhooks of a kind, each with a passing test.
 
-    On a terminal, asks what to create unless flags say so. Webhooks need not be registered: `pyctrl dev`, `pyctrl run`
-    and `pyctrl manifests` find them.
+    On a terminal, asks what to create unless flags say so. `pyctrl dev`, `pyctrl run` and `pyctrl manifests` find the
+    webhooks; nothing has to be registered.
 
     Parameters
     ----------
@@ -113,7 +115,7 @@ def webhook(
     default
         Create a `Defaulter`, which fills in fields.
     validate
-        Create a `Validator`, which refuses objects.
+        Create a `Validator`, which rejects objects.
     convert
         Create the conversion between the other versions and this one.
     spoke

@@ -1,4 +1,4 @@
-"""What a login proves itself with: told without showing it, and shown where somebody asked for just that."""
+"""Credentials of a login: described without their secrets, and printed on request."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from pyctrl.cli._durations import shown_end
 from pyctrl.client import CertificateSource, ClientCertificate, Config
 from pyctrl.errors import CommandFailed, ConfigError
 
+__all__ = ["AuthInfo", "Credential", "Part", "auth_info_of", "part_of"]
+
 Part = Literal["token", "ca", "certificate", "key"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """One thing that is sent to prove who somebody is.
+    """One credential that a login sends.
 
-    What is read from it (a JSON Web Token, a certificate) is read only, not verified: that is the server's business.
+    Claims of a JSON Web Token and fields of a certificate are parsed, not verified: the server verifies them.
     """
 
     kind: Literal["token", "password", "certificate"]
@@ -35,7 +37,7 @@ class Credential:
         return f"{self.origin}, which {shown_end(self.expires_at)}" if self.expires_at else self.origin
 
     def to_wire(self) -> dict[str, Any]:
-        """Return what is known, for JSON and YAML."""
+        """Return the known fields, for JSON and YAML."""
         fields = {
             "kind": self.kind,
             "origin": self.origin,
@@ -49,7 +51,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class AuthInfo:
-    """Everything that a login sends; what is secret of it does not show in `repr`."""
+    """All credentials of a login. `repr` shows no secrets."""
 
     credentials: tuple[Credential, ...]
     header: str | None = field(repr=False)
@@ -57,13 +59,13 @@ class AuthInfo:
 
     @property
     def token(self) -> str | None:
-        """The bearer token, None if there is none."""
+        """The bearer token; None if there is none."""
         scheme, _, token = (self.header or "").partition(" ")
         return token if scheme == "Bearer" else None
 
 
 async def auth_info_of(config: Config) -> AuthInfo:
-    """Collect what a login sends, which may run its plugin. Raises ConfigError when there is none to be had."""
+    """Return the credentials of a login, which may run its plugin. Raises ConfigError if they cannot be obtained."""
     header = await config.credentials.authorization()
     certificate = config.tls.certificate
     if isinstance(config.credentials, CertificateSource):
@@ -77,7 +79,7 @@ async def auth_info_of(config: Config) -> AuthInfo:
 
 
 async def part_of(config: Config, part: Part) -> str:
-    """Return one part of a login, as curl takes it.
+    """Return one part of a login, in the form that curl expects.
 
     Raises:
         CommandFailed: the login has no such part.
@@ -117,7 +119,7 @@ def _of_header(header: str, origin: str) -> Credential:
 
 
 def _claims(token: str) -> Mapping[str, Any]:
-    """Read the payload of a JSON Web Token; nothing of a token that is none."""
+    """Return the payload of a JSON Web Token; empty if the token is of another kind."""
     parts = token.split(".")
     if len(parts) != 3:
         return {}
@@ -131,7 +133,7 @@ def _claims(token: str) -> Mapping[str, Any]:
 def _of_certificate(certificate: ClientCertificate) -> Credential:
     origin = certificate.certificate.origin
     try:
-        from cryptography import x509  # here: an extra; without it there is less to tell
+        from cryptography import x509  # here: an extra; without it fewer fields are known
     except ImportError:
         return Credential(kind="certificate", origin=origin)
     try:
@@ -143,5 +145,5 @@ def _of_certificate(certificate: ClientCertificate) -> Credential:
             issuer=read.issuer.rfc4514_string(),
             expires_at=read.not_valid_after_utc,
         )
-    except (ValueError, ConfigError):  # the transport says what is wrong with it
+    except (ValueError, ConfigError):  # the transport reports what is wrong with it
         return Credential(kind="certificate", origin=origin)

@@ -1,4 +1,4 @@
-"""Definitions from wherever they are: files, a cluster, or the classes of a program."""
+"""Sources of CRDs: files, a cluster, or the classes of a program."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ __all__ = [
 
 SUFFIXES = (".yaml", ".yml", ".json")
 CLUSTER = "cluster"
-BASES = Path("config/crd/bases")  # where kubebuilder's projects, and ours, keep definitions
+BASES = Path("config/crd/bases")  # where projects of kubebuilder and pyctrl keep CRDs
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 
 _OVERLOOKED = ("FieldUnknown", "FieldDuplicate")
 _OF_CHARTS = (
     "metadata.labels",
     "metadata.annotations",
-)  # where definitions in charts have templates, as cert-manager's
+)  # where CRDs in charts have templates, as those of cert-manager
 
 Definition = Mapping[str, Any]
 
@@ -49,13 +49,13 @@ Definition = Mapping[str, Any]
 def read_source(
     source: str, login: ClientFlags, *, quiet: bool = False, is_converted: bool = False
 ) -> list[Definition]:
-    """Give the definitions of a file or folder, of a cluster (``cluster:NAME`` or ``cluster``), or of a program.
+    """Return the CRDs of a file or folder, of a cluster (``cluster:NAME`` or ``cluster``), or of a program.
 
-    A folder with a pyproject.toml that names a program, or with a package and no definitions, is that program. For
+    A folder with a pyproject.toml that names a program, or with a package and no CRDs, is that program. For
     ``is_converted`` see `definitions_of`.
 
     Raises:
-        CommandFailed: there are none, or it cannot be read.
+        CommandFailed: there are none, or the source cannot be read.
     """
     place, _, name = source.partition(":")
     if place == CLUSTER:
@@ -66,15 +66,15 @@ def read_source(
         files = files_of(Path(source))
         found = [each for file in files for each in read_file(file, lenient=True) if is_definition(each)]
         if not found:
-            raise CommandFailed(f"there is no CustomResourceDefinition in {source}")
+            raise CommandFailed(f"no CustomResourceDefinition in {source}")
         return [_check_definition(each) for each in found]
     if not source.endswith(".py") and (source.endswith(SUFFIXES) or "/" in source):
-        raise CommandFailed(f"there is no file {source}")
+        raise CommandFailed(f"no such file: {source}")
     return definitions_of(source, is_converted=is_converted)
 
 
 def _program_in(folder: Path) -> str:
-    """Return the program of a folder that is a project or a package, as it is named; "" if it is neither."""
+    """Return the name of the program of a folder that is a project or a package; "" if it is neither."""
     if not folder.is_dir():
         return ""
     if (folder / "pyproject.toml").is_file() and (program := project_program(folder)):
@@ -84,26 +84,26 @@ def _program_in(folder: Path) -> str:
 
 
 def project_program(start: Path) -> str:
-    """Return the program that the pyproject.toml of a folder, or of the nearest above it, names; "" if none does."""
-    from pyctrl.packaging import read_settings  # here: it reads a file
+    """Return the program that the pyproject.toml of a folder or the nearest one above names; "" if none does."""
+    from pyctrl.packaging import read_settings  # here: imports a TOML parser
 
     settings = read_settings(start)
     return settings.target if settings.program else ""
 
 
 def project_definitions(start: Path) -> list[Definition]:
-    """Give the definitions of the classes of the project that a folder is in; none if there is no project or kind.
+    """Return the CRDs of the classes of the project that contains a folder; none without a project or kind.
 
     Raises:
         CommandFailed: its program cannot be loaded.
-        DefinitionError: a type cannot be a definition.
+        DefinitionError: a type cannot be expressed as a CRD.
     """
     program = project_program(start)
     return _made_of(_modules_of(program)) if program else []
 
 
 def definitions_beside(files: Iterable[Path] = (Path("-"),)) -> list[Path]:
-    """Find `config/crd/bases` in the folder of each file, or in the nearest above that has it; ``-`` is here."""
+    """Return `config/crd/bases` in the folder of each file, or the nearest one above. ``-`` is the current folder."""
     found: dict[Path, None] = {}
     for file in files:
         start = Path.cwd() if str(file) == "-" else file.resolve()
@@ -114,21 +114,21 @@ def definitions_beside(files: Iterable[Path] = (Path("-"),)) -> list[Path]:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Give a file, or the files below a folder that may have objects. Raises CommandFailed."""
+    """Return a file, or the files below a folder that may have objects. Raises CommandFailed."""
     if not path.is_dir():
         return [path]
     files = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
     if not files:
-        raise CommandFailed(f"{path} is a directory without a file *.yaml, *.yml or *.json")
+        raise CommandFailed(f"{path} is a directory without *.yaml, *.yml or *.json files")
     return files
 
 
 def read_file(file: Path, *, lenient: bool = False) -> list[Document]:
-    """Give the objects of a file; ``-`` is what comes in. Raises CommandFailed: it cannot be read.
+    """Return the objects of a file. Raises CommandFailed if it cannot be read.
 
     Args:
-        file: a file, not a folder.
-        lenient: pass over what is no object.
+        file: a file, not a folder; ``-`` is stdin.
+        lenient: skip documents that are not objects.
     """
     from pyctrl.manifests import read_manifest_objects  # here: help needs none of it
 
@@ -143,19 +143,19 @@ def read_file(file: Path, *, lenient: bool = False) -> list[Document]:
 
 
 def is_definition(document: Document) -> bool:
-    """Say whether an object is a definition."""
+    """Return whether an object is a CRD."""
     return document.obj.get("kind") == DEFINITION.kind
 
 
 def _check_definition(document: Document) -> Definition:
-    """Give a definition that is one: what it says more than the server knows does no harm."""
+    """Return a CRD that the server accepts. Fields that it does not know are ignored."""
     from pyctrl.manifests import ManifestValidator
 
     found = ManifestValidator().define(document).problems
     problems = [each for each in found if each.reason not in _OVERLOOKED and not each.path.startswith(_OF_CHARTS)]
     if problems:
-        told = "".join(f"\n  {document.source}:{each.line}:{each.column}: {each}" for each in problems)
-        raise CommandFailed(f"{document.source} is no definition that a server would take:{told}")
+        details = "".join(f"\n  {document.source}:{each.line}:{each.column}: {each}" for each in problems)
+        raise CommandFailed(f"{document.source} is not a valid CustomResourceDefinition:{details}")
     return dict(document.obj)
 
 
@@ -186,23 +186,23 @@ def _nearest_directory(name: str, names: Iterable[str]) -> str:
 
 
 def definitions_of(target: str, *, is_converted: bool = False) -> list[Definition]:
-    """Give the definitions of the classes of a program: a module, or a file of Python.
+    """Return the CRDs of the classes of a program: a module, or a file of Python.
 
-    With ``is_converted`` those with a conversion say so, without the address of the webhook, which no class knows. A
-    server would refuse these: they are for comparing.
+    With ``is_converted``, CRDs with a conversion have a webhook strategy without an address, which no class knows. A
+    server would reject them: they are for comparison.
 
     Raises:
-        CommandFailed: it cannot be loaded, or has no class of a kind.
-        DefinitionError: a type cannot be a definition.
+        CommandFailed: the program cannot be loaded, or has no class of a kind.
+        DefinitionError: a type cannot be expressed as a CRD.
     """
     found = _made_of(_modules_of(target), is_converted=is_converted)
     if not found:
-        raise CommandFailed(f"{target} has no class of a kind: class Name(CustomResource[Spec, Status], group=…, …)")
+        raise CommandFailed(f"{target} defines no kind: expected class Name(CustomResource[Spec, Status], group=…, …)")
     return found
 
 
 def _modules_of(target: str) -> list[ModuleType]:
-    """Load the modules of a program: `pyctrl create api` puts each kind into a module of its own."""
+    """Return the imported modules of a program: `pyctrl create api` writes a module per kind."""
     from pyctrl.program import Target, modules_of
 
     place = Target.parse(target).place
@@ -213,7 +213,7 @@ def _modules_of(target: str) -> list[ModuleType]:
 
 
 def _made_of(modules: Iterable[ModuleType], *, is_converted: bool = False) -> list[Definition]:
-    """Make definitions of the classes in modules, with the version that `pyctrl manifests` would store."""
+    """Return CRDs of the classes in modules, with the storage version that `pyctrl manifests` chooses."""
     from pyctrl.manifests import definition  # here: see above
     from pyctrl.webhook import Conversion
 

@@ -1,4 +1,4 @@
-"""`pyctrl delete …`: what was added to a project, taken away."""
+"""`pyctrl delete …`: removes kinds and webhooks from a project."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from cyclopts import Parameter
 
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import FILES, Convert, Default, KindGroup, KindName, KindVersion, Validate
+
+__all__ = ["app"]
 
 API_EPILOGUE = epilogue(
     """\
@@ -78,7 +80,7 @@ def webhook(
 ) -> int:
     """List the files of a kind's webhooks, or remove them with `--yes`.
 
-    All of its webhooks, unless flags say which. No cluster is contacted.
+    Covers all webhooks of the kind, unless flags select some. No cluster is contacted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Durations and times: read as kubectl and Go write them, and shown as people say them."""
+"""Durations and times: parsed in the format of kubectl and Go, and formatted for people."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from cyclopts import Token
 
 from pyctrl import _clock
 
+__all__ = ["duration", "duration_or_none", "shown_duration", "shown_end"]
+
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 
@@ -18,15 +20,15 @@ _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 
 
 def duration(kind: Any, tokens: Sequence[Token]) -> timedelta:
-    """Read the value of a flag: `1h30m`, `90s`, `500ms`; a number alone is seconds. For `Parameter(converter=…)`."""
+    """Parse the value of a flag: `1h30m`, `90s`, `500ms`; a number alone is seconds. For `Parameter(converter=…)`."""
     found = duration_or_none(kind, tokens)
     if not found:
-        raise ValueError(f"{tokens[0].value!r} is no time at all; more than 0 was expected")
+        raise ValueError(f"{tokens[0].value!r} is not positive; a duration above 0 was expected")
     return found
 
 
 def duration_or_none(kind: Any, tokens: Sequence[Token]) -> timedelta:
-    """Read the value of a flag as `duration` does, for one that may be 0."""
+    """Parse the value of a flag as `duration` does, but accept 0."""
     text = tokens[0].value
     if re.fullmatch(r"\d+", text):
         text += "s"
@@ -36,7 +38,7 @@ def duration_or_none(kind: Any, tokens: Sequence[Token]) -> timedelta:
 
 
 def shown_duration(length: timedelta) -> str:
-    """Write a length of time with its two largest units: `1h30m`, `12d`, `45s`."""
+    """Return a duration with its two largest units: `1h30m`, `12d`, `45s`."""
     left, parts = max(0, round(length.total_seconds())), []
     for unit, seconds in _UNITS:
         number, left = divmod(left, seconds)
@@ -46,7 +48,7 @@ def shown_duration(length: timedelta) -> str:
 
 
 def shown_end(at: datetime) -> str:
-    """Say when something ends, or has ended."""
+    """Return when something expires or expired."""
     left = at - _clock.now()
     when = f"{at:%Y-%m-%d %H:%M:%S} UTC"
     if left > timedelta(0):

@@ -1,4 +1,4 @@
-"""`pyctrl helm`: a Helm chart of a program, made from its code."""
+"""`pyctrl helm`: a Helm chart generated from a program."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from cyclopts import Parameter
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
 from pyctrl.cli._shared_flags import Output, ShippedProgram
+
+__all__ = ["app"]
 
 EPILOGUE = epilogue(
     """\
@@ -39,11 +41,11 @@ def helm(
 ) -> int:
     """Generate a Helm chart of a program.
 
-    It installs the objects of `pyctrl manifests`, with image, replicas, resources, metrics, certificates and more as
-    values, and a schema that refuses misspelt ones. Flags and `[tool.pyctrl]` in pyproject.toml set the defaults of
-    values. Helm is not needed.
+    The chart installs the objects of `pyctrl manifests`. Its values include image, replicas, resources, metrics and
+    certificates, with a schema that rejects unknown values. Flags and `[tool.pyctrl]` in pyproject.toml set their
+    defaults. Helm is not needed.
 
-    Your own templates are kept, and so are Chart.yaml and values.yaml once you have edited them; new values are added.
+    Your own templates and an edited Chart.yaml or values.yaml are kept. New values are added.
 
     With `--check`, `-o json` prints what differs.
 

@@ -1,4 +1,4 @@
-"""How help looks: headings and columns as in gh and cargo, no boxes, lines that can be copied."""
+"""Help pages: headings and columns as in gh and cargo, no boxes, lines that can be copied."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 __all__ = ["HelpConsole", "Layout", "usage_of"]
 
-WIDEST = 100  # columns; the eye does not find back over longer lines
-NARROW = 60  # columns; with fewer than that, descriptions stand below names
-LONGEST_NAME = 28  # columns; a longer one has a line of its own
+WIDEST = 100  # columns; longer lines are hard to read
+NARROW = 60  # columns; with fewer, descriptions are below names
+LONGEST_NAME = 28  # columns; a longer name is on a line of its own
 
 _FENCED = re.compile(r"^(```\w*\n.*?^```)$", re.DOTALL | re.MULTILINE)
 _ITEM = re.compile(r"^- `([^`]+)`: ", re.MULTILINE)
 
 
 class HelpConsole(Console):
-    """Prints Markdown as help: no padding, which one would copy, and no wrapped commands."""
+    """Prints Markdown as help, without padding and without wrapping commands, so that they can be copied."""
 
     def __init__(self) -> None:
         super().__init__(highlight=False, markup=False, emoji=False)
         self.width = min(self.width, WIDEST)
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print, as `Console.print`; what is too long to be wrapped is not cropped."""
+        """Print as `Console.print` does, without cropping lines that cannot be wrapped."""
         super().print(*(self._readable(each) for each in objects), crop=False, **options)
 
     def _readable(self, printed: Any) -> Any:
@@ -45,20 +45,20 @@ class HelpConsole(Console):
 
 
 class Layout:
-    """Lays out a help page: for cyclopts, which asks for each part of it."""
+    """Lays out the parts of a help page, as a formatter of cyclopts."""
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
-        """Print how the command is called."""
+        """Print the usage line."""
         console.print(Text.assemble(("Usage: ", "bold"), str(usage).rstrip()))
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
-        """Print what it does."""
+        """Print the description."""
         if description:
             console.print()
             console.print(description)
 
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
-        """Print some commands, arguments or flags below their heading."""
+        """Print a group of commands, arguments or flags below its heading."""
         if not panel.entries:
             return
         console.print()
@@ -72,7 +72,7 @@ class Layout:
 
 
 def usage_of(name: str, command: App) -> str:
-    """Say how a command is called: its arguments by their names, and whether it has flags."""
+    """Return the usage of a command: the names of its arguments, and whether it has flags."""
     words, has_flags = [name], False
     if command.default_command is None:
         return f"{name} COMMAND"
@@ -88,33 +88,33 @@ def usage_of(name: str, command: App) -> str:
 
 
 def _name(entry: HelpEntry, *, has_shorts: bool) -> Text:
-    """Give the name of a flag as it is typed: ``-o, --output FORMAT``, ``--[no-]kubelet``."""
+    """Return the name of a flag as it is typed: ``-o, --output FORMAT``, ``--[no-]kubelet``."""
     if entry.positional_label:
         return Text(entry.metavar or entry.positional_label, style="cyan")
     names = list(entry.positive_names)
     for negative in entry.negative_names:
         positive = negative.replace("--no-", "--", 1)
         names = [name if name != positive else positive.replace("--", "--[no-]", 1) for name in names]
-    told = ", ".join([*entry.shorts, *names])
+    text = ", ".join([*entry.shorts, *names])
     indent = "    " if has_shorts and not entry.shorts else ""
-    return Text.assemble(indent, (told, "cyan"), f" {entry.metavar}" if entry.metavar else "")
+    return Text.assemble(indent, (text, "cyan"), f" {entry.metavar}" if entry.metavar else "")
 
 
 def _description(entry: HelpEntry) -> Text:
     described = entry.description
     markdown = getattr(getattr(described, "primary_renderable", None), "markup", "")
-    told = _inline(_without_stop(" ".join(markdown.split())))
+    text = _inline(_without_stop(" ".join(markdown.split())))
     for metadata in (
         f"[values: {', '.join(entry.choices)}]" if entry.choices else "",
         f"[default: {entry.default}]" if entry.default is not None else "",
         "[required]" if entry.required and not entry.positional_label else "",
     ):
-        told.append(f" {metadata}" if metadata else "", style="dim")
-    return told
+        text.append(f" {metadata}" if metadata else "", style="dim")
+    return text
 
 
 def _without_stop(sentence: str) -> str:
-    """A cell is no sentence; one of several sentences ends like them."""
+    """Remove the full stop of a single sentence; keep it after several."""
     return sentence if ". " in sentence else sentence.removesuffix(".")
 
 
@@ -137,7 +137,7 @@ def _columns(rows: Iterable[tuple[Text, Text]], console: Console) -> Iterator[Te
 
 
 def _laid_out(markdown: str, console: Console) -> Iterator[Text]:
-    """Yield the lines of a text: paragraphs wrapped, commands as they are, items in columns."""
+    """Yield the lines of a text: wrapped paragraphs, unchanged commands, items in columns."""
     was_heading = True
     for block in _blocks(markdown):
         if not was_heading:
@@ -170,14 +170,14 @@ def _wrapped(block: str, console: Console, style: str) -> Iterator[Text]:
 
 
 def _shell(line: str) -> Text:
-    """A line to be copied: never wrapped."""
+    """Return a line of a shell, which is never wrapped."""
     style = "dim" if line.lstrip().startswith("#") else ""
     return Text(f"  {line}".rstrip(), style=style, no_wrap=True, overflow="ignore")
 
 
 def _inline(markdown: str) -> Text:
-    """Show code as code, without its backticks."""
-    told = Text()
+    """Render inline code without its backticks."""
+    text = Text()
     for place, part in enumerate(re.split(r"`([^`]+)`", markdown)):
-        told.append(part, style="cyan" if place % 2 else "")
-    return told
+        text.append(part, style="cyan" if place % 2 else "")
+    return text

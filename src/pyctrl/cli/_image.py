@@ -20,13 +20,15 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.packaging import Image
 
+__all__ = ["app", "installer_app"]
+
 INSTALLER = Path("dist", "install.yaml")
 
 BUILD_EPILOGUE = epilogue(
     """\
 pyctrl image build operator.py --image registry.example/podset:0.1.0
 
-# keep the Dockerfile, to edit it
+# write the Dockerfile, to edit it
 pyctrl image build operator.py --print > Dockerfile
 
 # with another tool
@@ -56,8 +58,8 @@ def build(
 ) -> int:
     """Build an image with docker, podman or `$CONTAINER_TOOL`.
 
-    Uses the Dockerfile beside the program or pyproject.toml. Without one, it generates one: two stages on Python's slim
-    image, the project with its dependencies (locked by requirements.txt, if there is one), a non-root user.
+    Uses the Dockerfile beside the program or pyproject.toml. Otherwise generates one with two stages on Python's slim
+    image, the project with its dependencies (locked by requirements.txt if it exists), and a non-root user.
 
     Parameters
     ----------
@@ -82,13 +84,13 @@ def build(
     except OSError as error:
         raise CommandFailed(f"{tool} cannot be run: {error.strerror}") from error
     if ran.returncode:
-        raise CommandFailed(f"{tool} build ended with exit code {ran.returncode}")
+        raise CommandFailed(f"{tool} build failed with exit code {ran.returncode}")
     print(f"built {image.name}; push it with: {tool} push {image.name}")
     return 0
 
 
 def _prepare(image: Image) -> None:
-    """Put into the context what the build needs there, and keep out of it what has no place in an image."""
+    """Add the files that the build needs to its context, and a .dockerignore for the others."""
     from pyctrl.scaffold import DOCKERIGNORE, Folder  # here: help needs none of it
 
     if not image.is_own and (missing := Folder(image.context).missing({".dockerignore": DOCKERIGNORE})):
@@ -96,7 +98,7 @@ def _prepare(image: Image) -> None:
         print(f"wrote {image.context / '.dockerignore'}", file=sys.stderr)
     if image.needs.is_project and not (image.is_own or image.needs.has_lock):
         print(
-            "note: there is no requirements.txt, so the image gets the versions of today; lock them with: "
+            "note: no requirements.txt, so the image gets the newest versions of dependencies; lock them with: "
             f"{image.needs.lock_command}",
             file=sys.stderr,
         )
@@ -105,7 +107,7 @@ def _prepare(image: Image) -> None:
     for command in image.wheel_commands:
         ran = subprocess.run(command, check=False)
         if ran.returncode:
-            raise CommandFailed(f"no wheel could be made of {command[-1]}: pip ended with exit code {ran.returncode}")
+            raise CommandFailed(f"cannot build a wheel of {command[-1]}: pip failed with exit code {ran.returncode}")
     image.check_wheels()
 
 

@@ -1,4 +1,4 @@
-"""`pyctrl init`: a new project."""
+"""`pyctrl init`: creates a project."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from cyclopts import Parameter
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import DryRun
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
-# in a new directory, which gives the project its name
+# in a new directory; the project has its name
 pyctrl init podset-operator --domain example.com
 
 # in the current directory
@@ -42,8 +44,8 @@ def init(
 ) -> int:
     """Start a project.
 
-    Writes pyproject.toml, README.md, .gitignore, .dockerignore and an empty package. Nothing is downloaded, and
-    existing files are never overwritten.
+    Writes pyproject.toml, README.md, .gitignore, .dockerignore and an empty package. Downloads nothing, and never
+    overwrites files.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def init(
     owner
         The copyright owner to put into file headers.
     pyctrl_from
-        What pip installs pyctrl from: a version, or a URL such as `git+https://HOST/REPOSITORY@COMMIT`. Defaults to
+        Where pip installs pyctrl from: a version, or a URL such as `git+https://HOST/REPOSITORY@COMMIT`. Defaults to
         what this pyctrl was installed from.
     """
     from pyctrl.cli._scaffolding import create_project

@@ -1,4 +1,4 @@
-"""The kubeconfig that a command writes, and never over somebody else's."""
+"""Kubeconfig that a command writes, without overwriting files of others."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from pathlib import Path
 from pyctrl.apiserver import CertificateAuthority
 from pyctrl.errors import CommandFailed
 
+__all__ = ["check_kubeconfig", "server_of", "write_kubeconfig"]
+
 NAME = "pyctrl"
 MARK = "# Written by pyctrl, which replaces it when it serves again.\n"
 
 
 def check_kubeconfig(path: Path, *, force: bool) -> None:
-    """Refuse to write to a file that was not written by `write_kubeconfig`, unless forced to.
+    """Check that a file does not exist, or was written by `write_kubeconfig`.
 
     Raises:
-        CommandFailed: somebody else's kubeconfig, or whatever it is, is there.
+        CommandFailed: the file has other content, and ``force`` is not set.
     """
     if _is_device(path):
-        return  # written to as it is, and not read
+        return  # a device is written to, and not read
     try:
         found = path.read_text(errors="replace")
     except FileNotFoundError:
@@ -31,25 +33,25 @@ def check_kubeconfig(path: Path, *, force: bool) -> None:
         raise CommandFailed(f"--kubeconfig-out {path}: {error.strerror}") from error
     if found and not found.startswith(MARK) and not force:
         raise CommandFailed(
-            f"--kubeconfig-out {path}: there is a file that pyctrl did not write, which it leaves alone; "
-            "name another, or add --force to replace it"
+            f"--kubeconfig-out {path}: the file exists and pyctrl did not write it; "
+            "name another one, or add --force to overwrite it"
         )
 
 
 def _is_device(path: Path) -> bool:
-    """Whether it is /dev/null, /dev/stdout or the like, which root could replace by a file."""
+    """Return whether a path is a device such as /dev/null or /dev/stdout, which root could replace by a file."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def server_of(path: Path) -> str:
-    """Return the address in a kubeconfig that was written by `write_kubeconfig`; "" when nothing answers there."""
-    import http.client  # here and below: mostly there is no such file
+    """Return the address in a kubeconfig of `write_kubeconfig`; "" if no server answers there."""
+    import http.client  # here and below: usually there is no such file
     from urllib.parse import urlsplit
 
     found = re.search(r"^ +server: (http://\S+)$", path.read_text() if path.is_file() else "", re.MULTILINE)
     if found is None:
         return ""
-    asked = http.client.HTTPConnection(urlsplit(found[1]).netloc, timeout=1)  # seconds; it is on this machine
+    asked = http.client.HTTPConnection(urlsplit(found[1]).netloc, timeout=1)  # seconds; the server is on this machine
     try:
         asked.request("GET", "/version")
         return found[1] if b"gitVersion" in asked.getresponse().read() else ""
@@ -60,10 +62,10 @@ def server_of(path: Path) -> str:
 
 
 def write_kubeconfig(path: Path, url: str, token: str, authority: CertificateAuthority | None, *, force: bool) -> None:
-    """Write a kubeconfig at once or not at all, readable for its owner only.
+    """Write a kubeconfig atomically, readable by its owner only.
 
     Raises:
-        CommandFailed: it cannot be written, or somebody else has put a file there.
+        CommandFailed: it cannot be written, or another program wrote a file there meanwhile.
     """
     check_kubeconfig(path, force=force)
     try:
@@ -80,8 +82,8 @@ def write_kubeconfig(path: Path, url: str, token: str, authority: CertificateAut
 
 
 def _kubeconfig(url: str, token: str, authority: CertificateAuthority | None) -> str:
-    """Write what `Config.to_kubeconfig` would, without importing the client before it is needed."""
-    import yaml  # here: only who wants a kubeconfig waits for it
+    """Return a kubeconfig as `Config.to_kubeconfig` does. The client is imported here only."""
+    import yaml  # here: a slow import, for --kubeconfig-out only
 
     cluster = {"server": url}
     if authority is not None:

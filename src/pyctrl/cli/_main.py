@@ -1,4 +1,4 @@
-"""The way of a command line: find the command, run it, and turn what goes wrong into one line and an exit code."""
+"""Entry points of the command line: run a command, and turn errors into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
     from pyctrl.program import SetupFunction
 
+__all__ = ["main", "program"]
+
 
 TRACEBACK = "--traceback"
 
-GARBAGE_THRESHOLD = 50_000  # objects; imports make many that stay, and looking at them took 8 % of the start
+GARBAGE_THRESHOLD = 50_000  # objects; collections during imports took 8 % of the start
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; those of the process by default. Gives the exit code.
+    """Run a command line, by default that of the process; return the exit code.
 
-    0: done, or stopped by Ctrl-C or SIGTERM after it was ready. 1: it could not be done, and one line on stderr says
-    why; ``--traceback`` shows where. 2: the command line was not understood.
+    0: done, or stopped by Ctrl-C or SIGTERM after it was ready. 1: failed, with one line on stderr; ``--traceback``
+    prints the traceback. 2: the command line is invalid.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     command = next((each for each in arguments if each != TRACEBACK), "")
@@ -33,50 +35,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _pyctrl() -> App:
-    from pyctrl.cli._commands import app  # here: imports are what an interrupt may come into
+    from pyctrl.cli._commands import app  # here: signals are handled during imports
 
     return app
 
 
 def run_app(name: str, make: Callable[[], App], arguments: Sequence[str], *, is_operator: bool) -> int:
-    """Run a command line of an application, which is made once an interrupt may come; as `main`.
+    """Run a command line of an application, as `main` does. The application is created after signals are handled.
 
-    SIGTERM stops an operator in order, with 0, from here on: while it is still importing as well. Process 1 of a
-    container would otherwise ignore it until it has a handler, and be killed after the grace period of the pod.
+    From here on SIGTERM stops an operator gracefully, with exit code 0, also during imports. Process 1 of a container
+    ignores the signal until it has a handler, and would be killed after the grace period of the pod.
     """
-    # Until a command takes care of it itself, Ctrl-C just ends the process, in the midst of imports too.
+    # Until a command handles it, Ctrl-C ends the process, also during imports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     early = _EarlyStop() if is_operator else None
     gc.set_threshold(GARBAGE_THRESHOLD)
     try:
-        code = _guarded(name, make, arguments, is_stopped=lambda: early is not None and early.is_asked)
+        code = _guarded(name, make, arguments, is_stopped=lambda: early is not None and early.is_stopped)
     except SystemExit:
-        if early is None or not early.is_asked:
+        if early is None or not early.is_stopped:
             raise
         code = 0
     finally:
         if early is not None:
             early.close()
-    if early is not None and early.is_asked:
+    if early is not None and early.is_stopped:
         print(f"{name}: stopped by SIGTERM before it ran", file=sys.stderr)
         return 0
     return code
 
 
 class _EarlyStop:
-    """Ends what is under way at a SIGTERM, until an event loop takes the signal over."""
+    """Exits on SIGTERM, until an event loop handles the signal."""
 
     def __init__(self) -> None:
-        self.is_asked: bool = False  # also where something has made another error of the exception
+        self.is_stopped: bool = False  # also if the program turned the exception into another one
         self._before = signal.signal(signal.SIGTERM, self._stop)
 
     def close(self) -> None:
-        """Put back the handler that was there."""
+        """Restore the previous handler."""
         signal.signal(signal.SIGTERM, self._before or signal.SIG_DFL)
 
     def _stop(self, number: int, frame: object) -> None:
-        self.is_asked = True
-        raise SystemExit(0)  # an event loop lets this one through, and tasks are cancelled
+        self.is_stopped = True
+        raise SystemExit(0)  # an event loop re-raises it and cancels its tasks
 
 
 def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is_stopped: Callable[[], bool]) -> int:
@@ -85,9 +87,9 @@ def _guarded(name: str, make: Callable[[], App], arguments: Sequence[str], *, is
         code = _run(name, make, tokens)
         sys.stdout.flush()
     except BrokenPipeError:
-        from pyctrl.cli._command_line import FAILED  # here and below: see _pyctrl
+        from pyctrl.cli._command_line import FAILED  # here and below: imports cyclopts
 
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain when it exits
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python reports the error at exit
         return FAILED
     except Exception as error:
         if is_stopped():
@@ -114,19 +116,19 @@ def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
 
 
 def _misuse(error: CycloptsError) -> str:
-    """Say what is wrong with a command line; an option that there is not is no value of what it was taken for."""
+    """Return what is wrong with a command line. An unknown option is reported as such, not as an invalid value."""
     from cyclopts import UnknownCommandError
 
-    told = getattr(error, "exception_message", "")  # of our own checks
-    if told.startswith("unknown option"):
-        return told
+    message = getattr(error, "exception_message", "")  # of our own checks
+    if message.startswith("unknown option"):
+        return message
     if isinstance(error, UnknownCommandError) and (error.unused_tokens or [""])[0].startswith("-"):
         return _unknown_option(error)
     return _sentence(error)
 
 
 def _unknown_option(error: UnknownCommandError) -> str:
-    """Say that a group of commands has no such option: cyclopts takes it for a command."""
+    """Return the message for an unknown option of a group of commands, which cyclopts reports as a command."""
     import difflib
 
     option = (error.unused_tokens or [""])[0]
@@ -136,15 +138,15 @@ def _unknown_option(error: UnknownCommandError) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    """Give a message in one line, without its full stop."""
+    """Return a message as one line, without its full stop."""
     from cyclopts import MissingArgumentError
 
     if isinstance(error, MissingArgumentError) and error.argument is not None:
-        return _what_is_missing(error.argument, error.keyword)
+        return _missing_argument(error.argument, error.keyword)
     return " ".join(str(error).split()).removesuffix(".")
 
 
-def _what_is_missing(argument: Argument, flag: str | None) -> str:
+def _missing_argument(argument: Argument, flag: str | None) -> str:
     value = argument.parameter.metavar or argument.name
     if argument.index is not None:
         return f"{value} is missing"
@@ -159,12 +161,12 @@ def _explain(name: str, error: Exception) -> int:
         print(f"{name}: {error}", file=sys.stderr)
     else:
         kind = type(error).__name__
-        print(f"{name}: {kind}: {_sentence(error)} (this should not happen; {TRACEBACK} shows where)", file=sys.stderr)
+        print(f"{name}: {kind}: {_sentence(error)} (this is a bug; {TRACEBACK} shows where)", file=sys.stderr)
     return FAILED
 
 
 def program(setup: SetupFunction, *, name: str, arguments: Sequence[str] | None = None) -> int:
-    """Run an operator with the flags of ``pyctrl run``, and its own; gives the exit code.
+    """Run an operator with the flags of ``pyctrl run`` and its own; return the exit code.
 
         if __name__ == "__main__":
             sys.exit(program(add_podset, name="podset-operator"))
@@ -174,15 +176,15 @@ def program(setup: SetupFunction, *, name: str, arguments: Sequence[str] | None 
 
     Args:
         setup: adds the controllers to the manager that it is given.
-        name: of the program, in messages; and of its Lease, unless a flag says otherwise.
-        arguments: the command line; that of the process by default.
+        name: the name of the program, in messages, and of its Lease by default.
+        arguments: the command line; None: that of the process.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     return run_app(name, partial(_application, setup, name), arguments, is_operator=True)
 
 
 def _application(setup: SetupFunction, name: str) -> App:
-    import inspect  # here and below: imports are what an interrupt may come into
+    import inspect  # here and below: signals are handled during imports
 
     from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags, login_error
     from pyctrl.cli._command_line import CommandLine
@@ -203,7 +205,7 @@ def _application(setup: SetupFunction, name: str) -> App:
         runner = ProgramRunner(options=flags, login=account, logs=log_options, explain=login_error)
         return runner.run_setup(partial(setup, **own), name)
 
-    shared = {
+    shared = {  # names that the program's own flags cannot have
         "flags": (RunFlags, NO_RUN_FLAGS),
         "logs": (LogFlags, NO_LOG_FLAGS),
         "account": (ConfigFlags, NO_CONFIG_FLAGS),

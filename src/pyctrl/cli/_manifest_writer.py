@@ -1,4 +1,4 @@
-"""Write the manifests of a program, or say which of them are not as they should be."""
+"""Writing of a program's manifests and charts, and checks that they are up to date."""
 
 from __future__ import annotations
 
@@ -46,12 +46,16 @@ __all__ = [
 ALL = "all"
 STDOUT = Path("-")
 MANIFESTS = "pyctrl manifests"
-CHART = Path("chart")  # not in dist/, as kubebuilder has it: git ignores that where wheels are built
-STATES = {"created": "missing", "updated": "stale", "removed": "leftover"}  # of a file, by what writing it does
+CHART = Path("chart")  # not dist/ as in kubebuilder: projects that build wheels have it in .gitignore
+STATES = {
+    "created": "missing",
+    "updated": "stale",
+    "removed": "leftover",
+}  # state of a file, by the verb that writes it
 
 
 def split_words(words: Sequence[str]) -> tuple[str | None, tuple[Part, ...]]:
-    """Tell the program from the parts.
+    """Split the arguments into program and parts.
 
     Raises:
         CommandFailed: there are several programs.
@@ -59,19 +63,19 @@ def split_words(words: Sequence[str]) -> tuple[str | None, tuple[Part, ...]]:
     programs = [word for word in words if word != ALL and word not in PARTS]
     if len(programs) > 1:
         raise CommandFailed(
-            f"one program was expected, and besides it only {', '.join(PARTS)} or {ALL}; got {' '.join(programs)}"
+            f"expected one program, and otherwise only {', '.join(PARTS)} or {ALL}; got {' '.join(programs)}"
         )
     named = tuple(part for part in PARTS if part in words)
     return (programs[0] if programs else None), PARTS if ALL in words else named or PARTS
 
 
 def read(program: str | None, flags: PackagingFlags) -> Project:
-    """Return everything that a program needs. Raises PyctrlError."""
+    """Return the project of a program. Raises PyctrlError."""
     return asyncio.run(read_project(flags.settings(program), with_samples=True))
 
 
 def print_manifests(words: Sequence[str], flags: PackagingFlags, *, output: str) -> int:
-    """Print the manifests, as YAML documents or as a List in JSON; give the exit code."""
+    """Print the manifests, as YAML documents or as a JSON List; return the exit code."""
     program, wanted = split_words(words)
     objects = _objects(read(program, flags), wanted)
     if output == "json":
@@ -84,7 +88,7 @@ def print_manifests(words: Sequence[str], flags: PackagingFlags, *, output: str)
 def write_manifests(
     words: Sequence[str], flags: PackagingFlags, *, file: Path | None, check: bool, force: bool, output: str = "text"
 ) -> int:
-    """Write files, or with ``check`` show what is not as it should be; give the exit code."""
+    """Write the manifests, or with ``check`` show what is out of date; return the exit code."""
     if file == STDOUT and not check:
         return print_manifests(words, flags, output="yaml")
     program, wanted = split_words(words)
@@ -102,9 +106,7 @@ def write_manifests(
     if output == "text":
         _tell(problems)
     code = (
-        check_manifests(found, problems, output, never=absent(directory.path, "there are no manifests in", INDEX))
-        if check
-        else 0
+        check_manifests(found, problems, output, never=absent(directory.path, "no manifests in", INDEX)) if check else 0
     )
     return max(code, int(check and bool(problems)))
 
@@ -118,18 +120,18 @@ def write_chart(
     force: bool,
     output: str = "text",
 ) -> int:
-    """Write a Helm chart, or with ``check`` show what is not as it should be; give the exit code."""
+    """Write a Helm chart, or with ``check`` show what is out of date; return the exit code."""
     settings = flags.settings(program)
     chart = asyncio.run(read_chart(settings))
     place = ChartDirectory(directory or settings.root / CHART)
     found = place.differences(chart, force=force)
     if not check:
         return written(found)
-    return check_manifests(found, [], output, "pyctrl helm", never=absent(place.path, "there is no chart at"))
+    return check_manifests(found, [], output, "pyctrl helm", never=absent(place.path, "no chart at"))
 
 
 def _sample_problems(project: Project, files: Sequence[Path]) -> list[str]:
-    """Return what is wrong with samples, those included that people have changed."""
+    """Return the problems of samples, including edited ones."""
     found = []
     for file in dict.fromkeys(files):
         if file.exists():
@@ -142,14 +144,14 @@ def _tell(problems: Sequence[str]) -> None:
         print(problem, file=sys.stderr)
     if problems:
         cure = "change it, or give its fields Field(examples=[...]) and remove it"
-        print(f"a sample is not valid: {cure}", file=sys.stderr)
+        print(f"a sample is invalid: {cure}", file=sys.stderr)
 
 
-def show_changes(words: Sequence[str], flags: PackagingFlags, account: ConfigFlags, *, output: str = "text") -> int:
-    """Print what applying it all would change in the cluster; give the exit code, 1 if anything would."""
+def show_changes(words: Sequence[str], flags: PackagingFlags, login: ConfigFlags, *, output: str = "text") -> int:
+    """Print what applying the manifests would change in the cluster; return the exit code, 1 for any change."""
     program, wanted = split_words(words)
     return asyncio.run(
-        _show_changes(read_project(flags.settings(program), with_samples=True), wanted, account.config(), output)
+        _show_changes(read_project(flags.settings(program), with_samples=True), wanted, login.config(), output)
     )
 
 
@@ -163,7 +165,7 @@ async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], con
                     progress.clear()
                     sys.stdout.write(change.diff if output == "text" else "")
         except (TransportError, Unauthorized) as error:
-            from pyctrl.cli._login_errors import explain_login_error  # here: needed only now
+            from pyctrl.cli._login_errors import explain_login_error  # here: needed for errors only
 
             raise await explain_login_error(error, config) from error
     if output != "text":
@@ -172,9 +174,9 @@ async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], con
 
 
 def _change_to_wire(change: ObjectChange) -> dict[str, object]:
-    what = "create" if change.is_new else "update"
+    action = "create" if change.is_new else "update"
     return {
-        "action": what,
+        "action": action,
         "kind": change.kind,
         "namespace": change.key.namespace,
         "name": change.key.name,
@@ -199,14 +201,14 @@ def check_manifests(
     *,
     never: str = "",
 ) -> int:
-    """Show what is not as it should be, and which command makes it so; give the exit code.
+    """Show what is out of date, and the command that updates it; return the exit code.
 
     Args:
-        found: the files: of those that differ the difference is shown, of those that are missing or left over the path.
-        problems: what else is wrong, for programs that read the output.
+        found: the files. Of changed files the diff is shown, of missing and superfluous ones the path.
+        problems: other problems, for JSON output.
         output: ``text`` or ``json``.
-        command: makes it as it should be.
-        never: what there is none of yet, as a sentence; then nothing else is said. "": what it writes is there.
+        command: the command that updates the files.
+        never: a sentence if nothing was ever written, which is then the only output; otherwise "".
     """
     if output != "text":
         files = [{"path": str(each.path), "state": STATES[each.verb], "diff": each.unified()} for each in found]
@@ -218,24 +220,24 @@ def check_manifests(
     for each in found:
         sys.stdout.write(each.unified() if each.verb == "updated" else f"{STATES[each.verb]} {each.path}\n")
     if found:
-        told = "1 file is" if len(found) == 1 else f"{len(found)} files are"
-        print(f"{told} out of date; update with: {command}", file=sys.stderr)
+        subject = "1 file is" if len(found) == 1 else f"{len(found)} files are"
+        print(f"{subject} out of date; update with: {command}", file=sys.stderr)
     return int(bool(found))
 
 
-def absent(path: Path, what: str = "there is no", file: str = "") -> str:
-    """Say that something was never written; "" if it was.
+def absent(path: Path, prefix: str = "no", file: str = "") -> str:
+    """Return a sentence if something was never written; otherwise "".
 
     Args:
-        path: where it is, or would be.
-        what: the beginning of the sentence.
-        file: what is always there of it.
+        path: the path to write.
+        prefix: the beginning of the sentence.
+        file: a file that is always written.
     """
-    return "" if (path / file).exists() else f"{what} {path}"
+    return "" if (path / file).exists() else f"{prefix} {path}"
 
 
 def written(found: Sequence[Difference]) -> int:
-    """Make it as it should be, and tell; give the exit code."""
+    """Write the files, and print each change; return the exit code."""
     for each in found:
         each.write()
         print(f"{each.verb} {each.path}")

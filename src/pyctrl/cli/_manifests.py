@@ -1,4 +1,4 @@
-"""`pyctrl manifests`: everything that a program needs in a cluster, made from its code."""
+"""`pyctrl manifests`: the objects that a program needs in a cluster, generated from its code."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
 from pyctrl.cli._shared_flags import OutputWithYaml
 from pyctrl.errors import CommandFailed
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 # a config/ directory, to be applied with: kubectl apply -k config/default
@@ -21,13 +23,13 @@ pyctrl manifests podset.py --image registry.example/podset:0.1.0
 # a single file
 pyctrl manifests podset.py --install dist/install.yaml
 
-# apply the definitions
+# apply the CRDs
 pyctrl manifests podset.py crd -o yaml | kubectl apply --server-side -f -
 
 # in CI: fail if config/ is out of date
 pyctrl manifests --check
 
-# what would applying them change?
+# show what applying them would change
 pyctrl manifests --diff --context production
 """,
     {0: "written, or with `--check` or `--diff` nothing differs", 1: "something differs, or failed"},
@@ -45,25 +47,25 @@ def manifests(
     force: bool = False,
     output: OutputWithYaml = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Generate a program's manifests from its code.
 
-    Definitions, RBAC, Deployment, webhooks and samples, as a `config/` directory of kubebuilder's shape. Files that are
-    no longer needed are removed; files of others, existing samples and additions to kustomizations are kept.
+    Writes CRDs, RBAC, Deployment, webhooks and samples into a `config/` directory, in kubebuilder's layout. Files that
+    are no longer needed are removed. Your own files, existing samples and additions to kustomizations are kept.
 
     Flags can also be set in pyproject.toml, in `[tool.pyctrl]`, by their names without dashes.
 
-    `-o yaml` or `-o json` prints the manifests and writes nothing; with `--check` and `--diff`, `-o json` prints what
-    differs.
+    `-o yaml` and `-o json` print the manifests and write nothing. With `--check` or `--diff`, `-o json` prints the
+    differences.
 
     Parameters
     ----------
     words
-        The program (`FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several), and the parts to make:
+        The program (`FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several), and the parts to write:
         `crd`, `rbac`, `manager`, `webhook`, `samples` or `all`. Defaults to `program` of `[tool.pyctrl]`, and `all`.
     install
-        Write everything to this file, in order of installation, instead of a directory; `-` is stdout.
+        Write everything to this file instead of a directory, in installation order; `-` is stdout.
     check
         Write nothing; show what is out of date, and exit with 1 if anything is.
     diff
@@ -80,7 +82,7 @@ def manifests(
     if output == "yaml" and (check or diff):
         raise CommandFailed("-o yaml prints the manifests; --check and --diff print text or -o json")
     if diff:
-        return show_changes(words, flags, account, output=output)
+        return show_changes(words, flags, login, output=output)
     if output != "text" and not check:
         return print_manifests(words, flags, output=output)
     return write_manifests(words, flags, file=install, check=check, force=force, output=output)

@@ -1,4 +1,4 @@
-"""The flags that say how a program is shipped; each is a setting of ``[tool.pyctrl]``, too."""
+"""Flags for packaging a program. Each is also a setting of ``[tool.pyctrl]``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from cyclopts.validators import Number
 
 if TYPE_CHECKING:
     from pyctrl.packaging import Settings
+
+__all__ = ["NO_PACKAGING_FLAGS", "PackagingFlags", "folder"]
 
 PACKAGING = Group("Manifests", sort_key=1)
 
@@ -47,16 +49,19 @@ class PackagingFlags:
             group=PACKAGING,
             metavar="COUNT",
             validator=Number(gte=0),
-            help="The number of replicas; one works at a time. Defaults to 1.",
+            help="The number of replicas, one of which is active. Defaults to 1.",
         ),
     ] = None
     watch_namespaces: Annotated[
         tuple[str, ...] | None,
-        _flag("Watch only this namespace, with rights only there. May be repeated. Defaults to all.", "NAME"),
+        _flag("Watch only this namespace, with permissions only there. May be repeated. Defaults to all.", "NAME"),
     ] = None
     metrics: Annotated[
         Literal["https", "http", "off"] | None,
-        _flag("Serve /metrics over TLS to authorized users, in the clear, or not at all. Defaults to `https`.", "MODE"),
+        _flag(
+            "How to serve /metrics: over TLS to authorized users, over HTTP, or not at all. Defaults to `https`.",
+            "MODE",
+        ),
     ] = None
     prometheus: Annotated[bool | None, _flag("Add a ServiceMonitor for the Prometheus operator.")] = None
     network_policy: Annotated[
@@ -65,32 +70,33 @@ class PackagingFlags:
     webhook_certificates: Annotated[
         Literal["managed", "cert-manager"] | None,
         _flag(
-            "Who issues webhook certificates: the program (`managed`) or cert-manager. Defaults to `managed`.", "ISSUER"
+            "The issuer of webhook certificates: the program (`managed`) or cert-manager. Defaults to `managed`.",
+            "ISSUER",
         ),
     ] = None
 
     def settings(self, program: str | None) -> Settings:
-        """Return the settings of pyproject.toml, with the flags over them.
+        """Return the settings of pyproject.toml, overridden by the flags.
 
         Args:
-            program: as it was named; None: as pyproject.toml says.
+            program: the program; None: that of pyproject.toml.
         """
         from pyctrl.packaging import read_settings  # here: help and completion need none of it
 
         found = read_settings(folder(program))
-        said = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+        given = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
         if self.config_dir is not None:
-            said["config_dir"] = str(self.config_dir.absolute())
+            given["config_dir"] = str(self.config_dir.absolute())
         if program is not None:
             place = Path(program.partition(":")[0])
-            said["program"] = str(Path.cwd() / program) if place.exists() else program
+            given["program"] = str(Path.cwd() / program) if place.exists() else program
             if not place.exists() and str(place) != found.program.partition(":")[0]:
-                said["version"] = ""  # a module that may be of another distribution
-        return replace(found, **said)
+                given["version"] = ""  # a module, possibly of another distribution
+        return replace(found, **given)
 
 
 def folder(program: str | None) -> Path:
-    """Return where to begin to look for pyproject.toml."""
+    """Return the folder where the search for pyproject.toml starts."""
     place = Path((program or "").partition(":")[0])
     if program and place.exists():
         return (place if place.is_dir() else place.parent).resolve()

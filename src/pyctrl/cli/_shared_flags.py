@@ -1,4 +1,4 @@
-"""Arguments and flags that several commands have, so that each is called and described alike everywhere."""
+"""Arguments and flags that several commands share, with the same names and descriptions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ShippedProgram = Annotated[
 Output = Annotated[Literal["text", "json"], _FORMAT]
 OutputWithYaml = Annotated[Literal["text", "json", "yaml"], _FORMAT]
 
-DryRun = Annotated[bool, Parameter(name="--dry-run", help="Write nothing; print what would be written, as a patch.")]
+DryRun = Annotated[bool, Parameter(name="--dry-run", help="Write nothing; print the changes as a patch.")]
 
 Definitions = Annotated[
     tuple[Path, ...],
@@ -55,7 +55,7 @@ Definitions = Annotated[
         name="--crd",
         group=KINDS,
         metavar="FILE|DIR",
-        help="Read definitions from here. Defaults to the nearest `config/crd/bases`, and the classes of the project. "
+        help="Read CRDs from here. Defaults to the nearest `config/crd/bases`, and the classes of the project. "
         "May be repeated.",
     ),
 ]
@@ -65,7 +65,7 @@ Programs = Annotated[
         name="--types",
         group=KINDS,
         metavar="PROGRAM",
-        help="Take definitions from the classes of `FILE.py` or `MODULE`. May be repeated.",
+        help="Generate CRDs from the classes of `FILE.py` or `MODULE`. May be repeated.",
     ),
 ]
 
@@ -84,7 +84,7 @@ Convert = Annotated[bool, Parameter(name=("--convert", "--conversion"), group=FI
 
 
 def refuse_options(_type: object, given: object) -> None:
-    """Refuse what looks like an option: to let ``-`` through, cyclopts has to let everything through."""
+    """Raise ValueError for options: to accept ``-``, cyclopts has to accept all tokens with a hyphen."""
     if given is None:
         return
     for each in given if isinstance(given, Iterable) and not isinstance(given, str) else [given]:
@@ -93,11 +93,11 @@ def refuse_options(_type: object, given: object) -> None:
 
 
 def packaged_program(target: str | None, watched: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Return a program and the namespaces that it watches: as they are named, or as pyproject.toml says.
+    """Return a program and the namespaces that it watches, by default those of pyproject.toml.
 
     Args:
-        target: as it was named; None: it was not.
-        watched: as they were named; none were: those of the pyproject.toml that the program belongs to.
+        target: the argument; None if it is missing.
+        watched: the namespaces of the flags; empty: those of the program's pyproject.toml.
 
     Raises:
         CommandFailed: no program is named, on the command line or in pyproject.toml.

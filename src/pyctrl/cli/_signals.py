@@ -1,4 +1,4 @@
-"""Commands that go on until somebody ends them."""
+"""Commands that run until a signal."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 async def run_until_signal(work: Coroutine[Any, Any, None], *, is_ready: Callable[[], object]) -> int:
-    """Work until Ctrl-C or SIGTERM; a second one ends the process at once.
+    """Run until Ctrl-C or SIGTERM; a second signal ends the process immediately.
 
-    Gives 0, or, when the signal came before it was ready, what a shell gives for a process that it ended.
+    Returns 0, or 128 plus the number of the signal if it came before the command was ready, as shells report it.
     """
     received: list[int] = []
     loop, task = asyncio.get_running_loop(), asyncio.current_task()

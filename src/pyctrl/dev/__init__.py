@@ -1,8 +1,8 @@
-"""An operator while it is being written: a cluster for it, its definitions and rights, reloads on save, a live view.
+"""Development sessions: an in-process cluster with a program's CRDs and roles, reloads on save, and a live view.
 
-`DevSession` is what `pyctrl dev` runs, without a terminal: the cluster of `pyctrl.cluster` in this process, and a
-program in it that is imported anew when its files change, while the server keeps its objects and the caches stay
-filled. `view_of` makes rows of numbers; whoever draws them draws them.
+`DevSession` is `pyctrl dev` without a terminal. It runs the cluster of `pyctrl.cluster` in this process, and a program
+that is imported again when its files change. The server keeps its objects, and the caches stay filled. `view_of`
+returns the rows of the live view; `pyctrl dev` draws them.
 """
 
 from pyctrl.dev._journal import Journal

@@ -1,4 +1,4 @@
-"""The files that a program is made of, and whether somebody has saved one."""
+"""Watching the files of a program for changes, by polling."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from pyctrl.program import ProgramModule
 
 __all__ = ["FileWatcher", "Fingerprint", "python_files"]
 
-#: What tells that a file is another: when it was written, in nanoseconds, and its bytes.
+#: Modification time in nanoseconds and size in bytes.
 Fingerprint = tuple[int, int]
 
-DEBOUNCE_SECONDS = 0.05  # an editor may empty a file first and write it then
+DEBOUNCE_SECONDS = 0.05  # an editor may truncate a file before it writes it
 
 
 class FileWatcher:
-    """Some files, looked at again and again: without threads, and on every file system.
+    """Polls files for changes: without threads, and on every file system.
 
     Args:
-        which: the files there are now; asked at each look.
-        every: how long between two looks.
+        files: returns the current files; called at each poll.
+        interval: the time between two polls.
     """
 
-    def __init__(self, which: Callable[[], Iterable[Path]], *, every: timedelta) -> None:
-        self._which = which
-        self._seconds = every.total_seconds()
-        self._seen = self.look()
+    def __init__(self, files: Callable[[], Iterable[Path]], *, interval: timedelta) -> None:
+        self._files = files
+        self._seconds = interval.total_seconds()
+        self._seen = self.scan()
 
-    def look(self) -> Mapping[Path, Fingerprint]:
-        """Return what there is now."""
-        return {file: found for file in sorted(set(self._which())) if (found := _fingerprint(file)) is not None}
+    def scan(self) -> Mapping[Path, Fingerprint]:
+        """Return the fingerprints of the current files."""
+        return {file: found for file in sorted(set(self._files())) if (found := _fingerprint(file)) is not None}
 
     def accept(self, before: Mapping[Path, Fingerprint]) -> None:
-        """Take what is there for seen, but not what was saved since ``before``, a look of then."""
-        self._seen = {file: before.get(file, found) for file, found in self.look().items()}
+        """Mark the current files as seen, except those saved since the earlier scan ``before``."""
+        self._seen = {file: before.get(file, found) for file, found in self.scan().items()}
 
-    async def change(self) -> set[Path]:
-        """Wait until files have changed, come or gone, and are not being written any more; gives which."""
+    async def wait_for_change(self) -> set[Path]:
+        """Wait until files were changed, added or removed, and writing has stopped; return them."""
         while True:
             await asyncio.sleep(self._seconds)
-            if self.look() != self._seen:
-                return await self._settled()
+            if self.scan() != self._seen:
+                return await self._wait_until_stable()
 
-    async def _settled(self) -> set[Path]:
-        found = self.look()
+    async def _wait_until_stable(self) -> set[Path]:
+        found = self.scan()
         while True:
             await asyncio.sleep(DEBOUNCE_SECONDS)
-            again = self.look()
+            again = self.scan()
             if again == found:
                 changed = {file for file in found.keys() | self._seen.keys() if found.get(file) != self._seen.get(file)}
                 self._seen = found
@@ -58,11 +58,11 @@ class FileWatcher:
 
 
 def python_files(place: ProgramModule, *, also_new: bool) -> set[Path]:
-    """Return the files of a program's own modules, and all of a package: `setup_package` finds what is new in it.
+    """Return the files of a program's own modules, and all files of a package, as `setup_package` imports new ones.
 
     Args:
-        place: of the program.
-        also_new: also those beside a program that is a file, which it may import.
+        place: the program's module.
+        also_new: whether to include files beside a program that is a single file, which may import them.
     """
     files = set(place.own_modules().values())
     if place.file is not None:
@@ -76,6 +76,6 @@ def python_files(place: ProgramModule, *, also_new: bool) -> set[Path]:
 def _fingerprint(file: Path) -> Fingerprint | None:
     try:
         found = file.stat()
-    except OSError:  # gone, or just being replaced
+    except OSError:  # removed, or being replaced
         return None
     return found.st_mtime_ns, found.st_size

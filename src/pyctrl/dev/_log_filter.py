@@ -1,4 +1,4 @@
-"""Which log lines are the program's, and which those of the cluster that it lives in."""
+"""Log filter that separates the program's lines from those of its in-process cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _is_cluster: ContextVar[bool] = ContextVar("pyctrl_dev_is_cluster", default=Fals
 
 @contextmanager
 def cluster_logs() -> Iterator[None]:
-    """Take what is started in this block for the cluster's own."""
+    """Mark the tasks that are started in this block as the cluster's."""
     token = _is_cluster.set(True)
     try:
         yield
@@ -23,8 +23,8 @@ def cluster_logs() -> Iterator[None]:
 
 
 class ProgramLogFilter(logging.Filter):
-    """For a handler: lets the program's lines through, and of the cluster's own controllers only warnings."""
+    """A filter for handlers: passes the program's lines, and of the cluster's controllers only warnings."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether a record is shown."""
+        """Return whether to show a record."""
         return record.levelno >= logging.WARNING or not _is_cluster.get()

@@ -1,4 +1,4 @@
-"""What a program needs of a cluster, found out before anything of it runs."""
+"""Requirements of a program: CRDs, roles and webhook configurations, found without running it."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from pyctrl.webhook import Url, Webhooks, configurations
 
 __all__ = ["WEBHOOK_HOST", "Requirements", "controllers_of", "find_requirements"]
 
-WEBHOOK_HOST = "https://webhooks.pyctrl.invalid"  # no such host can be: the server asks in process
+WEBHOOK_HOST = "https://webhooks.pyctrl.invalid"  # .invalid never resolves: the server calls the webhooks in process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirements:
-    """A program that can be wired, and what has to be there for it.
+    """A program whose setup succeeds, and the objects that it needs in a cluster.
 
     Attributes:
-        wire: puts its controllers into a manager.
-        kinds: what its controllers look after, by the controllers' names.
-        cached: the kinds that it follows.
-        definitions: of the kinds that have a class, those included that it only follows.
-        rights: the role of the program, and what binds it.
-        registrations: what makes the server ask its webhooks.
-        own: the kinds that it looks after, and not only follows.
-        webhooks: what answers.
+        setup: adds its controllers to a manager.
+        kinds: the kinds that its controllers reconcile, by the controllers' names.
+        cached: the kinds that it caches.
+        definitions: the CRDs of its custom kinds, including those that it only watches.
+        rights: the roles of the program, and their bindings.
+        registrations: the webhook configurations.
+        own: the custom kinds that it reconciles.
+        webhooks: the webhooks that the configurations name.
     """
 
-    wire: SetupFunction
+    setup: SetupFunction
     kinds: Mapping[str, GroupVersionKind]
     cached: frozenset[GroupVersionKind]
     definitions: Sequence[dict[str, Any]]
@@ -45,7 +45,7 @@ class Requirements:
     webhooks: Sequence[Webhooks]
 
     def samples(self) -> list[dict[str, Any]]:
-        """Make up an object of each kind that it looks after, where one can be made up that the server takes."""
+        """Return a generated object of each of its own kinds for which there is a valid one."""
         from pyctrl.manifests import sample  # here: most programs have samples beside them
 
         validator, made = OfflineValidator(), []
@@ -57,19 +57,19 @@ class Requirements:
         return [each for each in made if not validator.validate(each).problems]
 
 
-async def find_requirements(wire: SetupFunction, *, name: str, account: Key) -> Requirements:
-    """Wire a program into a manager that never runs, and see what it needs.
+async def find_requirements(setup: SetupFunction, *, name: str, account: Key) -> Requirements:
+    """Set a program up in a manager that never runs, and return its requirements.
 
     Raises:
-        CommandFailed: wiring it fails.
-        DefinitionError: a type cannot be a definition.
+        CommandFailed: its setup fails.
+        DefinitionError: a type cannot be expressed as a CRD.
     """
     async with ProgramManager(Config.in_process(NoServer())) as manager:
         manager.webhook_options = WebhookOptions(enabled=False)
-        run_setup(wire, manager, name)
+        run_setup(setup, manager, name)
         kinds = custom_kinds(manager, manager.webhooks, watched=True)
         return Requirements(
-            wire=wire,
+            setup=setup,
             kinds={each.name: each.kind for each in controllers_of(manager) if each.kind is not None},
             cached=frozenset(informer.gvk for informer in manager.cache.informers),
             definitions=definitions_of(kinds, manager.webhooks, target=Url(WEBHOOK_HOST)),

@@ -1,4 +1,4 @@
-"""A session: the cluster, the program in it, and what happens when somebody saves a file."""
+"""Development session: an in-process cluster, a program in it, and reloads when files are saved."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ __all__ = ["DevOptions", "DevSession"]
 
 log = logging.getLogger("pyctrl.dev")
 
-OWNER = "pyctrl-dev"  # of what the session applies
+OWNER = "pyctrl-dev"  # field owner of the objects that the session applies
 ACCOUNTS = "system:serviceaccounts"
-CODE, SAMPLES = "code", "samples"  # what there may be a problem with
+CODE, SAMPLES = "code", "samples"  # sources of problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevOptions:
-    """How a session goes.
+    """Options of a development session.
 
     Attributes:
-        enforce_rights: the program logs in as an account that may do what its code declares, and nothing else.
-        apply: files and directories with objects; None: the samples of the project or, if there are none, an
-            object of each of its kinds that is made up.
-        config: the directory of manifests whose samples are meant; None: ``config`` beside the program or above it.
-        drain: what reconciles may take to end before the next version of the program takes over.
-        poll: how often files are looked at.
-        controllers: run what a controller manager does.
-        kubelet: run pods on a pretend node.
-        bind: gives the function that wires the program its arguments, each time that it was imported.
+        enforce_rights: whether the program runs as a service account with only the permissions that its code declares.
+        apply: files and directories of objects to apply; None: the samples of the project or, without any, a generated
+            object of each of its kinds.
+        config: the directory of manifests with the samples; None: ``config`` beside the program or above it.
+        drain: how long running reconciles may take to finish on a reload.
+        poll: the interval between two polls of the files.
+        controllers: whether to run the controllers of kube-controller-manager.
+        kubelet: whether to run pods on a simulated node.
+        bind: binds arguments to the program's setup function after each import.
     """
 
     enforce_rights: bool = True
@@ -73,56 +73,55 @@ class DevOptions:
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
     kubelet: bool = True
-    bind: Callable[[SetupFunction], SetupFunction] = lambda wire: wire
+    bind: Callable[[SetupFunction], SetupFunction] = lambda setup: setup
 
 
 class DevSession:
-    """An operator in a cluster of its own, in this process, that follows what is saved.
+    """A program in an in-process cluster that is reloaded when its files are saved.
 
         async with DevSession(Target.parse("operator.py")) as session:
             async with session.cluster.serve() as config: ...
             await session.run()
 
-    Entering starts the cluster, installs the definitions that the program's types make, gives it the rights that its
-    code declares, has the API server ask its webhooks, starts it and applies the samples. `run` follows the files: on
-    a save the program is imported anew, its old version ends what it has begun, and the new one starts with the
-    objects of the server and the caches as they are. What cannot be imported, wired or installed is said, and the
-    old version goes on.
+    Entering starts the cluster, installs the program's CRDs, grants the permissions that its code declares, registers
+    its webhooks, starts the program and applies the samples. `run` watches the files: on a save the program is
+    imported again, running reconciles finish, and the new version starts with the existing objects and filled caches.
+    If the import, the setup or the installation fails, the error is logged and the previous version keeps running.
 
-    Works in virtual time; nothing listens before ``cluster.serve()``.
+    Works in virtual time. No port is opened before ``cluster.serve()``.
     """
 
     def __init__(self, target: Target, options: DevOptions = DevOptions(), *, random: Random | None = None) -> None:
-        """Say what is to be run; nothing is imported or started yet."""
+        """Create a session. Nothing is imported or started yet."""
         self.target: Target = target
         self.options: DevOptions = options
         self.random: Random = random or Random()
         self.server: ApiServer = ApiServer(
             random=self.random,
             authorization="RBAC" if options.enforce_rights else "AlwaysAllow",
-            webhooks=self._ask,
+            webhooks=self._call_webhook,
         )
         self.cluster: Cluster = Cluster(
             server=self.server, random=self.random, controllers=options.controllers, kubelet=options.kubelet
         )
         self._login = self.cluster.config
-        #: What its reconciles came to.
+        #: The reconciles and errors of its controllers.
         self.journal: Journal = Journal()
         self._problems: dict[str, str] = {}
-        #: How often it was loaded after the first time.
+        #: How often the program was reloaded.
         self.reloads: int = 0
-        self.plan: Requirements | None = None
+        self.requirements: Requirements | None = None
         self._manager: ProgramManager | None = None
-        self._life: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._applied: Mapping[tuple[GroupVersionKind, Key], None] = {}
         self._stack = AsyncExitStack()
         self._warned: set[str] = set()
 
-    # --- beginning and end ---
+    # --- start and stop ---
 
     async def __aenter__(self) -> Self:
-        self._files = FileWatcher(self._watched, every=self.options.poll)
-        plan = await self._make_plan()  # before anything is started: it may not work
+        self._files = FileWatcher(self._watched, interval=self.options.poll)
+        requirements = await self._import_program()  # before anything is started: it may fail
         async with AsyncExitStack() as stack:
             stack.enter_context(reporting_dropped_status(self._warn_once))
             with cluster_logs():
@@ -136,10 +135,10 @@ class DevSession:
             self.cache: Cache = Cache(client, random=self.random)
             self._group = await stack.enter_async_context(_running(self.cache))
             stack.push_async_callback(self._stop)
-            await self._take(plan)
-            await self._told(SAMPLES, self._apply(self.samples))
+            await self._replace_program(requirements)
+            await self._attempt(SAMPLES, self._apply(self.samples))
             if self.options.apply is None and not self.samples:
-                await self._told(SAMPLES, self._make_up(plan))
+                await self._attempt(SAMPLES, self._apply_generated(requirements))
             self._stack = stack.pop_all()
         return self
 
@@ -155,66 +154,69 @@ class DevSession:
 
     @property
     def name(self) -> str:
-        """What the program is called."""
+        """The name of the program."""
         return self.target.name
 
     @property
     def account(self) -> Key:
-        """The service account that it is, unless rights are not enforced."""
+        """The service account of the program, unless permissions are not enforced."""
         return Key("default", self.name)
 
     @property
     def problem(self) -> str:
-        """Why what was saved last does not run, or is not applied; "" when all is well."""
+        """Why the files last saved do not run or were not applied; "" if there is no problem."""
         return "\n".join(self._problems.values())
 
     @property
     def manager(self) -> ProgramManager | None:
-        """What runs the program now; None while nothing does."""
+        """The manager that runs the program now; None while none does."""
         return self._manager
 
     @property
     def samples(self) -> Sequence[Path]:
-        """What is applied."""
+        """The files and directories to apply."""
         if self.options.apply is not None:
             return self.options.apply
         place = self.target.place
         return sample_paths(self.options.config) if self.options.config else find_samples(place.folder or place.root)
 
-    # --- following what is saved ---
+    # --- reloads ---
 
     async def run(self) -> None:
-        """Follow the files until cancelled: load the program anew, apply samples anew."""
+        """Watch the files until cancelled; reload the program and apply samples on a change."""
         while True:
-            changed = await self._files.change()
+            changed = await self._files.wait_for_change()
             python = {file for file in changed if file.suffix == ".py"}
             if python:
                 await self.reload()
             if samples := sorted(file for file in changed - python if file.exists()):
-                await self._told(SAMPLES, self._apply(samples))
+                await self._attempt(SAMPLES, self._apply(samples))
 
     async def reload(self) -> bool:
-        """Load the program anew; tells whether that worked. If not, `problem` says why, and the old version goes on."""
-        if not await self._told(CODE, self._load()):
+        """Reload the program; return whether that succeeded.
+
+        If not, `problem` has the reason, and the previous version keeps running.
+        """
+        if not await self._attempt(CODE, self._load()):
             return False
         self.reloads += 1
-        log.info("Loaded %s anew", self.name)
-        if SAMPLES in self._problems:  # perhaps their definition has come
-            await self._told(SAMPLES, self._apply(self.samples))
+        log.info("Reloaded program", extra={"program": self.name})
+        if SAMPLES in self._problems:  # the CRD may exist now
+            await self._attempt(SAMPLES, self._apply(self.samples))
         return True
 
-    async def _told(self, what: str, work: Awaitable[None]) -> bool:
-        """Do something, and say if it fails."""
-        self._problems.pop(what, None)
+    async def _attempt(self, source: str, work: Awaitable[None]) -> bool:
+        """Await work; return whether it succeeded, and report an error as a problem of its source."""
+        self._problems.pop(source, None)
         try:
             await work
         except PyctrlError as error:
-            self._complain(what, str(error))
+            self._report(source, str(error))
             return False
         return True
 
-    def _complain(self, what: str, problem: str, error: Exception | None = None) -> None:
-        self._problems[what] = problem
+    def _report(self, source: str, problem: str, error: Exception | None = None) -> None:
+        self._problems[source] = problem
         log.error("%s", Lines(problem), exc_info=error)
 
     def _watched(self) -> Iterable[Path]:
@@ -223,36 +225,36 @@ class DevSession:
             try:
                 yield from manifest_files(path)
             except CommandFailed:
-                continue  # a directory that is empty now
+                continue  # the directory is empty now
 
     async def _load(self) -> None:
-        """Import the program anew, and replace the old one by it.
+        """Import the program again, and replace the running one.
 
         Raises:
-            PyctrlError: it cannot be; nothing has changed then but, perhaps, definitions.
+            PyctrlError: the import, the setup or the installation failed. Only CRDs may have changed.
         """
-        await self._take(await self._make_plan())
+        await self._replace_program(await self._import_program())
 
-    async def _make_plan(self) -> Requirements:
-        before = self._files.look()
+    async def _import_program(self) -> Requirements:
+        before = self._files.scan()
         try:
-            with self.target.place.anew(), cluster_logs():  # what it logs is heard when it is wired to run
-                wire = self.options.bind(self.target.find())
-                return await find_requirements(wire, name=self.name, account=self.account)
+            with self.target.place.reimported(), cluster_logs():  # it logs again when it is set up to run
+                setup = self.options.bind(self.target.find())
+                return await find_requirements(setup, name=self.name, account=self.account)
         finally:
             self._files.accept(before)
 
-    async def _take(self, plan: Requirements) -> None:
-        await install_definitions(self.admin, plan.definitions, allow_loss=True)  # a cluster that is made to be changed
+    async def _replace_program(self, requirements: Requirements) -> None:
+        await install_definitions(self.admin, requirements.definitions, allow_loss=True)  # a development cluster
         await self._stop()
-        await self._replace_objects([*plan.rights, *plan.registrations])
+        await self._replace_objects([*requirements.rights, *requirements.registrations])
         for informer in self.cache.informers:
-            if informer.gvk not in plan.cached:
+            if informer.gvk not in requirements.cached:
                 await self.cache.remove(informer.gvk)
-        await self._start(plan)
+        await self._start(requirements)
 
     async def _replace_objects(self, wanted: Sequence[dict[str, Any]]) -> None:
-        """Apply the roles and registrations of the program, and delete those that only its last version had."""
+        """Apply the roles and webhook configurations, and delete those that only the previous version had."""
         applied: dict[tuple[GroupVersionKind, Key], None] = {}
         for obj in wanted:
             made = await self.admin.apply(obj, force=True)
@@ -261,7 +263,7 @@ class DevSession:
             try:
                 await self.admin.delete(kind, key)
             except NotFound:
-                continue  # somebody else was quicker
+                continue  # deleted already
         self._applied = applied
 
     async def _apply(self, paths: Sequence[Path]) -> None:
@@ -269,20 +271,20 @@ class DevSession:
         if count:
             log.info("Applied samples", extra={"objects": count, "files": [str(path) for path in paths]})
 
-    async def _make_up(self, plan: Requirements) -> None:
-        """Apply an object of each kind, so that there is something to see; after the first time nobody needs it."""
-        for made in plan.samples():
+    async def _apply_generated(self, requirements: Requirements) -> None:
+        """Apply a generated object of each kind, so that there is something to reconcile. Called at the start only."""
+        for made in requirements.samples():
             await self.admin.apply(made)
-            log.info("Made up a sample", extra={"kind": made["kind"], "object": made["metadata"]["name"]})
+            log.info("Applied generated sample", extra={"kind": made["kind"], "object": made["metadata"]["name"]})
 
     # --- the program ---
 
-    async def _start(self, plan: Requirements) -> None:
-        wired = asyncio.Event()
-        self._life = self._group.create_task(self._live(plan, wired), name=f"dev/{self.name}")
-        await wired.wait()
+    async def _start(self, requirements: Requirements) -> None:
+        set_up = asyncio.Event()
+        self._task = self._group.create_task(self._run_program(requirements, set_up), name=f"dev/{self.name}")
+        await set_up.wait()
 
-    async def _live(self, plan: Requirements, wired: asyncio.Event) -> None:
+    async def _run_program(self, requirements: Requirements, set_up: asyncio.Event) -> None:
         manager = ProgramManager(
             self._login,
             cache=self.cache,
@@ -293,50 +295,50 @@ class DevSession:
         try:
             async with manager:
                 manager.webhook_options = WebhookOptions(enabled=False)
-                run_setup(plan.wire, manager, self.name)
+                run_setup(requirements.setup, manager, self.name)
                 if manager.loop_watchdog is not None:
-                    manager.loop_watchdog.on_blocked = self.journal.note_blockage
+                    manager.loop_watchdog.on_blocked = self.journal.record_blockage
                 for controller in controllers_of(manager):
-                    controller.on_reconciled(self.journal.of(controller.name))
-                    controller.on_reconcile_loop(self.journal.loops_of(controller.name))
-                self.plan, self._manager = plan, manager
-                wired.set()
+                    controller.on_reconciled(self.journal.reconcile_recorder(controller.name))
+                    controller.on_reconcile_loop(self.journal.loop_recorder(controller.name))
+                self.requirements, self._manager = requirements, manager
+                set_up.set()
                 await manager.run(handle_signals=False)
-        except GracePeriodExceeded as error:  # its time was over, or a newer version's had come
+        except GracePeriodExceeded as error:  # of this version
             log.warning("%s", Lines(error))
-        except Exception as error:  # noqa: BLE001 - the program's own; the session goes on, and somebody mends it
+        except Exception as error:  # noqa: BLE001 - of the program; the session continues until it is fixed
             trace = None if isinstance(error, PyctrlError) else error
-            self._complain(CODE, f"{self.name} has ended: {type(error).__name__}: {error}", trace)
+            self._report(CODE, f"{self.name} failed: {type(error).__name__}: {error}", trace)
         finally:
             self._manager = None
-            wired.set()
+            set_up.set()
 
     async def _stop(self) -> None:
-        """Let the program end what it has begun, for as long as `DevOptions.drain` says."""
+        """Stop the program; running reconciles have `DevOptions.drain` to finish."""
         if self._manager is not None:
             self._manager.ask_to_stop()
-        if self._life is not None:
-            await asyncio.wait([self._life])
-            self._life = None
+        if self._task is not None:
+            await asyncio.wait([self._task])
+            self._task = None
 
     # --- webhooks ---
 
-    async def _ask(self, request: WebhookRequest, /) -> WebhookResponse:
-        """Ask the program's webhooks in process; any other over HTTPS, as an API server does."""
+    async def _call_webhook(self, request: WebhookRequest, /) -> WebhookResponse:
+        """Call the program's webhooks in process, and others over HTTPS, as an API server does."""
         if not request.url.startswith(WEBHOOK_HOST):
             return await HttpsCaller(_no_service)(request)
         url = urlsplit(request.url)
-        asked = [each for each in (self.plan.webhooks if self.plan else ()) if url.path in each.paths]
-        if not asked:
+        serving = [each for each in (self.requirements.webhooks if self.requirements else ()) if url.path in each.paths]
+        if not serving:
             raise OSError(f"the program has no webhook at {url.path}")
         timeout = parse_qs(url.query).get("timeout", [""])[0]
-        reply = await asked[0].answer(url.path, request.body, timeout=timeout)
+        reply = await serving[0].answer(url.path, request.body, timeout=timeout)
         return WebhookResponse(status=reply.status, body=reply.body)
 
 
 @asynccontextmanager
 async def _running(cache: Cache) -> AsyncIterator[asyncio.TaskGroup]:
-    """Run a cache, and whatever else is added to the group that this gives, which has to end by itself."""
+    """Run a cache in a task group, and return the group. Other tasks in it must end before the block does."""
     with unwrapped():
         async with asyncio.TaskGroup() as group:
             task = group.create_task(cache.run(), name="dev/cache")
@@ -347,11 +349,11 @@ async def _running(cache: Cache) -> AsyncIterator[asyncio.TaskGroup]:
 
 
 def _no_service(service: ServiceReference) -> tuple[str, int]:
-    raise OSError(f"no pod really runs behind the service {service.namespace}/{service.name}")
+    raise OSError(f"no container runs behind the service {service.namespace}/{service.name}")
 
 
 def _user(account: Key) -> User:
-    """Return the user that an account is; its token is good as long as the session."""
+    """Return the user of a service account. Its token is valid for the session."""
     groups = (ACCOUNTS, f"{ACCOUNTS}:{account.namespace}")
     return User(name=f"system:serviceaccount:{account.namespace}:{account.name}", groups=groups)
 

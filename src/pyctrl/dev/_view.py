@@ -1,4 +1,4 @@
-"""What a session looks like: rows made of numbers. Pure: what is asked of the server is in `take_snapshot`."""
+"""Live view of a session as rows of text. `take_snapshot` reads the server; `view_of` is a pure function."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["ControllerRow", "ErrorRow", "ObjectRow", "Snapshot", "Table", "View", "take_snapshot", "view_of"]
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-MOST_OBJECTS = 200  # of one kind are asked for; a terminal shows fewer
+MOST_OBJECTS = 200  # requested of each kind; a terminal shows fewer
 MOST_CAUSES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRow:
-    """One object: its columns as kubectl shows them, and its last reconcile."""
+    """An object: its columns as kubectl prints them, and its last reconcile."""
 
     name: str
     cells: tuple[str, ...]
@@ -40,7 +40,7 @@ class ObjectRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The objects of one kind; ``more`` are not shown."""
+    """The objects of one kind. ``more`` is the number of objects not listed."""
 
     kind: str
     columns: tuple[str, ...]
@@ -50,13 +50,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerRow:
-    """One controller: what it does, and how much."""
+    """A controller: its state and statistics."""
 
     name: str
     state: str
     is_ready: bool
     reconciles: int
-    rate: float  # a second, in the last ten
+    rate: float  # per second, over the last ten
     took: timedelta  # on average
     errors: int
     queued: int
@@ -66,7 +66,7 @@ class ControllerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
-    """One error, of ``times`` reconciles in a row."""
+    """An error of ``times`` reconciles."""
 
     ago: str
     where: str
@@ -76,7 +76,7 @@ class ErrorRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """All that is shown."""
+    """The whole live view."""
 
     name: str
     reloads: int
@@ -88,12 +88,12 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What a session was like at one moment, before anything is made of it.
+    """The state of a session at one moment.
 
     Attributes:
-        now: the loop's time.
-        controllers: each one's state, why it is not ready ("" when it is), and numbers.
-        tables: the answer of the server, a ``meta.k8s.io/v1`` Table, for each kind, with its controller's name.
+        now: the time of the event loop.
+        controllers: of each, its state, why it is not ready ("" if it is), and its statistics.
+        tables: for each kind the name of its controller, the kind, and the server's ``meta.k8s.io/v1`` Table.
     """
 
     now: float
@@ -105,10 +105,10 @@ class Snapshot:
 
 
 async def take_snapshot(session: DevSession) -> Snapshot:
-    """Look at a session: the numbers of its controllers, and the objects that they look after as kubectl has them."""
-    manager, plan = session.manager, session.plan
+    """Return the statistics of a session's controllers, and Tables of the kinds that they reconcile."""
+    manager, requirements = session.manager, session.requirements
     tables = []
-    for controller, kind in plan.kinds.items() if plan is not None else ():
+    for controller, kind in requirements.kinds.items() if requirements is not None else ():
         if (table := await _table(session, kind)) is not None:
             tables.append((controller, kind.kind, table))
     running = controllers_of(manager) if manager is not None else []
@@ -123,7 +123,7 @@ async def take_snapshot(session: DevSession) -> Snapshot:
 
 
 async def _table(session: DevSession, kind: GroupVersionKind) -> Mapping[str, Any] | None:
-    """Ask for the objects of a kind as kubectl does; None when it is not served, or a webhook fails."""
+    """Request the objects of a kind as kubectl does; None if it is not served, or a webhook fails."""
     try:
         path = path_for(await session.admin.discovery.mapping(kind), "")
         query = (("limit", str(MOST_OBJECTS)),)
@@ -139,17 +139,21 @@ async def _table(session: DevSession, kind: GroupVersionKind) -> Mapping[str, An
     return found if answer.status == 200 and isinstance(found, dict) else None
 
 
-def view_of(look: Snapshot, journal: Journal) -> View:
-    """Make rows of a look and of what the reconciles came to."""
+def view_of(snapshot: Snapshot, journal: Journal) -> View:
+    """Return the rows for a snapshot and the journal of reconciles."""
     return View(
-        name=look.name,
-        reloads=look.reloads,
-        problem=look.problem,
-        tables=tuple(_objects(controller, kind, table, journal, look.now) for controller, kind, table in look.tables),
-        controllers=tuple(_controller(name, *seen, journal, look.now) for name, seen in look.controllers.items()),
+        name=snapshot.name,
+        reloads=snapshot.reloads,
+        problem=snapshot.problem,
+        tables=tuple(
+            _objects(controller, kind, table, journal, snapshot.now) for controller, kind, table in snapshot.tables
+        ),
+        controllers=tuple(
+            _controller(name, *seen, journal, snapshot.now) for name, seen in snapshot.controllers.items()
+        ),
         errors=tuple(
             ErrorRow(
-                ago=ago(look.now - each.at),
+                ago=ago(snapshot.now - each.at),
                 where=f"{each.controller} {each.request}",
                 error=each.error,
                 times=each.times,
@@ -160,7 +164,7 @@ def view_of(look: Snapshot, journal: Journal) -> View:
 
 
 def _objects(controller: str, kind: str, table: Mapping[str, Any], journal: Journal, now: float) -> Table:
-    """Take kubectl's columns; a kind that says nothing but its age shows its conditions."""
+    """Return rows with kubectl's columns. A kind with no column but its age shows its conditions."""
     shown = [
         (place, str(column["name"]))
         for place, column in enumerate(table.get("columnDefinitions") or ())
@@ -194,7 +198,7 @@ def _object(
 
 
 def _conditions(obj: Mapping[str, Any]) -> str:
-    """Write the conditions of an object: ``Ready``, or ``not Ready: Pulling``."""
+    """Return the conditions of an object: ``Ready``, or ``not Ready: Pulling``."""
     found = (obj.get("status") or {}).get("conditions")
     if not isinstance(found, list):
         return ""
@@ -226,7 +230,7 @@ def _controller(
 
 
 def ago(seconds: float) -> str:
-    """Write how long ago something was, in kubectl's units: ``0s``, ``12s``, ``4m``, ``3h``, ``2d``."""
+    """Return a duration in kubectl's units: ``0s``, ``12s``, ``4m``, ``3h``, ``2d``."""
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= 2 * length:
             return f"{int(seconds // length)}{unit}"
@@ -234,7 +238,7 @@ def ago(seconds: float) -> str:
 
 
 def _causes(causes: Sequence[Cause]) -> str:
-    """Write why it ran: the newest causes, without what errors said, which is shown elsewhere."""
+    """Return the newest causes of a reconcile, without error messages, which are shown elsewhere."""
     words = [
         f"retry {cause.failures}" if isinstance(cause, RetryCause) else str(cause).partition(" (version")[0]
         for cause in reversed(causes)

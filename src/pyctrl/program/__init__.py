@@ -1,9 +1,7 @@
-"""A whole program as `pyctrl run` and `pyctrl dev` run it: its manager, its definitions, its webhooks as flags say.
+"""Programs as `pyctrl run` and `pyctrl dev` run them: import, setup, manager, CRDs and samples.
 
-What a program is, and how it is found by its name, is `pyctrl.manager.Target`: a function that wires controllers into
-a manager, or the controllers themselves. Nothing here knows a command line.
-
-Nothing is imported before it is used.
+A program is a setup function, which adds controllers to a manager, or a module with Reconciler classes. `Target` finds
+it by name, and `ProgramRunner` runs it. Names are imported at their first use.
 """
 
 from __future__ import annotations
@@ -89,5 +87,5 @@ _NAMES = {
 }
 _FILES = {name: file for file, names in _NAMES.items() for name in names}
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # for type checkers, __getattr__ would define every name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

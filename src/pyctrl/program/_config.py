@@ -43,7 +43,7 @@ def _impersonation(login: LoginOptions, configured: Impersonation | None) -> Imp
 def _not_found(error: NoConfiguration) -> str:
     tried = "".join(f"\n  - {source}: {why}" for source, why in error.attempts)
     return (
-        f"no way to reach a cluster was found; tried:{tried}\n"
+        f"no configuration of a cluster found; tried:{tried}\n"
         "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
-        "For a cluster of your own: pyctrl apiserver --kubeconfig-out FILE"
+        "For a local in-memory cluster: pyctrl apiserver --kubeconfig-out FILE"
     )

@@ -1,4 +1,4 @@
-"""Definitions, installed in a cluster without taking anything away that is in use there."""
+"""Installation of CRDs in a cluster, which refuses to drop versions or conversions in use."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["DEFINITION", "Installation", "install_definition", "install_definiti
 log = logging.getLogger("pyctrl.definitions")
 
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
-ESTABLISHED_TIMEOUT = 30.0  # an API server takes well under one
-ATTEMPTS = 5  # of a write that others interfere with; the API server itself writes the status of a new definition twice
+ESTABLISHED_TIMEOUT = 30.0  # seconds; an API server takes less than one
+ATTEMPTS = 5  # on conflicts; the API server itself writes the status of a new CRD twice
 
 Definition = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """How a definition is installed.
+    """A planned installation of a CRD.
 
     Attributes:
-        definition: what is applied. It has the ``resourceVersion`` of what is there, so that the server refuses it if
-            that has changed in between.
-        losses: what is in use and would be lost.
+        definition: the CRD to apply. It has the ``resourceVersion`` of the existing one, so that the server rejects it
+            if that has changed meanwhile.
+        losses: versions and conversions in use that would be lost.
     """
 
     definition: dict[str, Any]
@@ -37,16 +37,15 @@ class Installation:
 
 
 def plan_installation(existing: Definition | None, wanted: Definition) -> Installation:
-    """Decide what is applied to make an existing definition the wanted one, and find what would be lost.
+    """Return the CRD to apply over an existing one, and what would be lost.
 
-    A loss is a version that is served or that objects are stored in, and a conversion by webhook. A conversion that is
-    there stays if the wanted definition has none. What else is wrong with the wanted definition is for the API server
-    to say.
+    A loss is a version that is served or in which objects are stored, or a conversion by webhook. An existing
+    conversion is kept if the wanted CRD has none. All other validation is left to the API server.
 
     Args:
-        existing: as the API server has it, with its status; None: it has none.
-        wanted: as `definitions_of` makes it, or from a file. A conversion by webhook without a ``webhook`` means that
-            the versions have to be converted, by a webhook whose address is not known here.
+        existing: the CRD on the API server, with its status; None: there is none.
+        wanted: the CRD of `definitions_of`, or of a file. A webhook conversion without a ``webhook`` means that the
+            versions need a conversion by a webhook with an unknown address.
     """
     spec, conversion = dict(_mapping(wanted.get("spec"))), _conversion(existing, wanted)
     if conversion is not None:
@@ -59,12 +58,12 @@ def plan_installation(existing: Definition | None, wanted: Definition) -> Instal
 
 
 def _conversion(existing: Definition | None, wanted: Definition) -> Any:
-    """Return the ``spec.conversion`` to apply: the wanted one if it is whole, or else the one that is there."""
-    mine = _mapping(wanted.get("spec")).get("conversion")
-    if mine is not None and not _is_without_address(mine):
-        return mine
-    there = _mapping(_mapping((existing or {}).get("spec")).get("conversion"))
-    return there if there.get("strategy") == "Webhook" else mine
+    """Return the ``spec.conversion`` to apply: the wanted one if it has an address, else the existing one."""
+    conversion = _mapping(wanted.get("spec")).get("conversion")
+    if conversion is not None and not _is_without_address(conversion):
+        return conversion
+    current = _mapping(_mapping((existing or {}).get("spec")).get("conversion"))
+    return current if current.get("strategy") == "Webhook" else conversion
 
 
 def _lost_versions(existing: Definition, wanted: Definition) -> Iterator[str]:
@@ -82,7 +81,7 @@ def _lost_versions(existing: Definition, wanted: Definition) -> Iterator[str]:
 def _lost_conversion(existing: Definition, conversion: Any) -> Iterator[str]:
     before = _mapping(_mapping(existing.get("spec")).get("conversion")).get("strategy")
     if _is_without_address(conversion):
-        yield "the conversion of its versions; the address of the program's webhook is not known here"
+        yield "the conversion of its versions; the address of the program's webhook is unknown"
     elif before == "Webhook" and _mapping(conversion).get("strategy") != "Webhook":
         yield "the conversion of its versions by a webhook; fields that only one version has would be dropped"
 
@@ -99,29 +98,29 @@ def _versions(definition: Definition) -> dict[str, Definition]:
 
 
 def _mapping(value: Any) -> Definition:
-    """Return a member that should be an object; of a file it may be anything."""
+    """Return a member that should be an object; {} if a file has something else."""
     return value if isinstance(value, Mapping) else {}
 
 
 async def install_definitions(
     client: Client, definitions: Iterable[Definition], *, force: bool = True, allow_loss: bool = False
 ) -> None:
-    """Apply definitions, server-side, and wait until their kinds are served.
+    """Apply CRDs server-side, and wait until their kinds are served.
 
-    A definition that is there keeps what is in use: if one of its versions that is served or stored, or its conversion
-    by webhook, would be lost, nothing is changed and CommandFailed is raised. So give it all versions of a kind, as
-    `definitions` does, and not the class of one. A field that goes, or a rule that is stricter, is logged as a warning:
-    only the stored objects show whether it matters, and ``pyctrl crd diff`` shows it before.
+    If a version that is served or stored, or a conversion by webhook, would be lost, nothing is changed and
+    CommandFailed is raised. A CRD therefore needs all versions of its kind, as `definitions` returns them. Removed
+    fields and stricter rules are logged as warnings, because they matter only to stored objects that use them;
+    ``pyctrl crd diff`` shows them in advance.
 
     Args:
-        client: may read and write definitions.
-        definitions: as `definitions` or `pyctrl.manifests.definition` makes them.
-        force: take over fields that others have applied.
-        allow_loss: install a definition even if something is lost, and log what.
+        client: a client with permission to read and write CRDs.
+        definitions: CRDs of `definitions` or `pyctrl.manifests.definition`.
+        force: whether to take over fields of other field managers.
+        allow_loss: install a CRD even if a version or conversion is lost.
 
     Raises:
-        CommandFailed: something would be lost; the server refused a definition, or does not serve it within half a
-            minute; says which and why. Those before it are installed.
+        CommandFailed: a version or conversion would be lost, or the server rejected a CRD or does not serve it within
+            30 seconds. The message names the CRD and the reason. Earlier ones are installed.
     """
     for definition in definitions:
         name = definition["metadata"]["name"]
@@ -130,18 +129,18 @@ async def install_definitions(
         except CommandFailed:
             raise
         except (PyctrlError, TimeoutError) as error:
-            raise CommandFailed(f"the definition {name} could not be installed: {error}") from error
+            raise CommandFailed(f"cannot install CustomResourceDefinition {name}: {error}") from error
 
 
 async def install_definition(
     client: Client, wanted: Definition, *, force: bool = True, allow_loss: bool = False
 ) -> None:
-    """Apply one definition and wait until its kind is served; see `install_definitions`.
+    """Apply one CRD, and wait until its kind is served; see `install_definitions`.
 
     Raises:
-        CommandFailed: something would be lost.
-        PyctrlError: the server refused it.
-        TimeoutError: it is not served within half a minute.
+        CommandFailed: a version or conversion would be lost.
+        PyctrlError: the server rejected the CRD.
+        TimeoutError: the kind is not served within 30 seconds.
     """
     key = Key("", wanted["metadata"]["name"])
     for attempt in range(1, ATTEMPTS + 1):
@@ -155,7 +154,7 @@ async def install_definition(
         except Conflict:
             if attempt == ATTEMPTS or found is None:
                 raise
-            continue  # it was changed after it was read: decide again
+            continue  # changed since it was read: plan again
         if existing is not None:
             _warn(key.name, existing, applied.to_wire())
         break
@@ -163,7 +162,7 @@ async def install_definition(
 
 
 def _appliable(definition: Definition) -> dict[str, Any]:
-    """Leave out a conversion without an address, which the server would refuse: its loss was allowed."""
+    """Return the CRD without a conversion that has no address, which the server would reject. Its loss is allowed."""
     spec = _mapping(definition.get("spec"))
     if not _is_without_address(spec.get("conversion")):
         return dict(definition)
@@ -171,34 +170,36 @@ def _appliable(definition: Definition) -> dict[str, Any]:
 
 
 def _warn(name: str, before: Definition, after: Definition) -> None:
-    from pyctrl.manifests import compare_definitions  # here: most definitions are new
+    from pyctrl.manifests import compare_definitions  # here: most CRDs are new
 
     for change in compare_definitions(before, after):
         if change.effect == "breaking" or (change.code == "conversion-changed" and _is_unconverted(after)):
             version = f"version {change.version}, " if change.version else ""
-            told = f"{version}{change.path}: {change.message}"
-            log.warning("Stored objects or clients of %s may no longer fit: %s", name, told)
+            log.warning(
+                "Change of CustomResourceDefinition may break stored objects or clients: %s: %s%s: %s",
+                *(name, version, change.path, change.message),
+            )
 
 
 def _is_unconverted(definition: Definition) -> bool:
-    return bool(definition["spec"]["conversion"]["strategy"] == "None")  # the server has filled it in
+    return bool(definition["spec"]["conversion"]["strategy"] == "None")  # defaulted by the server
 
 
 def _loss_error(name: str, losses: Iterable[str]) -> str:
     return (
-        f"the definition {name} was not installed, because this would be lost:\n"
+        f"CustomResourceDefinition {name} was not installed, because this would be lost:\n"
         + "".join(f"- {loss}\n" for loss in losses)
         + _FIX
     )
 
 
 _FIX = """\
-Install all versions of the kind and their conversion, as pyctrl.program.definitions gives them. For a conversion, \
-the program says where its webhook is: `pyctrl run --webhook-service NAME`, `pyctrl deploy`, or `pyctrl dev`. To lose \
-it all the same: --allow-crd-loss, or allow_loss=True"""
+Install all versions of the kind and their conversion, as pyctrl.program.definitions returns them. A conversion needs \
+the address of its webhook: `pyctrl run --webhook-service NAME`, `pyctrl deploy` or `pyctrl dev`. To accept the \
+loss: --allow-crd-loss, or allow_loss=True"""
 
 
 def is_established(definition: Any) -> bool:
-    """Whether the kind of a definition is served."""
-    conditions = definition.get("status", {}).get("conditions") or []  # kube-apiserver says null before it has looked
+    """Return whether the kind of a CRD is served."""
+    conditions = definition.get("status", {}).get("conditions") or []  # null until kube-apiserver sets it
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)

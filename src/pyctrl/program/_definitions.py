@@ -1,4 +1,4 @@
-"""The definitions of the kinds that a program looks after, made from its types."""
+"""CRDs of the kinds that a program reconciles, generated from their classes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def custom_kinds(
     """Return the custom kinds that a program reconciles, by name, each with the classes of its versions.
 
     Args:
-        manager: with the program's controllers.
-        webhooks: name further versions, by their conversions. Those that the program has classes of are found too.
-        watched: also the kinds that it only watches, owns or admits, which may be those of other programs.
+        manager: a manager with the program's controllers.
+        webhooks: webhooks whose conversions name further versions. Versions with a class in the program are found, too.
+        watched: whether to include kinds that it only watches, owns or admits, possibly of other programs.
     """
     found: dict[GroupKind, dict[Kind, None]] = {}
     for member in manager.members:
@@ -55,7 +55,7 @@ def custom_kinds(
 
 
 def _other_versions(kind: Kind) -> Iterable[Kind]:
-    """Give the other classes of a kind that the same program has: versions that nobody reconciles are served too."""
+    """Return other classes of a kind in the same program: versions without a controller are served, too."""
     program = kind.__module__.partition(".")[0]
     modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == program]
     for value in (value for module in modules for value in list(vars(module).values())):
@@ -78,23 +78,22 @@ def definitions_of(
     target: Service | Url | None = None,
     ca_bundle: bytes = b"",
 ) -> list[dict[str, Any]]:
-    """Return the definitions of kinds, made from their classes.
+    """Return the CRDs of kinds, generated from their classes.
 
-    Of a kind with several versions the hub of its conversion is stored, or the version that is reconciled, unless a
-    class says ``stored=True``.
+    Of several versions, the hub of the conversion or else the reconciled version is the storage version, unless a class
+    sets ``stored=True``.
 
     Args:
-        kinds: as `custom_kinds` gives them.
-        webhooks: have the conversions.
-        target: where the API server is to ask for conversions; None: it is not known here. A definition with a
-            conversion then has a ``spec.conversion`` without a ``clientConfig``; `install_definitions` keeps the one
-            that is in the cluster.
-        ca_bundle: PEM of the authorities of its certificate; without, somebody injects it later.
+        kinds: the kinds, as `custom_kinds` returns them.
+        webhooks: webhooks with the conversions.
+        target: the address of the conversion webhook; None: unknown. A CRD with a conversion then has a
+            ``spec.conversion`` without a ``clientConfig``, and `install_definitions` keeps the one in the cluster.
+        ca_bundle: PEM of the CA of its certificate; empty: injected later.
 
     Raises:
-        DefinitionError: the types cannot be a definition; says what is wrong, where, and what to do.
+        DefinitionError: a type cannot be expressed as a CRD; the message says what is wrong, where, and what to do.
     """
-    from pyctrl.manifests import definition  # here: most programs find theirs installed
+    from pyctrl.manifests import definition  # here: usually the CRDs are installed already
 
     hubs = {each.kind: each.hub for group in webhooks for each in group.conversions}
     stanza = None if target is None else conversion_stanza(target, ca_bundle=ca_bundle)
@@ -117,55 +116,55 @@ def _stored(versions: Sequence[Kind], otherwise: type[KubernetesObject]) -> type
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredKinds:
-    """The custom kinds that a program reconciles, with all of their versions, and its webhooks, which convert them."""
+    """The custom kinds that a program reconciles, with all of their versions, and its webhooks."""
 
     kinds: Mapping[GroupKind, Sequence[Kind]]
     webhooks: Sequence[Webhooks]
 
     @property
     def is_converted(self) -> bool:
-        """Whether the API server has to ask a webhook of the program to convert one of the kinds."""
+        """Whether a webhook of the program converts one of the kinds."""
         return any(each.kind in self.kinds for group in self.webhooks for each in group.conversions)
 
     def conversions(self) -> Webhooks:
-        """Return what converts the kinds, and nothing else."""
+        """Return the conversions of the kinds, without other webhooks."""
         found = Webhooks()
         for conversion in (each for group in self.webhooks for each in group.conversions):
             found.add_conversion(conversion)
         return found
 
     def definitions(self, *, target: Service | Url | None = None, ca_bundle: bytes = b"") -> list[dict[str, Any]]:
-        """Return the definitions of the kinds, as `definitions_of` does."""
+        """Return the CRDs of the kinds, as `definitions_of` does."""
         return definitions_of(self.kinds, self.webhooks, target=target, ca_bundle=ca_bundle)
 
 
 async def declared_kinds(program: SetupFunction | ModuleType) -> DeclaredKinds:
-    """Wire a program into a manager that never runs, and return the kinds that it reconciles; see `definitions`."""
+    """Set a program up in a manager that never runs, and return the kinds that it reconciles; see `definitions`."""
     if isinstance(program, ModuleType):
-        name, wire = program.__name__, Target.parse(program.__name__).find()
+        name, setup = program.__name__, Target.parse(program.__name__).find()
     else:
-        name, wire = getattr(program, "__qualname__", repr(program)), program
+        name, setup = getattr(program, "__qualname__", repr(program)), program
     async with ProgramManager(Config.in_process(NoServer())) as manager:
         manager.webhook_options = WebhookOptions(enabled=False)
-        run_setup(wire, manager, name)
+        run_setup(setup, manager, name)
         return DeclaredKinds(kinds=custom_kinds(manager, manager.webhooks), webhooks=manager.webhooks)
 
 
 async def definitions(
     program: SetupFunction | ModuleType, *, target: Service | Url | None = None
 ) -> list[dict[str, Any]]:
-    """Return the definitions of all kinds that a program reconciles, each with all of its versions.
+    """Return the CRDs of all kinds that a program reconciles, each with all of its versions.
 
         await install_definitions(client, await definitions(shop))
 
-    They are what ``pyctrl manifests`` writes, ``pyctrl deploy`` and ``pyctrl run --install-crds`` install.
+    ``pyctrl manifests`` writes them, and ``pyctrl deploy`` and ``pyctrl run --install-crds`` install them.
 
     Args:
-        program: a package or module that `pyctrl run` takes, or a function that wires controllers into a manager.
-        target: where the API server is to ask for conversions; see `definitions_of`.
+        program: a package or module that `pyctrl run` accepts, or a setup function.
+        target: the address of the conversion webhook; see `definitions_of`.
 
     Raises:
-        CommandFailed: the program cannot be wired.
-        DefinitionError: a type cannot be a definition.
+        CommandFailed: the setup of the program fails.
+        DefinitionError: a type cannot be expressed as a CRD.
     """
     return (await declared_kinds(program)).definitions(target=target)

@@ -1,4 +1,4 @@
-"""Objects from files, applied in an order in which each finds what it needs."""
+"""Objects in manifest files and samples: reading, and server-side apply in order of dependency."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ __all__ = [
 
 SUFFIXES = (".yaml", ".yml", ".json")
 OWNER = "pyctrl-load"
-KUSTOMIZATION = "kustomization"  # lists files, and is no object
+KUSTOMIZATION = "kustomization"  # lists files, and is not an object
 
 Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One object, and where it was written."""
+    """An object, with its file and document."""
 
     file: Path
-    number: int  # of its document in the file, from 1
+    number: int  # of the document in the file, from 1
     obj: Object
 
     @property
     def rank(self) -> int:
-        """Definitions come first, then namespaces, then the rest."""
+        """The order of application: CRDs first, then namespaces, then other objects."""
         return {"CustomResourceDefinition": 0, "Namespace": 1}.get(self.obj["kind"], 2)
 
     def __str__(self) -> str:
@@ -52,21 +52,23 @@ class Manifest:
 
 
 async def apply_files_in_process(server: ApiServer, paths: Iterable[Path]) -> None:
-    """Apply the objects of files, and of the files in directories, to a server in this process; see `apply_files`."""
+    """Apply the objects of files and directories to an in-process server; see `apply_files`."""
     async with Client.connect(Config.in_process(server, token=server.loopback_token), field_owner=OWNER) as client:
         await apply_files(client, paths)
 
 
 async def apply_files(client: Client, paths: Iterable[Path]) -> int:
-    """Apply the objects of files, and of the files in directories, server-side; gives how many there were.
+    """Apply the objects of files and directories server-side; return their number.
 
-    After a definition, what it defines is waited for. What only kustomize understands is left out.
+    After a CRD, waits until its kind is served. Skips kustomization files.
 
     Raises:
-        CommandFailed: a file has something that is no object, or the server refused one; names file and document.
+        CommandFailed: a document is not an object, or the server rejected one; the message names file and document.
     """
     manifests = [manifest for path in paths for file in manifest_files(path) for manifest in read_manifests(file)]
-    for manifest in sorted(manifests, key=lambda manifest: manifest.rank):  # otherwise as they were written
+    for manifest in sorted(
+        manifests, key=lambda manifest: manifest.rank
+    ):  # stable: otherwise in the order of the files
         try:
             await _apply(client, manifest)
         except (PyctrlError, TimeoutError) as error:
@@ -86,18 +88,18 @@ async def _apply(client: Client, manifest: Manifest) -> None:
 
 
 def manifest_files(path: Path) -> list[Path]:
-    """Return the files with objects that a path means. Raises CommandFailed: it is a directory without any."""
+    """Return a file, or the manifest files of a directory. Raises CommandFailed if it has none."""
     if not path.is_dir():
         return [path]
     found = (each for each in path.iterdir() if each.suffix in SUFFIXES and each.is_file())
     files = sorted(each for each in found if each.stem != KUSTOMIZATION)
     if not files:
-        raise CommandFailed(f"{path} is a directory without a file *.yaml, *.yml or *.json")
+        raise CommandFailed(f"{path} is a directory without *.yaml, *.yml or *.json files")
     return files
 
 
 def read_manifests(file: Path) -> Iterator[Manifest]:
-    """Give the objects of a file. Raises CommandFailed: it cannot be read, or has something that is no object."""
+    """Yield the objects of a file. Raises CommandFailed if it cannot be read, or a document is not an object."""
     try:
         documents = enumerate(read_documents(file.read_bytes()), 1)
         for number, document in documents:
@@ -110,7 +112,7 @@ def read_manifests(file: Path) -> Iterator[Manifest]:
 
 
 def _objects(document: Any) -> list[Any]:
-    """Give the objects of a document: none of an empty one, several of a List."""
+    """Return the objects of a document: none if it is empty, several of a List."""
     if document is None:
         return []
     if isinstance(document, dict) and document.get("kind") == "List":
@@ -120,7 +122,7 @@ def _objects(document: Any) -> list[Any]:
 
 def _check_object(obj: Any, place: str) -> Object:
     if not isinstance(obj, dict):
-        raise CommandFailed(f"{place}: an object was expected, with apiVersion and kind; found {type(obj).__name__}")
+        raise CommandFailed(f"{place}: expected an object with apiVersion and kind; found {type(obj).__name__}")
     for field in ("apiVersion", "kind"):
         if not isinstance(obj.get(field), str):
             raise CommandFailed(f"{place}: the object has no {field}")
@@ -135,7 +137,7 @@ PROJECT = "pyproject.toml"
 
 
 def sample_paths(config: Path) -> list[Path]:
-    """Return ``samples`` of a directory of manifests, if there are files in it, and ``sample.yaml``, if it is there."""
+    """Return ``samples`` of a directory of manifests if it has files, and ``sample.yaml`` if it exists."""
     directory, file = config / DIRECTORY, config / FILE
     return [*([directory] if _sample_files(directory) else []), *([file] if file.is_file() else [])]
 
@@ -143,8 +145,8 @@ def sample_paths(config: Path) -> list[Path]:
 def find_samples(start: Path) -> list[Path]:
     """Return the `sample_paths` of ``config`` in a directory or the nearest above it that has some.
 
-    Looked for up to the directory of a pyproject.toml or the current directory: what is above is no part of the
-    project. Where neither is above, only the directory itself and its parent are looked into.
+    The search ends at the directory of a pyproject.toml or the current directory, which bound the project. Without
+    either, it covers the directory and its parent.
     """
     above = (start, *start.parents)
     ends = (place for place, each in enumerate(above) if (each / PROJECT).is_file() or each == Path.cwd())
@@ -156,7 +158,7 @@ def read_samples(config: Path) -> list[Manifest]:
     """Return the samples in a directory of manifests, by file.
 
     Raises:
-        CommandFailed: a file cannot be read, or has something that is no object; names file and document.
+        CommandFailed: a file cannot be read, or a document is not an object; the message names file and document.
     """
     files = [file for path in sample_paths(config) for file in (_sample_files(path) if path.is_dir() else [path])]
     return [manifest for file in files for manifest in read_manifests(file)]

@@ -1,4 +1,4 @@
-"""The module that a command line names: a dotted name, a file, or the directory of a package; imported once or anew."""
+"""Module of a program: a dotted name, a file, or the directory of a package; imported once, or again after changes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from pyctrl.errors import CommandFailed
 
 __all__ = ["ProgramModule"]
 
-#: Of directories that hold other people's code, or none that is imported.
+#: Directories with third-party code.
 THIRD_PARTY_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
 _THIRD_PARTY_ROOTS = (Path(__file__).resolve().parents[1], Path(os.__file__).resolve().parent)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramModule:
-    """Where a program is.
+    """The module of a program.
 
     Attributes:
-        text: as it was named.
-        module: what it is imported as.
-        file: for a file that belongs to no package: the file itself, whatever its name means to Python.
-        root: what has to be on the path for the import.
-        folder: where its sources are; None for a module that was named and is not imported yet.
+        text: the name on the command line.
+        module: the name of the import.
+        file: the file, if it belongs to no package; its name may be that of another module.
+        root: the directory that must be in ``sys.path``.
+        folder: the directory of its sources; None for a dotted name.
     """
 
     text: str
@@ -42,14 +42,14 @@ class ProgramModule:
 
     @classmethod
     def parse(cls, text: str) -> ProgramModule:
-        """Find out what ``FILE.py``, ``DIRECTORY`` or ``MODULE`` means, without importing anything.
+        """Parse ``FILE.py``, ``DIRECTORY`` or ``MODULE``, without importing it.
 
         Raises:
-            CommandFailed: there is no such file, or a file or directory that Python does not import.
+            CommandFailed: the file does not exist, or Python cannot import the file or directory.
         """
         path = Path(text)
         if not text or (path.is_file() and path.suffix not in ("", ".py")):
-            raise CommandFailed(f"FILE.py, DIRECTORY or MODULE was expected; {text!r} is none of them")
+            raise CommandFailed(f"expected FILE.py, DIRECTORY or MODULE; got {text!r}")
         if text.endswith(".py"):
             return _of_file(text, path)
         if path.is_dir() and not (text.isidentifier() and _is_importable(text)):
@@ -58,16 +58,16 @@ class ProgramModule:
 
     @property
     def name(self) -> str:
-        """What to call the program: the file's or the package's name, in letters that names of objects may have."""
+        """The name of the program: of the file or package, with the characters of object names."""
         parts = [part for part in self.module.split(".") if part not in ("__main__", "__init__")]
         last = parts[-1].removeprefix("pyctrl_target_") if parts else "program"
         return "".join(c if c.isalnum() else "-" for c in last.lower()).strip("-") or "program"
 
     def load(self) -> ModuleType:
-        """Import the module, or return it if it has been imported.
+        """Import the module, or return it if it is imported already.
 
         Raises:
-            CommandFailed: there is no such module, or importing it failed.
+            CommandFailed: the module does not exist, or its import failed.
         """
         self._prepare()
         try:
@@ -75,14 +75,13 @@ class ProgramModule:
         except (Exception, SystemExit) as error:
             if isinstance(error, ModuleNotFoundError) and f"{self.module}.".startswith(f"{error.name}."):
                 raise CommandFailed(
-                    f"there is no module {error.name!r}, seen from {Path.cwd()}; expected MODULE:FUNCTION or "
-                    "FILE.py:FUNCTION"
+                    f"no module {error.name!r}, seen from {Path.cwd()}; expected MODULE:FUNCTION or FILE.py:FUNCTION"
                 ) from error
             raise load_error(f"importing {self.text}", error) from error
 
     def _prepare(self) -> None:
         if self.file is not None and not self.file.is_file():
-            raise CommandFailed(f"there is no file {self.file}")
+            raise CommandFailed(f"no such file: {self.file}")
         for directory in (Path.cwd(), self.root):
             if str(directory) not in sys.path:
                 sys.path.insert(0, str(directory))
@@ -94,12 +93,12 @@ class ProgramModule:
             return importlib.import_module(self.module)
         found = sys.modules.get(self.module)
         if found is not None and getattr(found, "__file__", None) == str(self.file):
-            return found  # a file of that name in another directory is another program
+            return found  # otherwise a file of the same name in another directory
         spec = importlib.util.spec_from_file_location(self.module, self.file)
         assert spec is not None  # it ends with .py
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        sys.modules[self.module] = module  # pydantic looks a class's annotations up in its module
+        sys.modules[self.module] = module  # pydantic resolves annotations in the module of a class
         try:
             spec.loader.exec_module(module)
         except BaseException:
@@ -110,9 +109,9 @@ class ProgramModule:
         return module
 
     def _open_packages(self) -> None:
-        """Make packages of the directories above the module that have no ``__init__``.
+        """Create packages for directories above the module that have no ``__init__``.
 
-        Python would take a file that has the name of one for it: podset.py in a directory podset where one works.
+        Otherwise Python would import a file of the same name instead: podset.py in the current directory podset.
         """
         parts, directory = self.module.split(".")[:-1], self.root
         for count, part in enumerate(parts, start=1):
@@ -123,16 +122,16 @@ class ProgramModule:
                 sys.modules[name] = package
 
     @contextmanager
-    def anew(self) -> Iterator[None]:
-        """Let `load` in this block import the program's own modules again; if the block fails, all is as it was.
+    def reimported(self) -> Iterator[None]:
+        """Make `load` import the program's own modules again in this block. Restores the old ones on an error.
 
-        Nothing of it is taken from, or written to, compiled files: they do not tell two saves within a second apart.
-        Those of the modules as they were are deleted.
+        Bytecode files are neither read nor written, because they do not distinguish two saves within a second. The
+        existing ones are deleted.
         """
         own = self.own_modules()
         before = {name: sys.modules.pop(name) for name in own}
         for file in own.values():
-            with suppress(OSError):  # there is none, or it is not ours
+            with suppress(OSError):  # missing, or not writable
                 Path(importlib.util.cache_from_source(str(file))).unlink()
         importlib.invalidate_caches()
         writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
@@ -147,7 +146,7 @@ class ProgramModule:
             sys.dont_write_bytecode = writes
 
     def package_files(self) -> Iterator[Path]:
-        """Give the files of a package, those included that nothing has imported; of a program that is a file, none."""
+        """Yield the files of a package, imported or not; none for a program that is a single file."""
         folder = self.folder or _folder_of(sys.modules.get(self.module))
         if self.file is not None or folder is None or not _package_of(folder)[0]:
             return
@@ -160,11 +159,11 @@ class ProgramModule:
             yield from (Path(directory, name) for name in names if name.endswith(".py"))
 
     def own_modules(self) -> dict[str, Path]:
-        """Return the modules that are the program's own, by name, with their files."""
+        """Return the program's own imported modules, by name, with their files."""
         folder = self.folder or _folder_of(sys.modules.get(self.module))
         if folder is None:
             return {}
-        below = f"{folder}{os.sep}"  # as text: it is asked several times a second, of a thousand modules
+        below = f"{folder}{os.sep}"  # as text: compared with a thousand modules several times a second
         files = ((name, getattr(module, "__file__", None) or "") for name, module in list(sys.modules.items()))
         found = {name: Path(file) for name, file in files if name != "__main__" and file.startswith(below)}
         return {name: file for name, file in found.items() if file.suffix == ".py" and _is_in(file, folder)}
@@ -172,28 +171,28 @@ class ProgramModule:
 
 def _of_file(text: str, path: Path) -> ProgramModule:
     if not path.is_file():
-        raise CommandFailed(f"there is no file {path}")
+        raise CommandFailed(f"no such file: {path}")
     file = path.resolve()
     package, root = _package_of(file.parent)
     if package:
         name = package if file.name == "__init__.py" else f"{package}.{file.stem}"
         return ProgramModule(text, name, None, root, file.parent)
-    # A file may be called operator.py, which Python has a module of.
+    # A file may have the name of a standard module, such as operator.py.
     return ProgramModule(text, f"pyctrl_target_{file.stem}", file, file.parent, file.parent)
 
 
 def _of_directory(text: str, path: Path) -> ProgramModule:
-    """A directory is a package: what its ``__init__`` wires or, if that is not there or empty, its ``__main__``."""
+    """Return the module of a directory: its ``__main__`` if there is one, else the package."""
     package, root = _package_of(path)
     if not package:
         if not path.is_relative_to(Path.cwd()) or not list(path.glob("*.py")):
-            raise CommandFailed(f"{text} is a directory that is no package: it has no __init__.py and no __main__.py")
+            raise CommandFailed(f"{text} is not a package: it has no __init__.py and no __main__.py")
         root, package = Path.cwd(), ".".join(path.relative_to(Path.cwd()).parts)
     return ProgramModule(text, f"{package}.__main__" if (path / "__main__.py").is_file() else package, None, root, path)
 
 
 def _package_of(directory: Path) -> tuple[str, Path]:
-    """Return the dotted name of a directory that is a package, and what has to be on the path; "" for any other."""
+    """Return the dotted name of a package's directory, and its root for ``sys.path``; "" if it is none."""
     parts: list[str] = []
     while (directory / "__init__.py").is_file() or (not parts and (directory / "__main__.py").is_file()):
         parts.insert(0, directory.name)
@@ -215,7 +214,7 @@ def _folder_of(module: ModuleType | None) -> Path | None:
 
 
 def _is_in(file: Path, folder: Path) -> bool:
-    """Whether a file below a program's folder is its own: not installed there, and not of pyctrl or Python."""
+    """Return whether a file below a program's folder is its own: not installed there, not of pyctrl or Python."""
     if THIRD_PARTY_DIRECTORIES.intersection(file.relative_to(folder).parts):
         return False
     return not any(file.is_relative_to(root) and not folder.is_relative_to(root) for root in _THIRD_PARTY_ROOTS)

@@ -1,4 +1,4 @@
-"""Controllers and webhooks that are wired by what their classes say: nobody has to write a function for it."""
+"""Setup of controllers and webhooks: by functions of a module, or by what its classes declare."""
 
 from __future__ import annotations
 
@@ -32,49 +32,48 @@ SetupFunction = Callable[..., object]
 
 
 def declared_setup(module: ModuleType) -> Callable[[Manager], object] | None:
-    """Return what wires the reconcilers that are found in a module, and the webhooks; None if there are none.
+    """Return a setup function for the reconcilers and webhooks of a module; None without reconcilers.
 
-    A reconciler says what it looks after, ``class PodSetReconciler(Reconciler[PodSet])``, and with ``owns`` and
-    ``watches`` what else there is to follow. Of webhooks, each `Defaulter` and `Validator` of a kind is taken, and
-    each `Conversion`.
+    A reconciler declares its kind, ``class PodSetReconciler(Reconciler[PodSet])``, and other kinds with ``owns`` and
+    ``watches``. Webhooks are each `Defaulter` and `Validator` of a kind, and each `Conversion`.
 
     Raises:
-        CommandFailed: a reconciler of the module cannot be wired; says what to change, where.
+        CommandFailed: a reconciler cannot be set up; the message says what to change, and where.
     """
     check_declared([module])
     reconcilers = _reconcilers(vars(module).values())
     if not reconcilers:
         return None
 
-    def wire(manager: Manager) -> None:
+    def setup(manager: Manager) -> None:
         build_declared(manager, reconcilers)
         _set_up_webhooks(vars(module).values(), manager)
 
-    return wire
+    return setup
 
 
 def setup_package(manager: Manager, package: ModuleType) -> None:
-    """Wire whatever the modules of a package have: a new module is found, and nothing has to be entered anywhere.
+    """Set up the controllers and webhooks of all modules of a package, including new ones without a registration.
 
-    Each module is treated as ``pyctrl run`` treats a file. If it has functions whose names begin with ``add_``, they
-    wire what it has; else its reconcilers are wired by what they say themselves, and its webhooks and conversions are
-    served together with those of the other modules. What a module has imported from another does not count, nor do
-    ``__main__`` and functions of the package itself, of which one may be what calls this.
+    Each module is treated as ``pyctrl run`` treats a file. Functions whose names begin with ``add_`` set it up.
+    Without any, its reconcilers are set up by what they declare, and its webhooks and conversions are served together
+    with those of the other modules. Imported names, ``__main__`` and functions of the package itself do not count,
+    because one of the latter may be the caller.
 
         def add_shop(manager: Manager) -> None:
             setup_package(manager, shop)
 
     Raises:
-        CommandFailed: a module cannot be imported, or a reconciler cannot be wired; says what to change, where.
-        Exception: whatever a function of a module fails with.
+        CommandFailed: a module cannot be imported, or a reconciler cannot be set up; the message says what to change.
+        Exception: raised by a function of a module.
     """
     declared: list[object] = []
     modules = list(modules_of(package))
-    wiring = [each for each in modules if each is not package and _own_setup_functions(each)]
-    check_declared([each for each in modules if each not in wiring], among=modules)
-    check_mentioned(wiring, among=modules)
+    with_functions = [each for each in modules if each is not package and _own_setup_functions(each)]
+    check_declared([each for each in modules if each not in with_functions], among=modules)
+    check_mentioned(with_functions, among=modules)
     for module in modules:
-        if module in wiring:
+        if module in with_functions:
             for function in _own_setup_functions(module):
                 function(manager)
         else:
@@ -84,10 +83,10 @@ def setup_package(manager: Manager, package: ModuleType) -> None:
 
 
 def build_declared(manager: Manager, reconcilers: Sequence[type[Any]]) -> None:
-    """Wire reconcilers that say themselves what they look after.
+    """Set up reconcilers by what their classes declare.
 
     Raises:
-        CommandFailed: one cannot be made, or two reconcile one kind; says what to change, where.
+        CommandFailed: an instance cannot be created, or two reconcile one kind; the message says what to change.
     """
     for reconciler in reconcilers:
         try:
@@ -102,8 +101,8 @@ def _duplicate(name: str, reconciler: type[Any], others: Sequence[type[Any]]) ->
     kind = kind_argument(reconciler, Reconciler)
     same = [each for each in others if each is not reconciler and kind_argument(each, Reconciler) is kind]
     text = (
-        f"there is a controller {name!r} already, which would be the name of that of {reconciler.__name__}, too; "
-        "leave one out, or wire it with a name of its own in a function: def add_controllers(manager: Manager) -> "
+        f"the controller of {reconciler.__name__} would have the name of another one, {name!r}; "
+        "remove one, or give it another name in a function: def add_controllers(manager: Manager) -> "
         f"None: Builder(manager).options(name=...).build({reconciler.__name__}())"
     )
     places = [str(place) for each in (*same[:1], reconciler) if (place := class_excerpt(each)) is not None]
@@ -111,12 +110,12 @@ def _duplicate(name: str, reconciler: type[Any], others: Sequence[type[Any]]) ->
 
 
 def _own_setup_functions(module: ModuleType) -> Sequence[SetupFunction]:
-    """Return the functions that wire, without those that the module has imported."""
+    """Return the setup functions of a module without imported ones."""
     return [each for each in setup_functions(module) if each.__module__ == module.__name__]
 
 
 def setup_functions(module: ModuleType) -> Sequence[SetupFunction]:
-    """Return the functions of a module that look as if they wired controllers."""
+    """Return the setup functions of a module: named ``add_…``, with one required argument."""
     own = [each for name, each in vars(module).items() if name.startswith(PREFIX) and inspect.isfunction(each)]
     return [each for each in own if _takes_one(each)]
 
@@ -127,10 +126,10 @@ def _takes_one(function: Callable[..., object]) -> bool:
 
 
 def modules_of(package: ModuleType) -> Iterator[ModuleType]:
-    """Import a package's modules one by one, itself first; ``__main__`` is none of them. Of a module, give that one.
+    """Import and yield a package and its modules except ``__main__``; for a module, yield only that.
 
     Raises:
-        CommandFailed: a module cannot be imported; says why, where.
+        CommandFailed: a module cannot be imported; the message says why, and where.
     """
     yield package
     for found in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
@@ -141,12 +140,12 @@ def modules_of(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def _is_of(value: object, module: ModuleType) -> bool:
-    """Whether a module has made a value, as far as that can be told: of what is no class it cannot."""
+    """Return whether a module defines a value. Instances do not tell, so they count."""
     return not isinstance(value, type) or value.__module__ == module.__name__
 
 
 def _set_up_webhooks(values: Iterable[object], manager: Manager) -> None:
-    from pyctrl.webhook import Conversion, Defaulter, Validator, WebhookBuilder, Webhooks, WebhookServer  # if there
+    from pyctrl.webhook import Conversion, Defaulter, Validator, WebhookBuilder, Webhooks, WebhookServer  # slow
 
     values = list(values)
     webhooks = Webhooks()
@@ -154,7 +153,7 @@ def _set_up_webhooks(values: Iterable[object], manager: Manager) -> None:
         kind = kind_argument(handler, Defaulter) or kind_argument(handler, Validator)
         if kind is not None:
             WebhookBuilder(webhooks).admits(kind).build(_instance(handler))
-    conversions = {id(each): each for each in values if isinstance(each, Conversion)}  # two modules may name one
+    conversions = {id(each): each for each in values if isinstance(each, Conversion)}  # two modules may import one
     for each in conversions.values():
         webhooks.add_conversion(each)
     if webhooks.paths:
@@ -166,7 +165,7 @@ def _reconcilers(values: Iterable[object]) -> Sequence[type[Any]]:
 
 
 def _classes(values: Iterable[object], base: type) -> Sequence[type[Any]]:
-    """Return the program's own classes of a sort, in their order."""
+    """Return the program's own concrete subclasses of a class, in order."""
     found = [each for each in values if isinstance(each, type) and issubclass(each, base)]
     return [each for each in dict.fromkeys(found) if not inspect.isabstract(each) and not _is_of_pyctrl(each)]
 
@@ -176,7 +175,7 @@ def _is_of_pyctrl(cls: type) -> bool:
 
 
 def _instance(cls: type[Any]) -> Any:
-    """Make a reconciler, or the handler of a webhook, of its class."""
+    """Return an instance of a reconciler or webhook handler."""
     try:
         inspect.signature(cls).bind()
     except TypeError as error:
@@ -184,11 +183,11 @@ def _instance(cls: type[Any]) -> Any:
 
         place = class_excerpt(cls, "__init__")
         raise CommandFailed(
-            f"{cls.__name__} cannot be made without arguments ({error}); give them defaults, or write a function that "
-            "makes it and wires it: def add_controllers(manager: Manager) -> None: ..."
+            f"{cls.__name__} cannot be created without arguments ({error}); give them defaults, or write a "
+            "function that sets it up: def add_controllers(manager: Manager) -> None: ..."
             + (f"\n{place}" if place is not None else "")
         ) from error
-    except ValueError:  # it has no signature that can be known
+    except ValueError:  # its signature is unknown
         pass
-    with loading(f"making {cls.__name__}"):
+    with loading(f"creating {cls.__name__}"):
         return cls()

@@ -1,4 +1,4 @@
-"""A program that is named on a command line: a function that wires controllers into a manager, or the controllers."""
+"""Program named on a command line: a setup function, or classes that declare their controllers."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ __all__ = ["SetupFunction", "Target", "offline_manager", "run_setup"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A program as it was named: where it is, and which function of it is meant ("": the one there is)."""
+    """The name of a program: its module, and its setup function; "" is the only one."""
 
     place: ProgramModule
     function: str
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """Read ``FILE.py``, ``DIRECTORY`` or ``MODULE``, each with or without ``:FUNCTION``.
+        """Parse ``FILE.py``, ``DIRECTORY`` or ``MODULE``, each with or without ``:FUNCTION``.
 
         Raises:
-            CommandFailed: there is no such file.
+            CommandFailed: the file does not exist.
         """
         place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
         return cls(ProgramModule.parse(place), name)
 
     @property
     def name(self) -> str:
-        """What to call the program."""
+        """The name of the program."""
         return self.place.name
 
     def find(self) -> SetupFunction:
-        """Import what is named, and return what wires its controllers into the manager that it is given.
+        """Import the program, and return its setup function.
 
         Raises:
-            CommandFailed: there is no such thing; says what was expected, and what there is instead.
+            CommandFailed: the module or function does not exist; the message lists the functions that do.
         """
         module = self.place.load()
         if not self.function:
@@ -60,12 +60,12 @@ class Target:
         if hasattr(found, "rbac"):
             return lambda manager: manager.add(_Declaration(found.rbac))
         if not callable(found):
-            there = _hint("; there is", setup_functions(module))
+            there = _hint("; it has", setup_functions(module))
             raise CommandFailed(f"{self.place.text} has no function {self.function!r}{there}")
         return found  # type: ignore[no-any-return]
 
     def _candidate_module(self, module: ModuleType) -> ModuleType:
-        """Return the module, or the ``__main__`` of a package that wires nothing itself."""
+        """Return the module, or the ``__main__`` of a package without a setup."""
         name = f"{module.__name__}.__main__"
         is_package = hasattr(module, "__path__") and importlib.util.find_spec(name) is not None
         if not is_package or setup_functions(module) or declared_setup(module) is not None:
@@ -77,20 +77,20 @@ class Target:
 async def offline_manager(
     target: str, *, namespaces: Collection[str] = (), leader_election: LeaderElection | None = None
 ) -> AsyncIterator[Manager]:
-    """Give a manager with the controllers of a target, restricted to namespaces if there are any. It cannot run.
+    """Return a manager with the controllers of a target, restricted to namespaces if there are any. It cannot run.
 
-    A target is ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``, a function that takes a manager; it may be left out where
-    there is one only whose name begins with ``add_``, or where the classes of reconcilers say it all themselves. It
-    may also be anything with an attribute ``rbac``, such as the class of a program that has no manager.
+    A target is ``MODULE:FUNCTION`` or ``FILE.py:FUNCTION``. The function takes a manager. It may be left out if only
+    one has a name that begins with ``add_``, or if reconciler classes declare everything. A target may also be an
+    object with an attribute ``rbac``, such as the class of a program without a manager.
 
     Raises:
-        CommandFailed: there is no such target, or it fails.
+        CommandFailed: the target does not exist, or its setup fails.
     """
-    wire = Target.parse(target).find()
+    setup = Target.parse(target).find()
     manager = Manager(Config.in_process(NoServer()), namespaces=namespaces or None, leader_election=leader_election)
     async with manager:
-        with loading(f"wiring {target}"):
-            wire(manager)
+        with loading(f"setting up {target}"):
+            setup(manager)
         yield manager
 
 
@@ -103,10 +103,10 @@ def _only_setup_function(module: ModuleType, place: str) -> SetupFunction:
         return declared
     if not found:
         raise CommandFailed(
-            f"{place} has no function whose name begins with {PREFIX!r}; name the one that wires the controllers into "
-            f"a manager: {place}:FUNCTION"
+            f"{place} has no function whose name begins with {PREFIX!r}; name the one that adds controllers to a "
+            f"manager: {place}:FUNCTION"
         )
-    raise CommandFailed(f"{place} has several functions that may be meant{_hint(':', found)}")
+    raise CommandFailed(f"{place} has several setup functions; name one of them{_hint(':', found)}")
 
 
 def _hint(words: str, functions: Sequence[SetupFunction]) -> str:
@@ -115,20 +115,20 @@ def _hint(words: str, functions: Sequence[SetupFunction]) -> str:
 
 
 class _Declaration:
-    """What is wired of a program that only says what it needs."""
+    """A runnable of a program that only declares its permissions."""
 
     def __init__(self, rbac: Sequence[Permission]) -> None:
         self.rbac = rbac
 
     async def run(self) -> None:
-        """Never called: the manager is only looked at."""
+        """Never called: the manager is only inspected."""
 
 
-def run_setup(wire: SetupFunction, manager: Manager, name: str) -> None:
-    """Put a program's controllers into a manager.
+def run_setup(setup: SetupFunction, manager: Manager, name: str) -> None:
+    """Add a program's controllers to a manager.
 
     Raises:
-        CommandFailed: it fails; says how, with file, line and an excerpt of the program's own code.
+        CommandFailed: the setup fails; the message has the file, line and an excerpt of the program's code.
     """
-    with loading(f"wiring {name}"):
-        wire(manager)
+    with loading(f"setting up {name}"):
+        setup(manager)

@@ -1,4 +1,4 @@
-"""Reconcilers that a program has and never runs: without a kind, without reconcile(), or named by no function."""
+"""Check for reconcilers that never run: without a kind, without reconcile(), or used by no setup function."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ METHOD = "reconcile"
 
 
 def check_declared(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
-    """Refuse reconcilers of modules that would be wired by what their classes declare, if that were complete.
+    """Check that reconcilers that are set up by what they declare are complete.
 
-    A class that another class is derived from is a base, and need not be complete; nor one that code names, which may
-    wire it.
+    A class with subclasses is a base, and may be incomplete. So may a class that code names, which may set it up.
 
     Args:
-        modules: whose reconcilers are wired by what they declare.
+        modules: modules whose reconcilers are set up by what they declare.
         among: further modules that may name a class.
 
     Raises:
-        CommandFailed: a reconciler names no kind or has no reconcile(); says what to write, where.
+        CommandFailed: a reconciler names no kind or has no reconcile(); the message says what to write, and where.
     """
     incomplete = {cls: why for cls in _reconcilers_of(modules) if (why := _why_incomplete(cls))}
     for cls in _never_named(list(incomplete), (*modules, *among)):
@@ -39,56 +38,56 @@ def check_declared(modules: Sequence[ModuleType], *, among: Sequence[ModuleType]
 
 
 def check_class(cls: type[Any]) -> None:
-    """Refuse a reconciler that cannot be wired by what it declares. Raises CommandFailed."""
+    """Check that a reconciler can be set up by what it declares. Raises CommandFailed."""
     if lack := _why_incomplete(cls):
         raise _setup_error(cls, *lack)
 
 
 def check_mentioned(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
-    """Refuse reconcilers of modules whose functions wire them, if no code ever names one.
+    """Check that code names all reconcilers of modules with setup functions.
 
-    A class that is named somewhere, beside its own body, may be wired there: under a condition, or by a helper.
+    A class that is named anywhere outside its own body may be set up there: under a condition, or by a helper.
 
     Args:
-        modules: with functions that wire.
+        modules: modules with setup functions.
         among: further modules that may name a class.
 
     Raises:
-        CommandFailed: a reconciler is never named; says what to write, where.
+        CommandFailed: a reconciler is never named; the message says what to write, and where.
     """
     for cls in _never_named(list(_reconcilers_of(modules)), (*modules, *among)):
         if inspect.isabstract(cls):
             raise _setup_error(cls, *_abstract(cls))
-        text = f"no function of the program adds {cls.__name__}, so nothing would run it"
-        cure = f"write Builder(manager).build({cls.__name__}()) in the function that wires controllers, or remove it"
+        text = f"no function of the program adds {cls.__name__}, so it would never run"
+        cure = f"write Builder(manager).build({cls.__name__}()) in the setup function, or remove it"
         raise _setup_error(cls, f"{text}; {cure}")
 
 
 def _never_named(classes: Sequence[type[Any]], modules: Sequence[ModuleType]) -> Iterator[type[Any]]:
-    """Give the classes that no code of modules names, and that no class is derived from."""
+    """Yield the classes without subclasses that no code of the modules names."""
     in_functions = {name for module in modules for name in _names_in_functions(module)} if classes else set()
-    if all(cls.__name__ in in_functions for cls in classes):  # as in most programs: no source has to be read
+    if all(cls.__name__ in in_functions for cls in classes):  # as in most programs: avoids parsing the sources
         return
     texts = [_source(module) for module in dict.fromkeys(modules)]
-    if None in texts:  # a module whose code cannot be read may name any
+    if None in texts:  # an unreadable module may name any class
         return
     named = {name for text in texts if text is not None for name in _names_in_source(text)}
     yield from (cls for cls in classes if cls.__name__ not in named and not cls.__subclasses__())
 
 
 def _why_incomplete(cls: type[Any]) -> tuple[str, str] | None:
-    """Say what a reconciler does not declare, and name the place of what may be meant for it; None: nothing."""
+    """Return what a reconciler lacks, and the name of a similar member; None if it is complete."""
     if inspect.isabstract(cls):
         return _abstract(cls)
     if kind_argument(cls, Reconciler) is not None:
         return None
-    text = f"{cls.__name__} does not name the kind that it reconciles, so nothing would run it"
-    cure = f"write class {cls.__name__}(Reconciler[KIND]), or wire it in a function: def add_controllers"
+    text = f"{cls.__name__} does not name the kind that it reconciles, so it would never run"
+    cure = f"write class {cls.__name__}(Reconciler[KIND]), or set it up in a function: def add_controllers"
     return f"{text}; {cure}(manager: Manager) -> None: ...", ""
 
 
 def _reconcilers_of(modules: Iterable[ModuleType]) -> Iterator[type[Any]]:
-    """Give the reconcilers that are written in modules; names that begin with "_" are for the module itself."""
+    """Yield the reconcilers that modules define, except those with a leading underscore."""
     for module in modules:
         for name, value in vars(module).items():
             is_written_here = getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
@@ -97,7 +96,7 @@ def _reconcilers_of(modules: Iterable[ModuleType]) -> Iterator[type[Any]]:
 
 
 def _names_in_functions(module: ModuleType) -> Iterator[str]:
-    """Give the names that the functions of a module use."""
+    """Yield the names that the functions of a module use."""
     own = (each for each in vars(module).values() if isinstance(each, FunctionType))
     waiting = [each.__code__ for each in own if each.__module__ == module.__name__]
     while waiting:
@@ -107,15 +106,15 @@ def _names_in_functions(module: ModuleType) -> Iterator[str]:
 
 
 def _abstract(cls: type[Any]) -> tuple[str, str]:
-    """Say which method an abstract class lacks, and name the place of one that may be meant for it."""
+    """Return which methods an abstract class lacks, and the name of a similar one."""
     import difflib  # here and below: only errors need it
 
     missing = sorted(cls.__abstractmethods__)
     methods = [name for name, value in vars(cls).items() if inspect.isfunction(value) and not name.startswith("__")]
     near = difflib.get_close_matches(METHOD, methods, n=1) if METHOD in missing else []
-    hint = f"; rename {near[0]} if it is meant" if near else f"; write async def {METHOD}(self, request: Request)"
+    hint = f"; rename {near[0]} if that is it" if near else f"; write async def {METHOD}(self, request: Request)"
     cure = hint if METHOD in missing else "; write them, or name the class with _ if it is a base"
-    return f"{cls.__name__} has no method {' and '.join(missing)}, so nothing can run it{cure}", near[0] if near else ""
+    return f"{cls.__name__} has no method {' and '.join(missing)}, so it cannot run{cure}", near[0] if near else ""
 
 
 def _setup_error(cls: type[Any], text: str, member: str = "") -> CommandFailed:
@@ -126,7 +125,7 @@ def _setup_error(cls: type[Any], text: str, member: str = "") -> CommandFailed:
 
 
 def _source(module: ModuleType) -> ast.Module | None:
-    """Return the code of a module; None if its file cannot be read."""
+    """Return the syntax tree of a module; None if its file cannot be read."""
     import ast
 
     try:
@@ -136,7 +135,7 @@ def _source(module: ModuleType) -> ast.Module | None:
 
 
 def _names_in_source(tree: ast.AST, within: str = "") -> Iterator[str]:
-    """Give the names that the code uses, those of classes in their own bodies left out; strings do not count."""
+    """Yield the names that the code uses, except the name of a class in its own body. Strings do not count."""
     import ast
 
     for node in ast.iter_child_nodes(tree):

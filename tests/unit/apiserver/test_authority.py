@@ -92,10 +92,10 @@ def test_files_that_are_no_authority(tmp_path: Path) -> None:
     (tmp_path / "ca.crt").write_bytes(CertificateAuthority.new().certificate)
     (tmp_path / "ca.key").write_bytes(CertificateAuthority.new()._key)
     with pytest.raises(ConfigError, match="the key does not match the certificate"):
-        CertificateAuthority.kept_in(tmp_path).server()
-    with pytest.raises(ConfigError, match="cannot be kept in"):
-        CertificateAuthority.kept_in(tmp_path / "ca.crt" / "below")
-    with pytest.raises(ConfigError, match="was expected"):
+        CertificateAuthority.load_or_create(tmp_path).server()
+    with pytest.raises(ConfigError, match="cannot load or create a certificate authority in"):
+        CertificateAuthority.load_or_create(tmp_path / "ca.crt" / "below")
+    with pytest.raises(ConfigError, match="contains no certificate: expected"):
         CertificateAuthority.new().server_context(client_ca=b"rubbish")
     with pytest.raises(ConfigError, match="does not parse"):
         CertificateAuthority.new().server_context(client_ca=b"-----BEGIN CERTIFICATE-----\nrubbish")

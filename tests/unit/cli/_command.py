@@ -50,7 +50,7 @@ class Served:
         headers: Mapping[str, str] | None = None,
         ca: Path | None = None,
     ) -> tuple[int, Any]:
-        """Send a request; give the code and what came: JSON, or the text of a refusal that is none."""
+        """Send a request; return the code and the body: JSON, or the text of an error."""
         context = ssl.create_default_context(cafile=ca) if ca else None
         sent = {"Content-Type": "application/json", **(headers or {})}
         if token:

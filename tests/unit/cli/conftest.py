@@ -18,7 +18,7 @@ Run = Callable[..., Outcome]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """Run a command line; afterwards this process is what it was."""
+    """Run a command line, and restore the state of the process afterwards."""
     root, frozen = logging.getLogger(), gc.get_freeze_count()
     interrupt, threshold, level, handlers = (
         signal.getsignal(signal.SIGINT), gc.get_threshold(), root.level, root.handlers[:]

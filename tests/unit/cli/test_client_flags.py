@@ -73,13 +73,13 @@ def test_a_flag_replaces_its_field_of_the_kubeconfig_only(kubeconfig: Path) -> N
 
 
 def test_a_group_needs_a_user(kubeconfig: Path) -> None:
-    """Nobody in a group is an error, as for the server."""
+    """A group without a user is an error, as on the server."""
     with pytest.raises(ConfigError, match="name one"):
         ClientFlags(kubeconfig=kubeconfig, as_groups=("a",)).config()
 
 
 def test_who_has_no_login_is_told_what_was_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each source is named, with why it was not taken, and what to do from the command line."""
+    """The message lists each source with the reason for skipping it, and what to do."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
@@ -87,10 +87,10 @@ def test_who_has_no_login_is_told_what_was_tried(monkeypatch: pytest.MonkeyPatch
         ClientFlags().config()
     what_to_do = (
         "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
-        "For a cluster of your own: pyctrl apiserver --kubeconfig-out FILE"
+        "For a local in-memory cluster: pyctrl apiserver --kubeconfig-out FILE"
     )
     assert str(raised.value).splitlines() == [
-        "no way to reach a cluster was found; tried:",
+        "no configuration of a cluster found; tried:",
         "  - KUBECONFIG: not set",
         "  - in-cluster: this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
         f"  - ~/.kube/config: no such file: {tmp_path}/.kube/config",
@@ -132,6 +132,6 @@ def test_durations_are_written_as_in_go(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["soon", "3x", "", "s", "0", "0s"])
 def test_what_is_no_duration_is_refused(text: str) -> None:
-    """A word, an unknown unit, nothing and no time at all are each told what was expected."""
+    """The messages for a word, an unknown unit, an empty value and zero say what is expected."""
     with pytest.raises(CycloptsError, match="expected"):
         parsed("--request-timeout", text)

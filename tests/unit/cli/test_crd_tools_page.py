@@ -1,4 +1,4 @@
-"""docs/crd-tools.md: its commands print what it says they print."""
+"""Tests that the commands of docs/crd-tools.md print the output of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def test_the_commands_of_the_page(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command, in a folder with the files that the page has shown so far, prints what stands below it."""
+    """Each command prints the output below it, in a folder with the files that the page has shown so far."""
     monkeypatch.chdir(tmp_path)
     commands = 0
     for kind, text in BLOCK.findall(PAGE.read_text()):

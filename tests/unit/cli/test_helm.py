@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_chart_is_written_and_checked(run: Run, folder: Path) -> None:
     """Without it the check is one line; written, nothing is left to do, until the program is another."""
     before = run("helm", "--check")
-    assert before == type(before)(1, "", "there is no chart at chart; run pyctrl helm\n")
+    assert before == type(before)(1, "", "no chart at chart; run pyctrl helm\n")
 
     made = run("helm")
     assert (made.code, made.err) == (0, "")

@@ -41,7 +41,7 @@ def arguments_of(command: tuple[str, ...]) -> ArgumentCollection:
 
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody looks, and there is room for 80 columns."""
+    """Without a terminal, help has 80 columns."""
     monkeypatch.setenv("COLUMNS", str(WIDTH))
 
 
@@ -100,7 +100,7 @@ def test_its_examples_can_be_typed(command: tuple[str, ...]) -> None:
 
 @NAMES
 def test_flags_are_called_alike(command: tuple[str, ...]) -> None:
-    """A short flag, and a long one, mean the same thing in all commands; whoever takes a value says of what kind."""
+    """A flag has the same meaning in all commands, and names the kind of its value."""
     named = {name: argument for argument in arguments_of(command) for name in argument.names}
     shorts = {"-n": "--namespace", "-o": "--output", "-A": "--all-namespaces", "-v": "--verbose", "-f": "--filename"}
     for short, long in shorts.items():
@@ -113,7 +113,7 @@ def test_flags_are_called_alike(command: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("flag", ["--crd", "--context", "--config-dir", "--dry-run", "--kubeconfig", "--types"])
 def test_a_flag_is_described_alike(flag: str) -> None:
-    """Whoever knows a flag from one command need not read of it again in another one."""
+    """A flag has the same description in all commands."""
     found = [each.parameter.help for command in COMMANDS for each in arguments_of(command) if flag in each.names]
     assert len(found) > 1
     assert len(set(found)) == 1

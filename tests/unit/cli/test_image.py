@@ -1,4 +1,4 @@
-"""`pyctrl image build`: what it does before the tool that builds images is run."""
+"""Tests of `pyctrl image build` up to the call of the build tool."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_wheel_that_cannot_be_made(run: Run, project: Path, tmp_path: Path) ->
     (project / "pyproject.toml").write_text(PROJECT.replace("pyctrl-runtime~=0.1.0", f"pyctrl-runtime @ {nowhere}"))
     told = run("image", "build")
     assert told.code == 1
-    assert f"no wheel could be made of pyctrl-runtime @ {nowhere}" in told.err
+    assert f"cannot build a wheel of pyctrl-runtime @ {nowhere}" in told.err
     assert not (tmp_path / "Dockerfile").exists()
 
 

@@ -1,4 +1,4 @@
-"""`-o json`: one document on stdout, and nothing but it, for programs that read what a command found."""
+"""Tests of `-o json`: exactly one document on stdout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PODSET = Path(__file__).parents[3] / "examples" / "podset"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project, whose manifests nobody has made yet."""
+    """A project without generated manifests."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(f'[tool.pyctrl]\nprogram = "{PODSET.as_posix()}"\nimage = "podset:1"\n')
     return tmp_path
@@ -42,7 +42,7 @@ def test_manifests_are_a_list_that_kubectl_applies(run: Run, folder: Path) -> No
 
 
 def test_a_check_tells_each_file(run: Run, folder: Path) -> None:
-    """What is missing, stale or left over, with its difference; and a sample that is not valid."""
+    """The check reports missing, stale and superfluous files with diffs, and invalid samples."""
     run("manifests")
     assert json.loads(run("manifests", "--check", "-o", "json").out) == {"upToDate": True, "files": [], "problems": []}
 
@@ -90,7 +90,7 @@ async def test_a_deployment_tells_its_steps_when_it_is_over(capsys: pytest.Captu
 
 
 async def test_a_deployment_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
-    """People read of each step at once, and after two seconds of what is not there yet."""
+    """As text, each step is printed immediately, and progress after two seconds."""
     project = await podset()
     async with Cluster(random=Random(1), rbac=True, kubelet=False) as cluster, cluster.client() as client:
         deployer = Deployer(client, project)
@@ -104,7 +104,7 @@ async def test_a_deployment_says_what_it_waits_for(capsys: pytest.CaptureFixture
 
 
 def test_what_is_missing_in_a_cluster_without_a_server(run: Run, tmp_path: Path) -> None:
-    """A failure prints nothing on stdout: whoever pipes it into jq gets no half of a document."""
+    """A failure prints nothing to stdout, so that jq gets no partial document."""
     kubeconfig = tmp_path / "kubeconfig"
     cluster = {"name": "a", "cluster": {"server": "http://127.0.0.1:9"}}
     context = {"name": "a", "context": {"cluster": "a", "user": ""}}

@@ -72,7 +72,7 @@ CASES = {
     "no method": (f"{HEAD}class R(Reconciler[Foo]): ...\n", "R has no method reconcile", "class R(Reconciler[Foo])"),
     "a misspelt method": (
         f"{HEAD}class R(Reconciler[Foo]):\n{METHOD.replace('reconcile', 'reconcil')}",
-        "so nothing can run it; rename reconcil if it is meant",
+        "so it cannot run; rename reconcil if that is it",
         "    async def reconcil(self",
     ),
     "one without a function": (
@@ -103,17 +103,17 @@ CASES = {
     "rbac": (f"{HEAD}class R(Reconciler[Foo]):\n    rbac = 5\n{METHOD}", "rbac of R must be a tuple", "    rbac = 5"),
     "arguments": (
         f"{HEAD}class R(Reconciler[Foo]):\n    def __init__(self, image: str) -> None: ...\n\n{METHOD}",
-        "R cannot be made without arguments (missing a required argument: 'image')",
+        "R cannot be created without arguments (missing a required argument: 'image')",
         "    def __init__(self, image: str) -> None: ...",
     ),
     "an __init__ that fails": (
         f"{HEAD}class R(Reconciler[Foo]):\n    def __init__(self) -> None:\n        self.x = {{}}['k']\n\n{METHOD}",
-        "making R failed: KeyError: 'k'",
+        "creating R failed: KeyError: 'k'",
         "        self.x = {}['k']",
     ),
     "two of one kind": (
         f"{HEAD}{WHOLE}\n\nclass S(Reconciler[Foo]):\n{METHOD}",
-        "there is a controller 'foo' already",
+        "would have the name of another one, 'foo'",
         "class S(Reconciler[Foo]):",
     ),
     "a function that fails": (
@@ -150,7 +150,7 @@ DEFINITIONS = {
 
 
 def check(text: str, said: str, shown: str, file: str) -> None:
-    """Check that an error says what is wrong, and shows one line of a file with a marker below it."""
+    """Check that an error has a message, and one line of a file with a marker below it."""
     assert text.startswith("pyctrl: "), text
     assert said in text, text
     line = next(number for number, each in enumerate(text.splitlines()) if f" | {shown}" in each)
@@ -231,7 +231,7 @@ def test_every_command_that_loads_a_program_says_it_alike(
 def test_modules_that_import_each_other_are_told_apart(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The line that closes the circle is shown, with what to do."""
+    """A circular import shows the line that closes the circle, and what to do."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "circle_a.py").write_text("from circle_b import y\nx = 1\n")
     (tmp_path / "circle_b.py").write_text("from circle_a import x\ny = 1\n")

@@ -17,7 +17,7 @@ from tests.unit.cli.conftest import Run
 
 
 def test_help_has_examples(run: Run) -> None:
-    """Help says what there is, each flag with what it means, and shows how to use it."""
+    """Help lists commands and flags with descriptions, and examples."""
     top, command = run("--help"), run("apiserver", "--help")
     assert (top.code, command.code, top.err, command.err) == (0, 0, "", "")
     assert "Serve an in-memory Kubernetes API server" in top.out
@@ -28,7 +28,7 @@ def test_help_has_examples(run: Run) -> None:
 
 
 def test_no_command_is_help(run: Run) -> None:
-    """Who types nothing is shown what there is."""
+    """Without arguments, pyctrl prints its help."""
     assert "Usage: pyctrl COMMAND" in run().out
 
 
@@ -56,7 +56,7 @@ def test_version() -> None:
     ],
 )
 def test_what_is_not_understood_is_exit_code_2(run: Run, arguments: list[str], line: str) -> None:
-    """A mistake is one line that says what is wrong, and one that says where help is."""
+    """A usage error is one line with the error, and one that refers to help."""
     told = run(*arguments)
     first, second = told.err.splitlines()
     assert (told.code, told.out) == (2, "")
@@ -67,20 +67,20 @@ def test_what_is_not_understood_is_exit_code_2(run: Run, arguments: list[str], l
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("run", "'a.yaml' is none of them"),
-        ("dev", "'a.yaml' is none of them"),
-        ("manifests", "a.yaml' is none of them"),
-        ("rbac generate", "'a.yaml' is none of them"),
-        ("validate --types", "'a.yaml' is none of them"),
-        ("init", "a.yaml is a file; a directory was expected"),
+        ("run", "FILE.py, DIRECTORY or MODULE; got 'a.yaml'"),
+        ("dev", "FILE.py, DIRECTORY or MODULE; got 'a.yaml'"),
+        ("manifests", "a.yaml'\n"),
+        ("rbac generate", "FILE.py, DIRECTORY or MODULE; got 'a.yaml'"),
+        ("validate --types", "FILE.py, DIRECTORY or MODULE; got 'a.yaml'"),
+        ("init", "a.yaml is a file; expected a directory"),
         ("apiserver --insecure-http --port 0 --load", "a.yaml: yaml: "),
         ("apiserver --cert-dir", "cannot load or create a certificate authority in a.yaml: File exists"),
         ("apiserver --token-auth-file", "--token-auth-file a.yaml: "),
         ("crd import", "a.yaml: yaml: "),
         ("crd diff a.yaml", "a.yaml: yaml: "),
         ("explain widget --crd", "a.yaml: yaml: "),
-        ("rbac doctor -f", "there is no object in a.yaml"),
-        ("rbac compare a.py", "a.yaml is no text"),
+        ("rbac doctor -f", "no object in a.yaml"),
+        ("rbac compare a.py", "a.yaml is not text"),
         ("whoami --kubeconfig", "kubeconfig a.yaml is not text"),
     ],
 )
@@ -131,7 +131,7 @@ def test_completion_knows_the_flags(run: Run, shell: str) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_a_script_that_the_shell_reads(run: Run, shell: str) -> None:
-    """What is printed parses, in every shell that is installed here."""
+    """Each installed shell parses its completion script."""
     script = run("completion", shell).out
     if shutil.which(shell) is not None:
         assert subprocess.run([shell, "-n"], input=script, text=True, check=False, timeout=15).returncode == 0

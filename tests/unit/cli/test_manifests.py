@@ -1,4 +1,4 @@
-"""`pyctrl manifests`: files, one file, or what is printed; and whether they are as they should be."""
+"""Tests of `pyctrl manifests`: a directory, one file, stdout, and checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> None:
     """Without the directory the check is one line; written, nothing is left to do."""
     before = run("manifests", "--check")
-    assert before == type(before)(1, "", "there are no manifests in config; run pyctrl manifests\n")
+    assert before == type(before)(1, "", "no manifests in config; run pyctrl manifests\n")
 
     written = run("manifests")
     assert (written.code, written.err) == (0, "")
@@ -49,11 +49,11 @@ def test_a_check_shows_what_differs_and_names_what_is_missing_or_left_over(run: 
     assert "-  replicas: 2\n+  replicas: 1\n" in ran.out
     assert "kind: ClusterRole" not in ran.out
     missing = run("manifests", "--check", "--install", "install.yaml").err
-    assert missing == "there is no install.yaml; run pyctrl manifests --install install.yaml\n"
+    assert missing == "no install.yaml; run pyctrl manifests --install install.yaml\n"
 
 
 def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> None:
-    """People change samples; the check says what the API server would, and where."""
+    """The check validates edited samples as the API server does, with the position."""
     run("manifests")
     sample = folder / "config/samples/apps.jicki.cn_v1alpha1_podset.yaml"
     sample.write_text(sample.read_text().replace("size: 1", "size: -1"))
@@ -89,7 +89,7 @@ def test_no_program_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     ran = run("manifests")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith("pyctrl: name the program, FILE.py or MODULE, or write it into pyproject.toml")
-    assert run("manifests", "a.py", "b.py").err.startswith("pyctrl: one program was expected")
+    assert run("manifests", "a.py", "b.py").err.startswith("pyctrl: expected one program")
 
 
 def test_kustomize_builds_what_is_installed(run: Run, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is said on stderr of what takes a while; in virtual time."""
+"""Tests of progress reports on stderr, in virtual time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pyctrl.cli._progress import Progress, progress_line
 
 
 class Terminal(io.StringIO):
-    """Somebody looks."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def looked_at(monkeypatch: pytest.MonkeyPatch, term: str = "xterm") -> Terminal:
-    """Let stderr be a terminal; not in a fixture, because pytest captures anew for each phase of a test."""
+    """Make stderr a terminal. Not a fixture, because pytest replaces stderr in each phase of a test."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", term)
@@ -27,7 +27,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch, term: str = "xterm") -> Terminal:
 
 
 async def test_two_seconds_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who gets an answer at once reads of nothing else, on a terminal neither."""
+    """A wait of less than two seconds is not reported."""
     terminal = looked_at(monkeypatch)
     with Progress("the API server"):
         await asyncio.sleep(1.9)
@@ -36,7 +36,7 @@ async def test_two_seconds_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_elsewhere_it_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    """A log of continuous integration shows what it waits for, and that it still does; stdout has nothing of it."""
+    """Without a terminal, a line is printed to stderr every 30 seconds."""
     with Progress("pods") as progress:
         await asyncio.sleep(3)
         progress.what = "Deployment a/b to become available"
@@ -87,7 +87,7 @@ async def test_logs_may_tell_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_an_error_takes_it_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is printed after it has a line of its own."""
+    """An error removes the spinner, so that later output starts on an empty line."""
     terminal = looked_at(monkeypatch)
     with pytest.raises(ValueError, match="no"):
         async with asyncio.timeout(10):

@@ -1,4 +1,4 @@
-"""Commands in the directory of a project: which kinds and which program they take from it without being told."""
+"""Tests of commands in the directory of a project: its kinds and program are the defaults."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def test_a_kind_of_the_project_is_explained_by_any_of_its_names(run: Run, name: 
 
 
 def test_a_name_of_several_groups_is_the_built_in_one(run: Run) -> None:
-    """As to kubectl; that there is another one is said."""
+    """The built-in kind is shown, as in kubectl, with a note about the other one."""
     ran = run("explain", "cronjobs")
     assert "VERSION:  batch/v1\n" in ran.out
-    assert ran.err == "note: cronjobs.batch.tutorial.kubebuilder.io has this name, too\n"
+    assert ran.err == "note: cronjobs.batch.tutorial.kubebuilder.io has the same name\n"
     assert "VERSION:  batch/v1\nFIELD:    spec.schedule" in run("explain", "cronjobs.batch.spec.schedule").out
 
 
 def test_classes_are_newer_than_files(run: Run, project: Path) -> None:
-    """What is in config/crd/bases may be of before the last edit."""
+    """Classes take precedence over config/crd/bases, which may be older."""
     run("manifests", "crd")
     bases = project / "config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml"
     bases.write_text(bases.read_text().replace("schedule", "plan"))
@@ -85,12 +85,12 @@ def test_classes_are_newer_than_files(run: Run, project: Path) -> None:
 
 
 def test_a_project_that_cannot_be_loaded_hides_no_built_in_kind(run: Run, project: Path) -> None:
-    """Its own kinds are what the error is about; others are shown, with a warning."""
+    """If a project cannot be loaded, its kinds are an error, and other kinds are shown with a warning."""
     (project / "tutorial" / "api" / "broken.py").write_text("x = y\n")
     ran = run("explain", "pods")
     assert (ran.code, ran.out.splitlines()[0]) == (0, "KIND:     Pod (pods, po)")
     assert ran.err.startswith(
-        "warning: the classes of this project are not known: importing tutorial.api.broken failed"
+        "warning: the classes of this project cannot be loaded: importing tutorial.api.broken failed"
     )
     ran = run("explain", "tcj")
     assert (ran.code, ran.out) == (1, "")
@@ -136,7 +136,7 @@ def test_a_command_without_a_program_says_where_one_is_named(run: Run, project: 
     assert "[tool.pyctrl]" in run("rbac", "check").err
     assert "name a program" in run("rbac", "generate").err
     assert "[tool.pyctrl]" in run("crd", "diff", "tutorial").err
-    assert "there is no kind 'tcj'" in run("explain", "tcj").err
+    assert "no kind 'tcj'" in run("explain", "tcj").err
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_command_without_a_program_says_where_one_is_named(run: Run, project: 
     ],
 )
 def test_help_and_version_are_commands_too(run: Run, arguments: tuple[str, ...], same: tuple[str, ...]) -> None:
-    """As those of kubectl and go; they print what the flags print."""
+    """`help` and `version` print the same as the flags."""
     assert run(*arguments) == run(*same)
 
 
@@ -162,7 +162,7 @@ def test_help_and_version_are_commands_too(run: Run, arguments: tuple[str, ...],
     ],
 )
 def test_a_misspelt_option_is_no_command(run: Run, arguments: tuple[str, ...], said: str) -> None:
-    """What is meant is named."""
+    """The message suggests a similar name."""
     ran = run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(said)

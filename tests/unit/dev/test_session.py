@@ -110,9 +110,10 @@ async def test_a_type_that_stored_objects_may_not_fit_is_told_of(file: Path, cap
         await says(session, "one")
         file.write_text(PROGRAM.replace("size: int = 1", 'colour: str = "red"').replace('"one"', '"two"'))
         await says(session, "two")
-        (told,) = [record.getMessage() for record in caplog.records if "no longer fit" in record.message]
+        (told,) = [record.getMessage() for record in caplog.records if "may break stored" in record.message]
         assert told.startswith(
-            "Stored objects or clients of boxes.dev.example.com may no longer fit: version v1, spec.size: "
+            "Change of CustomResourceDefinition may break stored objects or clients: boxes.dev.example.com: "
+            "version v1, spec.size: "
         )
 
 
@@ -240,7 +241,7 @@ async def test_a_program_that_fails_leaves_the_session_alive(file: Path) -> None
     file.write_text(PROGRAM + FAILS)
     async with session_of(file) as session:
         await asyncio.sleep(2)
-        assert "boxes has ended: OSError: no disk" in session.problem
+        assert "boxes failed: OSError: no disk" in session.problem
         file.write_text(PROGRAM)
         await asyncio.sleep(2)
         await says(session, "one")

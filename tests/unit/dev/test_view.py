@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pyctrl._stack_frames import CodeLine
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.cli._dev.screen import LogLines, Screen, render
 from pyctrl.controller import (
@@ -23,13 +22,12 @@ from pyctrl.controller import (
 )
 from pyctrl.dev import Journal, Snapshot, View, view_of
 from pyctrl.dev._view import ago
-from pyctrl.manager import Blockage
 
 KIND = GroupVersionKind("dev.example.com", "v1", "Box")
 BOX = Request("default", "a")
 
 
-def turn(request: Request = BOX, *causes: Any) -> WorkItem:
+def item(request: Request = BOX, *causes: Any) -> WorkItem:
     return WorkItem(request=request, priority=0, causes=causes, failures=0)
 
 
@@ -56,9 +54,9 @@ def numbers(**changes: Any) -> ControllerStatistics:
 async def test_objects_have_their_columns_and_their_last_reconcile() -> None:
     """kubectl's columns without the name; how long ago it ran, what came of it, and why."""
     journal, loop = Journal(), asyncio.get_running_loop()
-    done = turn(BOX, ChangeCause(KIND, Key("default", "a"), "created", "7"))
+    done = item(BOX, ChangeCause(KIND, Key("default", "a"), "created", "7"))
     done.succeed(requeue_after=timedelta(seconds=30))
-    journal.of("box")(done, timedelta(milliseconds=12))
+    journal.reconcile_recorder("box")(done, timedelta(milliseconds=12))
     await asyncio.sleep(150)
     shown = table(box("a", "5s", 3, True), box("b", "9s", 4, None), columns=("Name", "Age", "Size", "Ok"))
     view = view_of(Snapshot(now=loop.time(), name="boxes", tables=[("box", "Box", shown)]), journal)
@@ -66,7 +64,7 @@ async def test_objects_have_their_columns_and_their_last_reconcile() -> None:
     assert found.columns == ("Age", "Size", "Ok")
     first, second = found.rows
     assert (first.name, first.cells) == ("default/a", ("5s", "3", "true"))
-    assert (first.last, first.outcome, first.causes) == ("2m ago", "again in 30s (12 ms)", "Box default/a created")
+    assert (first.last, first.outcome, first.causes) == ("2m ago", "requeue in 30s (12 ms)", "Box default/a created")
     assert (second.cells, second.last, second.outcome) == (("9s", "4", ""), "", "")
 
 
@@ -84,9 +82,9 @@ def test_a_kind_without_columns_shows_its_conditions() -> None:
 async def test_controllers_have_rates_means_and_causes() -> None:
     """The rate is that of the last ten seconds, the mean and the causes those of all reconciles."""
     journal, loop = Journal(), asyncio.get_running_loop()
-    note = journal.of("box")
+    note = journal.reconcile_recorder("box")
     for _ in range(20):
-        note(turn(), timedelta(0))
+        note(item(), timedelta(0))
         await asyncio.sleep(1)
     statistics = numbers(
         success=15, error=5, took=timedelta(seconds=1), causes={"retry": 5, "updated": 14, "listed": 1}
@@ -103,9 +101,9 @@ async def test_controllers_have_rates_means_and_causes() -> None:
 async def test_errors_are_counted_and_the_newest_is_first() -> None:
     """The same error of the same object is one row; an object that succeeds later keeps its row, as history."""
     journal, loop = Journal(), asyncio.get_running_loop()
-    note = journal.of("box")
+    note = journal.reconcile_recorder("box")
     for name, error in (("a", "no disk"), ("b", "no net"), ("a", "no disk")):
-        failed = turn(Request("default", name), RetryCause(1, "x"))
+        failed = item(Request("default", name), RetryCause(1, "x"))
         failed.fail(OSError(error))
         note(failed, timedelta(0))
         await asyncio.sleep(1)
@@ -128,7 +126,7 @@ def test_ages_have_one_unit(seconds: float, text: str) -> None:
 def drawn(view: View, *, lines: list[str] | None = None, height: int = 40) -> str:
     console = Console(width=140, height=height, record=True, file=None, force_terminal=False)
     with console.capture() as captured:
-        console.print(render(view, told=["export KUBECONFIG=x"], lines=lines or [], height=height))
+        console.print(render(view, header=["export KUBECONFIG=x"], lines=lines or [], height=height))
     return captured.get()
 
 
@@ -144,7 +142,13 @@ def test_a_terminal_shows_it_all() -> None:
         tables=[("box", "Box", many)],
     )
     text = drawn(view_of(look, Journal()), lines=["a line"])
-    for part in ("boxes  loaded anew 2 times  old version", "export KUBECONFIG=x", "SyntaxError: no", "BOX", "a line"):
+    for part in (
+        "boxes  reloaded 2 times  previous version",
+        "export KUBECONFIG=x",
+        "SyntaxError: no",
+        "BOX",
+        "a line",
+    ):
         assert part in text
     assert "default/n0" in text
     assert "and 27 more" in text
@@ -154,77 +158,24 @@ def test_a_terminal_shows_it_all() -> None:
 async def test_a_long_reason_takes_no_room_from_the_columns() -> None:
     """What an object has is shown whole; why it was reconciled is what is cut off, on a terminal of any width."""
     journal, loop = Journal(), asyncio.get_running_loop()
-    failed = turn(
+    failed = item(
         BOX, ChangeCause(KIND, Key("default", "x" * 200), "created", "7"), RetryCause(3, "ValueError: no disk")
     )
     failed.fail(ValueError("no disk"))
-    journal.of("box")(failed, timedelta(milliseconds=12))
+    journal.reconcile_recorder("box")(failed, timedelta(milliseconds=12))
     shown = table(box("a", 3, "5s"), columns=("Name", "Size", "Age"))
     seen = {"box": ("runs", "", numbers(error=1, causes={"c" * 200: 1}))}
     text = drawn(
         view_of(Snapshot(now=loop.time(), name="boxes", tables=[("box", "Box", shown)], controllers=seen), journal)
     )
-    assert "BOX        SIZE  AGE  LAST RUN  RESULT                       BECAUSE" in text
-    assert "default/a  3     5s   0s ago    failed, tried again (12 ms)  retry 3, Box default/xxx" in text
+    assert "BOX        SIZE  AGE  LAST RUN  RESULT                    CAUSES" in text
+    assert "default/a  3     5s   0s ago    failed, retrying (12 ms)  retry 3, Box default/xxx" in text
     assert "CONTROLLER  STATE  RECONCILES  PER SECOND  MEAN" in text
 
 
-async def test_keys_are_heard() -> None:
-    """p pauses and goes on, l shows the log and hides it, q leaves."""
+async def test_keys() -> None:
+    """p pauses and resumes, l shows and hides the log, q quits."""
     screen = Screen(None, [], LogLines())  # type: ignore[arg-type]  # keys have nothing to do with the session
     for key in "pllq":
         screen.press(key)
-    assert (screen._is_paused, screen._shows_log, screen._is_left) == (True, False, True)
-
-
-async def test_a_call_that_blocked_the_loop_is_an_error_of_its_object() -> None:
-    """Where and for how long; the screen itself stood still meanwhile."""
-    journal, line = Journal(), CodeLine("operator.py", 7, "slow_helper", "operator")
-    work = {"controller": "box", "namespace": "default", "name": "a", "reconcileID": "993fcadd"}
-    for _ in range(2):
-        journal.note_blockage(Blockage(took=timedelta(seconds=3.01), line=line, work=work))
-    journal.note_blockage(Blockage(took=timedelta(seconds=1), line=None, work={}))
-    other, row = view_of(Snapshot(now=0.0, name="box"), journal).errors
-    assert (row.where, row.times) == ("box default/a", 2)
-    assert row.error == "blocked the event loop for 3.0 s: run it with asyncio.to_thread (operator.py, line 7)"
-    assert other.where.startswith("event loop")
-
-
-async def test_a_reconcile_loop_is_an_error_of_its_object() -> None:
-    """What each run writes; as long as the loop lasts it is counted."""
-    journal = Journal()
-    for _ in range(2):
-        journal.loops_of("box")(BOX, "each run writes status.seen of Box default/a")
-    (row,) = view_of(Snapshot(now=0.0, name="box"), journal).errors
-    assert (row.where, row.times) == ("box default/a", 2)
-    assert row.error.startswith("reconcile loop: each run writes status.seen of Box default/a; write only when")
-
-
-@pytest.mark.parametrize(
-    ("after", "shown"),
-    [
-        (timedelta(seconds=-62), "again at once (negative delay)"),
-        (timedelta(0), "again at once"),
-        (timedelta(milliseconds=2), "again in 0.002s"),
-        (timedelta(seconds=47.2734), "again in 47.3s"),
-        (timedelta(seconds=287.275342), "again in 4m47s"),
-        (timedelta(hours=26, seconds=5), "again in 26h0m5s"),
-    ],
-)
-async def test_when_it_is_reconciled_again_is_short(after: timedelta, shown: str) -> None:
-    """As people say it, without microseconds or a negative number of days."""
-    journal, done = Journal(), turn()
-    done.succeed(requeue_after=after)
-    journal.of("box")(done, timedelta(milliseconds=1))
-    last = journal.last("box", BOX)
-    assert last is not None
-    assert last.outcome == shown
-
-
-async def test_an_error_does_not_steer_the_terminal() -> None:
-    """What it says may come from anywhere; it is drawn as it is otherwise."""
-    journal, failed = Journal(), turn()
-    failed.fail(ValueError("no\x1b[2J\u2028 boxes"))
-    journal.of("box")(failed, timedelta(0))
-    (row,) = view_of(Snapshot(now=0.0, name="box"), journal).errors
-    assert row.error.startswith("ValueError: no\\x1b[2J boxes")
+    assert (screen._is_paused, screen._shows_log, screen._is_quit) == (True, False, True)

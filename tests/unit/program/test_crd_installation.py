@@ -142,7 +142,7 @@ def test_versions_to_be_converted_need_an_address(there: dict[str, Any] | None) 
     wanted = both()
     wanted["spec"] = {**wanted["spec"], "conversion": {"strategy": "Webhook"}}
     (told,) = plan_installation(there, wanted).losses
-    assert "the address of the program's webhook is not known here" in told
+    assert "the address of the program's webhook is unknown" in told
 
 
 def test_a_version_that_is_only_served_is_a_loss() -> None:
@@ -171,7 +171,9 @@ async def test_a_field_that_goes_is_a_warning(caplog: pytest.LogCaptureFixture) 
         await install_definitions(client, await definitions(add_jobs, target=SERVICE))
         await install_definitions(client, [narrowed])
     (told,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
-    assert told.startswith(f"Stored objects or clients of {NAME} may no longer fit: version v2, spec.schedule: ")
+    assert told.startswith(
+        f"Change of CustomResourceDefinition may break stored objects or clients: {NAME}: version v2, spec.schedule: "
+    )
 
 
 async def test_the_definitions_of_a_program_have_all_of_it() -> None:
@@ -204,7 +206,7 @@ async def test_a_server_keeps_what_it_has(caplog: pytest.LogCaptureFixture) -> N
     warned = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert warned == [
         (
-            f"Stored objects or clients of {NAME} may no longer fit: "
+            f"Change of CustomResourceDefinition may break stored objects or clients: {NAME}: "
             "version v1, spec.versions: the version was served: its clients fail"
         )
     ]
@@ -235,7 +237,7 @@ async def test_what_others_have_changed_meanwhile_is_looked_at_again() -> None:
 async def test_unconverted_versions_are_not_installed() -> None:
     """A new cluster does not get two versions whose conversion nobody answers; only the address is missing."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
-        with pytest.raises(CommandFailed, match="address of the program's webhook is not known"):
+        with pytest.raises(CommandFailed, match="address of the program's webhook is unknown"):
             await install_definitions(client, await definitions(add_jobs))
         assert await client.find(DEFINITION, Key("", NAME)) is None
         await install_definitions(client, await definitions(add_jobs), allow_loss=True)

@@ -101,7 +101,7 @@ def test_some_versions_only(run: Run, shop: Path) -> None:
     ("command", "line"),
     [
         ([*PODSET, "--convert"], "v1alpha1 is the only version of PodSet, and there is nothing to convert"),
-        (FLEET, "say what to make: --default, --validate, --convert, or several of them"),
+        (FLEET, "select the webhooks: --default, --validate, --convert, or several of them"),
         ([*FLEET[:5], "Truck", "--default"], "shop has no Truck"),
         (
             [*FLEET[:3], "v9", *FLEET[4:], "--default"],
@@ -171,4 +171,4 @@ def test_a_file_that_wires_itself(run: Run, greeter: Path) -> None:
     file = greeter / "greeter.py"
     file.write_text(file.read_text() + "\n\ndef add_greeter(manager: object) -> None: ...\n")
     told = run(*GREETING, "--default")
-    assert told.err.endswith("note: greeter.py is wired by add_greeter alone; add the webhooks there\n")
+    assert told.err.endswith("note: greeter.py is set up by add_greeter only; add the webhooks there\n")

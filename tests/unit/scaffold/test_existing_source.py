@@ -68,7 +68,7 @@ def test_what_is_no_source(source: str, run: Run, tmp_path: Path) -> None:
     """One line says what was expected, and nothing is written."""
     told = run("init", tmp_path / "shop", "--pyctrl-from", source)
     assert (told.code, len(told.err.splitlines())) == (1, 1)
-    assert "a version such as 0.1.0 was expected, or a URL such as git+https://HOST/REPOSITORY@COMMIT" in told.err
+    assert "expected a version such as 0.1.0, or a URL such as git+https://HOST/REPOSITORY@COMMIT" in told.err
     assert not (tmp_path / "shop").exists()
 
 

@@ -101,7 +101,7 @@ def test_a_group_that_kubernetes_has(run: Run, tmp_path: Path, monkeypatch: pyte
     run("init", "--name", "shop")
     told = run("create", "api", "--group", "apps", "--version", "v1", "--kind", "PodSet")
     assert told.code == 0
-    assert "Kubernetes has a group 'apps' of its own; this one is apps.example.com" in told.err
+    assert "Kubernetes has a built-in group 'apps'; yours is apps.example.com" in told.err
     assert "note:" not in run("create", "api", "--group", "stable", "--version", "v1", "--kind", "Thing").err
 
 

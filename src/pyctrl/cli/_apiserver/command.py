@@ -1,4 +1,4 @@
-"""`pyctrl apiserver`: a cluster in this process, served for kubectl and everybody else."""
+"""`pyctrl apiserver`: an in-process cluster, served over HTTPS."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from cyclopts.validators import Number
 from pyctrl.cli._apiserver.flags import WebhookFlags, modes
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 
+__all__ = ["app"]
+
 SERVING = Group("Serving", sort_key=1)
-USERS = Group("Users and rights", sort_key=2)
+USERS = Group("Users and permissions", sort_key=2)
 CONTENT = Group("Cluster", sort_key=3)
 WATCHING = Group("Logs", sort_key=4)
 
-START_SECONDS = 2.0  # a scheduler, an image and a start on an idle node; enough to see a pod Pending
+START_SECONDS = 2.0  # scheduling, image pull and start on an idle node; long enough to see a pod Pending
 
 EPILOGUE = epilogue(
     """\
 pyctrl apiserver --kubeconfig-out dev.kubeconfig
 kubectl --kubeconfig dev.kubeconfig get namespaces
 
-# with definitions and objects
+# with CRDs and objects
 pyctrl apiserver --load config/crd --load config/samples
 
 # with users, roles and an audit log
@@ -80,7 +82,7 @@ def apiserver(
     """Serve an in-memory Kubernetes API server.
 
     The controllers of a cluster and a simulated node run beside it. When it is ready it prints one line, `ready URL`,
-    and nothing else on stdout. Ctrl-C or SIGTERM stops it, and all data is gone.
+    and nothing else to stdout. Ctrl-C or SIGTERM stops it and discards all data.
 
     Parameters
     ----------
@@ -91,27 +93,26 @@ def apiserver(
     kubeconfig_out
         Write an administrator's kubeconfig. Only a file written by this command is replaced.
     force
-        Let `--kubeconfig-out` replace any file.
+        Overwrite any existing file with `--kubeconfig-out`.
     cert_dir
-        Keep the certificate authority (ca.crt, ca.key) here, to use it again in the next run.
+        The directory of the certificate authority (ca.crt, ca.key), which is reused in the next run.
     insecure_http
-        Serve HTTP instead of HTTPS. Requests of web pages are refused.
+        Serve HTTP instead of HTTPS. Requests from web pages are rejected.
     allowed_host
         With `--insecure-http`, a name that clients call the server by. Addresses, `localhost` and the `--bind-address`
         need none. May be repeated.
     token_auth_file
-        Static tokens in kube-apiserver's format: `token,user,uid,"group1,group2"`. Without it, everybody is an
-        administrator.
+        Static tokens in kube-apiserver's format: `token,user,uid,"group1,group2"`. Without it, every
+        client is an administrator.
     client_ca_file
         Accept client certificates signed by these authorities, besides the server's own.
     authorization_mode
         RBAC, AlwaysAllow or Webhook (`--authorization-webhook-config-file`), or several in order, separated by commas.
-        Defaults to RBAC if users can be told apart, else AlwaysAllow.
+        Defaults to RBAC if clients authenticate, else AlwaysAllow.
     enable_admission_plugins
         Enable an admission plugin that is off by default. May be repeated.
     load
-        Apply the objects of a file or directory before it is ready: definitions, then namespaces, then the rest. May be
-        repeated.
+        Apply the objects of a file or directory before it is ready: CRDs first, then namespaces. May be repeated.
     controllers
         Run the controllers of a cluster: garbage collection, namespaces, Deployments, Jobs and so on.
     kubelet
@@ -122,7 +123,7 @@ def apiserver(
         Append an `audit.k8s.io/v1` Event per request to this file, one JSON object per line. A new file is readable by
         its owner only.
     audit_level
-        How much of each request to audit. Secrets, ConfigMaps and tokens are in the file with RequestResponse only.
+        How much of each request to audit. Only RequestResponse logs Secrets, ConfigMaps and tokens.
     log_level
         How much to log to stderr.
     """

@@ -1,4 +1,4 @@
-"""The flags of `pyctrl apiserver` for webhooks that are asked about users: kube-apiserver's, with its defaults."""
+"""Flags of `pyctrl apiserver` for authentication and authorization webhooks, as in kube-apiserver."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.apiserver import AuthenticationWebhook, AuthorizationWebhook
 
+__all__ = ["WebhookFlags", "modes"]
+
 WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
 
@@ -28,10 +30,10 @@ _Duration = Annotated[timedelta, Parameter(group=WEBHOOKS, metavar="DURATION", c
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookFlags:
-    """Who is asked about users, and for how long the answers are good."""
+    """Webhooks for authentication and authorization, and how long their answers are cached."""
 
     authentication_token_webhook_config_file: _File = None
-    """The kubeconfig of a webhook that reviews tokens nobody else knows."""
+    """The kubeconfig of a webhook that reviews tokens the server does not know."""
     authentication_token_webhook_version: _Version = "v1beta1"
     """The version of its TokenReviews."""
     authentication_token_webhook_cache_ttl: _Duration = timedelta(minutes=2)
@@ -46,10 +48,10 @@ class WebhookFlags:
     """How long to cache that a request is denied."""
 
     def authentication(self) -> AuthenticationWebhook | None:
-        """Return the webhook that knows tokens.
+        """Return the authentication webhook.
 
         Raises:
-            CommandFailed: the file is no kubeconfig of a webhook.
+            CommandFailed: the file is not a kubeconfig of a webhook.
         """
         from pyctrl.apiserver import AuthenticationWebhook  # here: help and completion need none of it
 
@@ -64,10 +66,10 @@ class WebhookFlags:
         )
 
     def authorization(self) -> AuthorizationWebhook | None:
-        """Return the webhook that knows who may do what.
+        """Return the authorization webhook.
 
         Raises:
-            CommandFailed: the file is no kubeconfig of a webhook.
+            CommandFailed: the file is not a kubeconfig of a webhook.
         """
         from pyctrl.apiserver import AuthorizationWebhook  # here: see authentication
 
@@ -84,7 +86,7 @@ class WebhookFlags:
 
 
 def modes(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Read ``--authorization-mode``: one or several with commas between. For `Parameter(converter=…)`."""
+    """Parse ``--authorization-mode``: modes separated by commas. For `Parameter(converter=…)`."""
     found = tuple(mode.strip() for mode in tokens[0].value.split(","))
     for mode in found:
         if mode not in MODES:
@@ -93,7 +95,7 @@ def modes(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
 
 
 def _target(flag: str, file: Path) -> tuple[str, bytes]:
-    """Give URL and authorities of the current context of a kubeconfig."""
+    """Return the URL and CA of the current context of a kubeconfig."""
     from pyctrl.apiserver import read_documents  # here: help and completion need none of it
 
     try:
@@ -106,8 +108,8 @@ def _target(flag: str, file: Path) -> tuple[str, bytes]:
         raise CommandFailed(f"{flag} {file}: {error.strerror}: {error.filename}") from error
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise CommandFailed(
-            f"{flag} {file}: a kubeconfig was expected, whose current context names a cluster that is the webhook: "
-            "its server, and the certificate-authority to trust"
+            f"{flag} {file}: expected a kubeconfig whose current context names a cluster with the "
+            "webhook's server and certificate-authority"
         ) from error
     if user or cluster.get("insecure-skip-tls-verify"):
         raise CommandFailed(

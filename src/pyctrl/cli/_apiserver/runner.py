@@ -1,4 +1,4 @@
-"""What `pyctrl apiserver` does: put a cluster together, serve it, and end when told to."""
+"""Runner of `pyctrl apiserver`: assembles a cluster and serves it until a signal."""
 
 from __future__ import annotations
 
@@ -36,13 +36,15 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.cluster import Cluster
 
+__all__ = ["ApiServerRunner"]
+
 ADMINISTRATORS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiServerRunner:
-    """The flags of the command, and how they are carried out."""
+    """Serves a cluster according to the flags of the command."""
 
     port: int
     bind_address: str
@@ -65,10 +67,10 @@ class ApiServerRunner:
     log_level: str
 
     def main(self) -> int:
-        """Serve until a signal comes; give the exit code.
+        """Serve until a signal; return the exit code.
 
         Raises:
-            PyctrlError: it cannot be served like this.
+            PyctrlError: the cluster cannot be served with these flags.
         """
         configure_logging(self.log_level)
         self._warn()
@@ -76,10 +78,10 @@ class ApiServerRunner:
         return asyncio.run(_until_signalled(self._serve))
 
     def _warn(self) -> None:
-        """Warn of an address that others reach, when nothing protects what is served there."""
+        """Warn if an unprotected server listens on an address that other hosts can reach."""
         if _is_loopback(self.bind_address):
             return
-        risks = ["everybody who reaches it is an administrator"] if self._is_open else []
+        risks = ["every client is an administrator"] if self._is_open else []
         if self.insecure_http:
             risks.append("tokens and Secrets are sent unencrypted")
         if risks:
@@ -88,7 +90,7 @@ class ApiServerRunner:
 
     @property
     def _is_open(self) -> bool:
-        """Whether every client is an administrator, because none has to authenticate."""
+        """Return whether every client is an administrator, because none authenticates."""
         files = (
             self.token_auth_file,
             self.webhooks.authentication_token_webhook_config_file,
@@ -97,7 +99,7 @@ class ApiServerRunner:
         return not any(files) and "RBAC" not in (self.authorization_mode or ())
 
     async def _serve(self, ready: Callable[[str], None]) -> None:
-        """Serve until cancelled. What can be seen to be wrong is refused before anything is started."""
+        """Serve until cancelled. Flags and files are checked before anything is started."""
         if self.kubeconfig_out is not None:
             check_kubeconfig(self.kubeconfig_out, force=self.force)
         tokens, authority = self._tokens(), self._authority()
@@ -107,17 +109,17 @@ class ApiServerRunner:
             url = await self._listen(stack, server, authority)
             if self.load:
                 from pyctrl.program import (
-                    apply_files_in_process,  # here and below: what is not needed to serve takes longer than all that is
+                    apply_files_in_process,  # here and below: slow imports that serving alone does not need
                 )
 
-                with Progress("objects to be loaded", tell=progress_line):
+                with Progress("objects to load", tell=progress_line):
                     await apply_files_in_process(server, self.load)
             if self.kubeconfig_out is not None:
                 token = _administrator(tokens or {}) or server.issue_token(ADMIN)
                 write_kubeconfig(self.kubeconfig_out, url, token, authority, force=self.force)
             ready(url)
             if self.controllers or self.kubelet:
-                # As in a real cluster controllers come after the API server; in a thread, so that it goes on answering.
+                # As in a real cluster, controllers start after the API server. The thread keeps it serving meanwhile.
                 cluster = await asyncio.to_thread(self._cluster, server, authority)
                 await stack.enter_async_context(cluster)
             await asyncio.Event().wait()
@@ -135,7 +137,7 @@ class ApiServerRunner:
             )
         except ValueError as error:
             raise CommandFailed(
-                f"--authorization-mode and --authorization-webhook-config-file do not fit together: {error}"
+                f"--authorization-mode does not match --authorization-webhook-config-file: {error}"
             ) from error
 
     def _cluster(self, server: ApiServer, authority: CertificateAuthority | None) -> Cluster:
@@ -176,12 +178,12 @@ class ApiServerRunner:
         except OSError as error:
             where = f"{self.bind_address} port {self.port}"
             if error.errno == errno.EADDRINUSE:
-                raise CommandFailed(f"{where} is taken by another program; --port 0 takes a free one") from error
-            raise CommandFailed(f"cannot listen at {where}: {error.strerror}") from error
+                raise CommandFailed(f"{where} is in use by another program; --port 0 picks a free one") from error
+            raise CommandFailed(f"cannot listen on {where}: {error.strerror}") from error
 
 
 def _administrator(tokens: Mapping[str, User]) -> str | None:
-    """Give the token of an administrator, None when there is none."""
+    """Return the token of an administrator; None if there is none."""
     return next((token for token, user in tokens.items() if ADMINISTRATORS in user.groups), None)
 
 
@@ -193,7 +195,7 @@ def _read_file(flag: str, file: Path) -> bytes:
 
 
 def _appended(path: Path) -> FileIO:
-    """Open a log without a buffer, so that each line is seen at once; if it is new, only its owner may read it."""
+    """Open a log file unbuffered, so that each line is written at once. Only its owner may read a new file."""
     return FileIO(path, "a", opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
@@ -205,19 +207,19 @@ def _is_loopback(address: str) -> bool:
 
 
 def _allow_connections() -> None:
-    """Allow as many connections as the system lets a process have; by default it is often 1024."""
+    """Raise the limit of open files to the maximum, for connections. The default is often 1024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _until_signalled(serve: Callable[[Callable[[str], None]], Coroutine[Any, Any, None]]) -> int:
-    """Serve, and say where, until a signal ends it; see `run_until_signal`."""
+    """Serve until a signal, and print the URL; see `run_until_signal`."""
     announced: list[str] = []
 
     def ready(url: str) -> None:
         sys.stdout.write(f"ready {url}\n")
         sys.stdout.flush()
         announced.append(url)
-        gc.freeze()  # what is there now stays: the collector need not look at it again and again
+        gc.freeze()  # objects of the start stay: the garbage collector skips them
 
     return await run_until_signal(serve(ready), is_ready=lambda: announced)

@@ -1,4 +1,4 @@
-"""`pyctrl bundle`: an operator for the Operator Lifecycle Manager, and what is wrong with a bundle."""
+"""`pyctrl bundle` and `pyctrl bundle validate`: bundles for the Operator Lifecycle Manager."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from cyclopts import Group, Parameter
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
 from pyctrl.cli._shared_flags import Output, ShippedProgram
+
+__all__ = ["app"]
 
 RELEASE = Group("Release", sort_key=0)
 
@@ -33,10 +35,10 @@ VALIDATE_EPILOGUE = epilogue(
     """\
 pyctrl bundle validate
 
-# somebody else's bundle, by the rules of operatorhub.io
+# another bundle, by the rules of operatorhub.io
 pyctrl bundle validate etcd/0.9.4 --select-optional name=operatorhub
 """,
-    {0: "the bundle is valid; warnings do not count", 1: "it is not"},
+    {0: "the bundle is valid; warnings do not count", 1: "the bundle is invalid, or failed"},
 )
 
 Optional = Literal["name=operatorhub", "name=good-practices", "name=scorecard", "suite=operatorframework"]
@@ -68,11 +70,11 @@ def bundle(
 ) -> int:
     """Generate a bundle for OLM, the Operator Lifecycle Manager.
 
-    A bundle has a ClusterServiceVersion, definitions, roles for users, Services and annotations; bundle.Dockerfile
-    makes an image of it. It is validated before it is written, with what others have put into the directory. Files that
-    are no longer needed are removed; files of others are kept. OLM issues webhook certificates itself.
+    A bundle consists of a ClusterServiceVersion, CRDs, roles for users, Services and annotations. bundle.Dockerfile
+    builds its image. The bundle is validated before it is written, including files that you added to the directory.
+    Files that are no longer needed are removed; your own files are kept. OLM issues webhook certificates itself.
 
-    What only people know is set in pyproject.toml, in `[tool.pyctrl.bundle]`: `display-name`, `description`, `icon`,
+    Descriptive fields are set in pyproject.toml, in `[tool.pyctrl.bundle]`: `display-name`, `description`, `icon`,
     `provider`, `maintainers`, `keywords`, `links`, `maturity`, `min-kube-version`, `categories`, `capabilities`,
     `architectures`, `install-modes` and `annotations`.
 
@@ -85,11 +87,11 @@ def bundle(
     channels
         The channels of the release, `NAME` or `NAME,NAME`. May be repeated. Defaults to `stable`.
     default_channel
-        The channel of users who name none. Defaults to the first one.
+        The channel that is used if none is named. Defaults to the first one.
     replaces
         The version that this one updates.
     skips
-        A version that this one updates, too, and that is not to be installed any more. May be repeated.
+        A further version that this one updates and that must not be installed any more. May be repeated.
     skip_range
         The versions that this one updates, as a range: `>=0.1.0 <0.3.0`.
     output_dir
@@ -128,16 +130,16 @@ def validate(
 ) -> int:
     """Validate a bundle offline, with line numbers.
 
-    Applies the rules of `operator-sdk bundle validate`, and finds what that one lets pass although it would fail in a
-    cluster: examples and Deployments that an API server would not accept.
+    Applies the rules of `operator-sdk bundle validate`. Also finds examples and Deployments that an API server would
+    reject.
 
     Parameters
     ----------
     directory
         The bundle.
     select_optional
-        Further rules: those of operatorhub.io, good practices (warnings only), both of them (the suite), or the
-        scorecard's tests that need no cluster. May be repeated.
+        Additional rules: of operatorhub.io, good practices (warnings only), both (the suite), or the scorecard tests
+        that need no cluster. May be repeated.
     """
     from pyctrl.cli._bundle.writer import report_bundle_problems  # here: help needs none of it
 

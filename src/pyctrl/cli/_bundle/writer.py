@@ -1,4 +1,4 @@
-"""Write a bundle, or say what is wrong with one."""
+"""Writing and validation of bundles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pyctrl.packaging import (
 
 __all__ = ["report_bundle_problems", "write_bundle"]
 
-#: What is checked without being asked for.
+#: The rules that are always checked.
 ALWAYS: tuple[Suite, ...] = ("bundle", "cluster")
 OPTIONAL: dict[str, tuple[Suite, ...]] = {
     "name=operatorhub": ("operatorhub",),
@@ -46,7 +46,7 @@ def write_bundle(
     force: bool,
     output: str,
 ) -> int:
-    """Write a bundle that is valid, or with ``check`` show what is not as it should be; give the exit code."""
+    """Write a valid bundle, or with ``check`` show what is out of date; return the exit code."""
     publication = read_publication(folder(program))
     settings = flags.settings(program)
     version = wanted.version or publication.version
@@ -70,14 +70,14 @@ def write_bundle(
 
 
 def report_bundle_problems(directory: Path, optional: Sequence[str], *, output: str) -> int:
-    """Print what is wrong with a bundle; give the exit code."""
+    """Print the problems of a bundle; return the exit code."""
     suites: set[Suite] = {*ALWAYS, *(suite for each in optional for suite in OPTIONAL[each])}
     objections = check_bundle(read_files(directory), suites=suites, place=f"{directory}/")
     is_valid = not any(_counts(each, suites) for each in objections)
     if output == "json":
         found = [asdict(each) | {"is_warning": not _counts(each, suites)} for each in objections]
-        told = {"valid": is_valid, "objections": found}
-        print_json(told)
+        result = {"valid": is_valid, "objections": found}
+        print_json(result)
     else:
         _tell(objections, suites)
         print(f"{directory} is {'valid' if is_valid else 'not valid'}")

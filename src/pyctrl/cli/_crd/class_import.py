@@ -1,4 +1,4 @@
-"""Write the classes of definitions."""
+"""Generation of classes from CRDs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["write_classes"]
 
 
 def write_classes(sources: Sequence[str], *, out: Path | None, force: bool, login: ClientFlags) -> None:
-    """Print the classes of definitions, or write them to a file; what they cannot say is told on stderr."""
+    """Print the classes of CRDs, or write them to a file; report on stderr what classes cannot express."""
     if out is not None and out.exists() and not force:
-        raise CommandFailed(f"{out} exists; --force writes over it")
+        raise CommandFailed(f"{out} exists; --force overwrites it")
     for source in sources:
         if source.startswith(("https://", "http://")):
-            # Proxies, certificates, tokens and redirects are what curl is for.
+            # curl handles proxies, certificates, tokens and redirects.
             curl = f"curl --fail --location {shlex.quote(source)}"
             raise CommandFailed(f"pyctrl downloads nothing; pipe it in: {curl} | pyctrl crd import -")
     imported = import_definitions([each for source in sources for each in read_source(source, login)])
@@ -34,7 +34,7 @@ def write_classes(sources: Sequence[str], *, out: Path | None, force: bool, logi
         _write(out, imported.code)
         _tell(f"{out}: {', '.join(imported.kinds)}")
     for note in imported.notes:
-        _tell(f"not in the classes: {note}")
+        _tell(f"not expressible as classes: {note}")
 
 
 def _write(out: Path, code: str) -> None:
@@ -43,7 +43,7 @@ def _write(out: Path, code: str) -> None:
     except OSError as error:
         raise CommandFailed(f"{out}: {error.strerror}") from error
     ruff = shutil.which("ruff")
-    if ruff is not None:  # it is well laid out for 120 columns already; a project may want it otherwise
+    if ruff is not None:  # formatted for 120 columns already; a project may have other rules
         subprocess.run([ruff, "format", "--quiet", str(out)], check=False)
 
 

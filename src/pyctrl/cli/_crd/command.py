@@ -1,4 +1,4 @@
-"""`pyctrl crd …`: definitions compared, and made into classes."""
+"""`pyctrl crd …`: comparison of CRDs, and import as classes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import OUTPUT, Output, refuse_options
 
+__all__ = ["app"]
+
 DIFF_EPILOGUE = epilogue(
     """\
-# does this release break the objects that a cluster has stored?
+# does this release break stored objects of a cluster?
 pyctrl crd diff cluster:podsets.apps.jicki.cn config/crd/bases/apps.jicki.cn_podsets.yaml
 
 # this project's classes against the last release
 pyctrl crd diff released/
 pyctrl crd diff released/ mypackage.api
 """,
-    {0: "nothing breaks", 1: "something breaks, or failed"},
+    {0: "no change is breaking", 1: "a change is breaking, or failed"},
 )
 IMPORT_EPILOGUE = epilogue(
     """\
@@ -46,20 +48,20 @@ def diff(
     output: Output = "text",
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> int:
-    """Show which changes of definitions break stored objects.
+    """Show which changes of CRDs break stored objects.
 
-    Each side is a file or directory of definitions, `cluster:NAME` or `cluster` (all of them), or a program whose
-    classes define them: `FILE.py`, `MODULE` or the directory of a project. A change is `breaking` if objects lose data
-    or are refused when written again, or if clients fail; `risky` if behaviour changes otherwise; or `harmless`.
+    Each side is a file or directory of CRDs, `cluster:NAME` or `cluster` (all of them), or a program whose
+    classes define them: `FILE.py`, `MODULE` or the directory of a project. A change is `breaking` if objects lose data,
+    are rejected at their next update, or if clients fail; `risky` if it changes behaviour otherwise; or `harmless`.
 
     Parameters
     ----------
     old
-        The definitions there are.
+        The current CRDs.
     new
-        The definitions to come. Defaults to the classes of `program` of `[tool.pyctrl]` in pyproject.toml.
+        The new CRDs. Defaults to the classes of `program` of `[tool.pyctrl]` in pyproject.toml.
     all
-        Show harmless changes, too. JSON always has them.
+        Show harmless changes, too. JSON always includes them.
     """
     from pyctrl.cli._crd.diff import diff as compare  # here: help needs none of it
 
@@ -78,17 +80,17 @@ def import_(
     force: Annotated[bool, Parameter(group=OUTPUT)] = False,
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> None:
-    """Write typed classes for definitions.
+    """Write typed classes for CRDs.
 
-    For objects of kinds that others define. Each version of a kind becomes a class. Enums, bounds and patterns are
-    checked by pydantic; list types, validation rules and the rest become marks, so that the classes generate the same
-    definition again. Conditions, pod templates and the like use pyctrl's own types. What classes cannot express is
-    reported, and left as a comment.
+    Use it for kinds that other projects define. Each version of a kind becomes a class. pydantic checks enums, bounds
+    and patterns. List types, validation rules and the rest become markers, so that the classes generate the same CRD
+    again. Conditions, pod templates and similar fields use pyctrl's types. What classes cannot express is reported,
+    and written as a comment.
 
     Parameters
     ----------
     sources
-        Files or directories of definitions, `cluster:NAME`, or `-` for stdin.
+        Files or directories of CRDs, `cluster:NAME`, or `-` for stdin.
     out
         The file to write, formatted with ruff if installed. Prints to stdout by default.
     force

@@ -1,4 +1,4 @@
-"""Print what changes of definitions do."""
+"""Comparison of CRDs, as text or JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _COLOURS = {"breaking": "31", "risky": "33", "harmless": "32"}
 
 
 def diff(old: str, new: str | None, *, everything: bool, output: str, login: ClientFlags) -> int:
-    """Print the changes between two sets of definitions; give the exit code, 1 where something breaks."""
+    """Print the changes between two sets of CRDs; return the exit code, 1 if a change is breaking."""
     new = new if new is not None else NO_PACKAGING_FLAGS.settings(None).target
     found = compare_definition_sets(
         *(read_source(source, login, quiet=output == "json", is_converted=True) for source in (old, new))
     )
     if output == "json":
-        told = {name: [asdict(change) for change in changes] for name, changes in found.items()}
-        print_json({"definitions": told, "breaks": _breaks(found)})
+        definitions = {name: [asdict(change) for change in changes] for name, changes in found.items()}
+        print_json({"definitions": definitions, "breaks": _breaks(found)})
     else:
         sys.stdout.write("\n\n".join(_text(found, everything=everything, colour=has_colour(sys.stdout))) + "\n")
     return int(_breaks(found))
@@ -52,6 +52,6 @@ def _line(change: DefinitionChange, colour: bool) -> str:
 
 def _sum(changes: list[DefinitionChange], *, everything: bool) -> str:
     counts = {effect: sum(change.effect == effect for change in changes) for effect in _COLOURS}
-    told = ", ".join(f"{count} {effect}" for effect, count in counts.items() if count)
+    counted = ", ".join(f"{count} {effect}" for effect, count in counts.items() if count)
     hidden = counts["harmless"] and not everything
-    return f"{told}{' (--all shows what is harmless, too)' if hidden else ''}" if told else "nothing changed"
+    return f"{counted}{' (--all shows harmless changes, too)' if hidden else ''}" if counted else "nothing changed"

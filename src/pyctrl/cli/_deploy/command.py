@@ -1,4 +1,4 @@
-"""`pyctrl deploy` and `pyctrl undeploy`: a program into a cluster, and out of it."""
+"""`pyctrl deploy` and `pyctrl undeploy`: install a program in a cluster, and remove it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from pyctrl.cli._durations import duration_or_none
 from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
 from pyctrl.cli._shared_flags import Output, ShippedProgram
 
+__all__ = ["deploy_app", "undeploy_app"]
+
 DEPLOY_EPILOGUE = epilogue(
     """\
 pyctrl deploy podset.py --image registry.example/podset:0.1.0
 
-# what would it apply, and what would that change?
+# preview the objects, and the changes in the cluster
 pyctrl manifests podset.py --image registry.example/podset:0.1.0 -o yaml
 pyctrl manifests podset.py --image registry.example/podset:0.1.0 --diff
 """,
@@ -25,13 +27,13 @@ pyctrl manifests podset.py --image registry.example/podset:0.1.0 --diff
 )
 UNDEPLOY_EPILOGUE = epilogue(
     """\
-# keep the objects of its kinds, and their definitions
+# keep the CRDs and their objects
 pyctrl undeploy podset.py
 
 # remove everything
 pyctrl undeploy podset.py --delete-crds
 """,
-    {0: "removed, or not there", 1: "failed"},
+    {0: "removed, or not found", 1: "failed"},
 )
 
 deploy_app = CommandLine("deploy", help_epilogue=DEPLOY_EPILOGUE)
@@ -47,23 +49,23 @@ def deploy(
     allow_crd_loss: bool = False,
     output: Output = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Deploy a program to a cluster.
 
-    Applies its manifests server-side, in order of installation, removes what an earlier version needed and this one
-    does not, and waits until it is available. Definitions are never removed.
+    Applies its manifests server-side, in installation order, removes objects that only an earlier version needed, and
+    waits until the Deployment is available. CRDs are never removed.
 
     Parameters
     ----------
     wait
         How long to wait until all replicas are available; 0 does not wait.
     allow_crd_loss
-        Install a definition even if the one in the cluster loses a version or its conversion.
+        Install a CRD even if the one in the cluster loses a version or its conversion.
     """
     from pyctrl.cli._deploy.runner import deploy_program  # here: help needs none of it
 
-    return deploy_program(program, flags, account, wait=wait, allow_crd_loss=allow_crd_loss, output=output)
+    return deploy_program(program, flags, login, wait=wait, allow_crd_loss=allow_crd_loss, output=output)
 
 
 @undeploy_app.default
@@ -74,17 +76,18 @@ def undeploy(
     delete_crds: bool = False,
     output: Output = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Remove a deployed program from a cluster.
 
-    Removes what `pyctrl deploy` applied: the namespace, too, with all that is in it, if `pyctrl deploy` created it.
+    Removes the objects that `pyctrl deploy` applied. If `pyctrl deploy` created the namespace, it is removed with
+    everything in it.
 
     Parameters
     ----------
     delete_crds
-        Remove the definitions, too, and with them ALL objects of their kinds in all namespaces.
+        Remove the CRDs, too, and with them ALL objects of their kinds in all namespaces.
     """
     from pyctrl.cli._deploy.runner import undeploy_program  # here: help needs none of it
 
-    return undeploy_program(program, flags, account, delete_crds=delete_crds, output=output)
+    return undeploy_program(program, flags, login, delete_crds=delete_crds, output=output)

@@ -1,4 +1,4 @@
-"""Put a program into a cluster or take it out, and tell each step."""
+"""Runner of `pyctrl deploy` and `pyctrl undeploy`, which reports each step."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Work = Callable[[Deployer, Project], Awaitable[None]]
 
 
 class DeployReport:
-    """Tells what is done: each step at once, or all of it as JSON when it is over, however it ends."""
+    """Reports the steps: each one immediately as text, or all of them as JSON at the end, also after an error."""
 
     def __init__(self, output: str) -> None:
         self._is_text = output == "text"
         self._steps: list[Step] = []
-        self._available: bool | None = None  # None: nobody waited for it
+        self._available: bool | None = None  # None: not waited for
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +44,7 @@ class DeployReport:
             print_json({"steps": steps, "available": self._available})
 
     async def follow(self, steps: AsyncIterator[Step]) -> None:
-        """Tell each step."""
+        """Report each step."""
         with Progress("the API server", quiet=not self._is_text) as progress:
             async for step in steps:
                 self._steps.append(step)
@@ -52,7 +52,7 @@ class DeployReport:
                 self._tell(str(step))
 
     async def wait(self, deployer: Deployer, project: Project, timeout: timedelta) -> None:
-        """Wait until the program runs."""
+        """Wait until the Deployment is available."""
         self._available = False
         with Progress(f"Deployment {project.account} to become available", quiet=not self._is_text):
             await deployer.wait(timeout)
@@ -65,20 +65,20 @@ class DeployReport:
 
     @property
     def has_kept(self) -> bool:
-        """Whether something was left in the cluster, and nobody has been told how to remove it."""
+        """Return whether objects were kept in the cluster whose removal was not explained yet."""
         return self._is_text and any(step.what == "kept" for step in self._steps)
 
 
 def deploy_program(
     program: str | None,
     flags: PackagingFlags,
-    account: ConfigFlags,
+    login: ConfigFlags,
     *,
     wait: timedelta,
     allow_crd_loss: bool,
     output: str,
 ) -> int:
-    """Deploy a program; give the exit code."""
+    """Deploy a program; return the exit code."""
 
     async def work(deployer: Deployer, project: Project) -> None:
         with DeployReport(output) as report:
@@ -86,33 +86,33 @@ def deploy_program(
             if wait:
                 await report.wait(deployer, project, wait)
 
-    return asyncio.run(_with_deployer(program, flags, account, work, allow_loss=allow_crd_loss))
+    return asyncio.run(_with_deployer(program, flags, login, work, allow_loss=allow_crd_loss))
 
 
 def undeploy_program(
-    program: str | None, flags: PackagingFlags, account: ConfigFlags, *, delete_crds: bool, output: str
+    program: str | None, flags: PackagingFlags, login: ConfigFlags, *, delete_crds: bool, output: str
 ) -> int:
-    """Undeploy a program; give the exit code."""
+    """Undeploy a program; return the exit code."""
 
     async def work(deployer: Deployer, project: Project) -> None:
         with DeployReport(output) as report:
             await report.follow(deployer.undeploy(delete_definitions=delete_crds))
         if report.has_kept:
-            print("--delete-crds also removes what was kept, and all objects of these kinds", file=sys.stderr)
+            print("--delete-crds also removes the kept objects, and all objects of these kinds", file=sys.stderr)
 
-    return asyncio.run(_with_deployer(program, flags, account, work))
+    return asyncio.run(_with_deployer(program, flags, login, work))
 
 
 async def _with_deployer(
-    program: str | None, flags: PackagingFlags, account: ConfigFlags, work: Work, *, allow_loss: bool = False
+    program: str | None, flags: PackagingFlags, login: ConfigFlags, work: Work, *, allow_loss: bool = False
 ) -> int:
     project = await read_project(flags.settings(program))
-    config = account.config()
+    config = login.config()
     async with Client.connect(config) as client:
         try:
             await work(Deployer(client, project, allow_loss=allow_loss), project)
         except (TransportError, Unauthorized) as error:
-            from pyctrl.cli._login_errors import explain_login_error  # here: needed only now
+            from pyctrl.cli._login_errors import explain_login_error  # here: needed for errors only
 
             raise await explain_login_error(error, config) from error
     return 0

@@ -1,4 +1,4 @@
-"""`pyctrl dev`: a program in a cluster of its own, in this process, that follows what is saved."""
+"""`pyctrl dev`: a program in an in-process cluster, reloaded when its files are saved."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
 from pyctrl.cli._shared_flags import ShippedProgram, find_program
 
+__all__ = ["app"]
+
 CLUSTER = Group("Cluster", sort_key=1)
 SCREEN = Group("Display", sort_key=2)
 
@@ -21,7 +23,7 @@ EPILOGUE = epilogue(
 pyctrl dev
 pyctrl dev examples/podset
 
-# in another terminal, with the line that it prints
+# in another terminal, with the line that pyctrl dev prints
 export KUBECONFIG=~/.cache/pyctrl/operator.kubeconfig
 kubectl get podsets --watch
 
@@ -56,13 +58,13 @@ def dev(
 ) -> int:
     """Run a program in an in-process cluster, reloading on save.
 
-    Starts an in-memory API server with the controllers of a cluster, installs the definitions of the program's types,
-    grants the program the rights that its code declares and no others, calls its webhooks, applies samples, and writes
-    a kubeconfig for kubectl. When a file is saved the program is imported again; objects and caches stay. If the import
-    fails, the error is shown and the old version keeps running.
+    Starts an in-memory API server with the controllers of a cluster, installs the program's CRDs, grants the program
+    the permissions that its code declares and no others, registers its webhooks, applies samples, and writes a
+    kubeconfig for kubectl. When a file is saved, the program is imported again. Objects and caches stay. If the import
+    fails, the error is shown and the previous version keeps running.
 
-    On a terminal it shows objects, reconciles and errors: press `q` to quit, `p` to pause, `l` for the log. Elsewhere
-    it prints `ready URL` and `export KUBECONFIG=FILE`, and logs to stderr.
+    On a terminal it shows objects, reconciles and errors: press `q` to quit, `p` to pause, `l` for the log. Without
+    a terminal it prints `ready URL` and `export KUBECONFIG=FILE`, and logs to stderr.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ def dev(
     samples
         Apply `config/samples` or `config/sample.yaml` beside the program, or a generated sample of each kind.
     rbac
-        Restrict the program to the rights that its code declares.
+        Restrict the program to the permissions that its code declares.
     controllers
         Run the controllers of a cluster: garbage collection, Deployments and so on.
     kubelet
@@ -83,9 +85,9 @@ def dev(
     kubeconfig_out
         Where to write the kubeconfig. Defaults to `~/.cache/pyctrl/NAME.kubeconfig`.
     force
-        Let `--kubeconfig-out` replace any file.
+        Overwrite any existing file with `--kubeconfig-out`.
     live
-        Show the live view. By default on terminals only.
+        Show the live view. Defaults to true on a terminal.
     """
     from pyctrl.cli._dev.runner import DevRunner  # here: help and completion need none of it
     from pyctrl.program import Target

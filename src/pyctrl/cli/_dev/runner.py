@@ -1,4 +1,4 @@
-"""What `pyctrl dev` does: a session, its server for kubectl, and a screen or a log for people."""
+"""Runner of `pyctrl dev`: a session, its server for kubectl, and a live view or a log."""
 
 from __future__ import annotations
 
@@ -31,15 +31,17 @@ from pyctrl.program import SetupFunction, Target
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+__all__ = ["DevRunner"]
+
 ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
 LOOPBACK = "127.0.0.1"
 
-RECONCILES = "info,pyctrl.controller=debug"
+RECONCILES = "info,pyctrl.controller=debug"  # log level: a line per reconcile
 
 
 @dataclass(frozen=True, kw_only=True)
 class DevRunner:
-    """The flags of the command, and how they are carried out."""
+    """Runs a development session according to the flags of the command."""
 
     target: Target
     named: Sequence[str]
@@ -55,10 +57,10 @@ class DevRunner:
     logs: LogFlags
 
     def main(self) -> int:
-        """Follow the program until a signal comes, or `q`; give the exit code.
+        """Run the session until a signal or `q`; return the exit code.
 
         Raises:
-            PyctrlError: it cannot be loaded, or served.
+            PyctrlError: the program cannot be loaded, or the cluster cannot be served.
         """
         if "--help" in self.program_flags:
             self._bind(self.target.find())
@@ -66,11 +68,11 @@ class DevRunner:
         check_kubeconfig(self._kubeconfig, force=self.force)
         if not self.force and (url := server_of(self._kubeconfig)):
             raise CommandFailed(
-                f"{self._kubeconfig} is that of {url}, which runs: end the other pyctrl dev, or give this one a "
-                "kubeconfig of its own with --kubeconfig-out FILE"
+                f"{self._kubeconfig} belongs to {url}, which is running: stop the other pyctrl dev, or name another "
+                "file with --kubeconfig-out FILE"
             )
         if missing := [str(path) for path in self.apply or () if not path.exists()]:
-            raise CommandFailed(f"--apply: there is no {', '.join(missing)}")
+            raise CommandFailed(f"--apply: no such file: {', '.join(missing)}")
         is_live = is_terminal(sys.stdout) and sys.stdin.isatty() if self.live is None else self.live
         return asyncio.run(self._until_signalled(is_live=is_live))
 
@@ -79,23 +81,23 @@ class DevRunner:
         return await run_until_signal(self.follow(ready, is_live=is_live), is_ready=ready.is_set)
 
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
-        """Follow the program until cancelled, or until the screen is left."""
+        """Run the session until cancelled, or until the live view is quit."""
         if is_live:
             from pyctrl.cli._dev.screen import LogLines, Screen  # here: it imports rich
 
-            lines = LogLines()
-            async with self._session(lines) as (session, told):
+            log_lines = LogLines()
+            async with self._session(log_lines) as (session, lines):
                 ready.set()
-                await Screen(session, [_from_home(line) for line in told], lines).run()
+                await Screen(session, [_from_home(line) for line in lines], log_lines).run()
             return
-        async with self._session(sys.stderr) as (session, told):
+        async with self._session(sys.stderr) as (session, lines):
             ready.set()
-            print(*told, sep="\n", flush=True)
+            print(*lines, sep="\n", flush=True)
             await session.run()
 
     @asynccontextmanager
     async def _session(self, stream: TextIO) -> AsyncIterator[tuple[DevSession, Sequence[str]]]:
-        """Begin: log to a stream, serve, and give the session with what there is to say of it."""
+        """Start a session that logs to a stream; return it with the lines that tell how to reach it."""
         self._configure_logging(stream)
         async with AsyncExitStack() as stack:
             with Progress(f"{self.target.name} and its cluster to start", tell=progress_line):
@@ -106,22 +108,22 @@ class DevRunner:
 
     @property
     def _options(self) -> DevOptions:
-        binds = chain([self._bind], repeat(self._bind_again))  # what is wrong at first is a misuse of the command
+        binds = chain([self._bind], repeat(self._bind_again))  # at the start an error is a usage error
         return DevOptions(
             enforce_rights=self.rbac,
             apply=self.apply,
             config=self._config,
             controllers=self.controllers,
             kubelet=self.kubelet,
-            bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one, at each call)
+            bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one at each call)
         )
 
     @property
     def _config(self) -> Path | None:
-        """The directory of manifests, if pyproject.toml names another one than ``config``."""
+        """The directory of manifests if pyproject.toml names one other than ``config``."""
         from pyctrl.packaging import (
             Settings,
-            read_settings,  # here: it reads a file
+            read_settings,  # here: imports a TOML parser
         )
 
         settings = read_settings(self.target.place.folder or self.target.place.root)
@@ -148,7 +150,7 @@ class DevRunner:
             raise CommandFailed(f"flags of {self.target.name}: {' '.join(str(error).split())}") from error
 
     def _configure_logging(self, stream: TextIO) -> None:
-        """Log the program's lines; unless a flag says how much, each reconcile is one."""
+        """Log the program's lines; by default including a line per reconcile."""
         options = self.logs.options()
         if options.log_level is None and options.devel is None:
             options = replace(options, log_level=RECONCILES)
@@ -164,17 +166,17 @@ class DevRunner:
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
-            message = f"{LOOPBACK} port {self.port} is taken by another program; --port 0 takes a free one"
+            message = f"{LOOPBACK} port {self.port} is in use by another program; --port 0 picks a free one"
             raise CommandFailed(message) from error
 
 
 def _from_home(line: str) -> str:
-    """Write the home directory as a shell does, for people: `~`."""
+    """Abbreviate the home directory to `~`, as shells do."""
     return line.replace(f"={os.path.expanduser('~')}/", "=~/")  # noqa: PTH111 (Path's raises where there is no home)
 
 
 def _home() -> Path:
     try:
         return Path.home()
-    except RuntimeError as error:  # a number as user, as containers have it, and no HOME
-        raise CommandFailed("there is no home directory for the kubeconfig: name it with --kubeconfig-out") from error
+    except RuntimeError as error:  # a numeric user without HOME, as in containers
+        raise CommandFailed("no home directory for the kubeconfig; name a file with --kubeconfig-out") from error

@@ -1,4 +1,4 @@
-"""The live view of `pyctrl dev` on a terminal: draws what `pyctrl.dev.view_of` says, and hears keys."""
+"""Live view of `pyctrl dev` on a terminal: draws `pyctrl.dev.view_of`, and handles keys."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from rich.text import Text
 
 from pyctrl.dev import DevSession, Table, View, take_snapshot, view_of
 
-SECONDS = 0.5  # between two pictures
-ERRORS = 5  # shown; the session keeps more
+__all__ = ["LogLines", "Screen"]
+
+REFRESH_SECONDS = 0.5
+ERRORS = 5  # shown; the journal keeps more
 LOG = 12  # lines of the log
-SHRINK = ("ERROR", "CAUSES", "BECAUSE")  # columns that get narrower when a row is too long
-BESIDE = 16  # lines that are not objects: titles, controllers, errors, keys
+SHRINK = ("ERROR", "CAUSES")  # columns that are truncated if a row is too long
+OTHER_LINES = 16  # lines that are not objects: titles, controllers, errors, keys
 
 
 class LogLines(io.StringIO):
-    """A stream that keeps the last lines that are written to it: log lines, and what the program prints."""
+    """A stream that keeps the last lines: of the log, and of the program's output."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,48 +43,48 @@ class LogLines(io.StringIO):
 class Screen:
     """Shows a session until `q` is pressed."""
 
-    def __init__(self, session: DevSession, told: Sequence[str], log: LogLines) -> None:
+    def __init__(self, session: DevSession, header: Sequence[str], log: LogLines) -> None:
         self._session = session
-        self._told = told
+        self._header = header
         self._log = log
         self._view: View | None = None
-        self._news = asyncio.Event()
-        self._is_left = self._is_paused = self._shows_log = False
+        self._wake = asyncio.Event()
+        self._is_quit = self._is_paused = self._shows_log = False
 
     async def run(self) -> None:
-        """Follow the session's files, and show it."""
+        """Run the session, and draw it."""
         console = Console(file=sys.__stdout__)
-        picture = Live(console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
-        with picture as live, self._keys(), redirect_stdout(self._log), redirect_stderr(self._log):
+        display = Live(console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+        with display as live, self._keys(), redirect_stdout(self._log), redirect_stderr(self._log):
             async with asyncio.TaskGroup() as group:
                 following = group.create_task(self._session.run(), name="dev/follow")
-                while not self._is_left:
+                while not self._is_quit:
                     if self._view is None or not self._is_paused:
                         self._view = view_of(await take_snapshot(self._session), self._session.journal)
-                    live.update(self._picture(self._view, console), refresh=True)
+                    live.update(self._render(self._view, console), refresh=True)
                     await self._pause()
                 following.cancel()
 
-    def _picture(self, view: View, console: Console) -> RenderableType:
+    def _render(self, view: View, console: Console) -> RenderableType:
         lines = list(self._log.lines)[-LOG:] if self._shows_log else []
-        return render(view, told=self._told, lines=lines, height=console.height, is_paused=self._is_paused)
+        return render(view, header=self._header, lines=lines, height=console.height, is_paused=self._is_paused)
 
     async def _pause(self) -> None:
-        self._news.clear()
+        self._wake.clear()
         with suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS):
-                await self._news.wait()
+            async with asyncio.timeout(REFRESH_SECONDS):
+                await self._wake.wait()
 
     def press(self, key: str) -> None:
-        """Do what a key stands for."""
-        self._is_left |= key == "q"
+        """Handle a key."""
+        self._is_quit |= key == "q"
         self._is_paused ^= key == "p"
         self._shows_log ^= key == "l"
-        self._news.set()
+        self._wake.set()
 
     @contextmanager
     def _keys(self) -> Iterator[None]:
-        """Hear single keys; without a terminal to hear them from there are none."""
+        """Read single keys from stdin if it is a terminal."""
         if not sys.stdin.isatty():
             yield
             return
@@ -98,24 +100,24 @@ class Screen:
 
 
 def render(
-    view: View, *, told: Sequence[str], lines: Sequence[str], height: int, is_paused: bool = False
+    view: View, *, header: Sequence[str], lines: Sequence[str], height: int, is_paused: bool = False
 ) -> RenderableType:
     """Draw a view.
 
     Args:
-        view: what is to be seen.
-        told: how to reach the cluster.
-        lines: of the log; none hides it.
-        height: of the terminal; objects that do not fit are counted.
-        is_paused: whether the view stays as it is.
+        view: the view.
+        header: lines below the title: how to reach the cluster.
+        lines: the lines of the log; empty: hidden.
+        height: the height of the terminal; objects that do not fit are counted.
+        is_paused: whether the view is paused.
     """
-    keys = f"q quit   p {'go on' if is_paused else 'pause'}   l log"
-    parts: list[RenderableType] = [_title(view), Text(keys, style="dim"), *(Text(line, style="dim") for line in told)]
+    keys = f"q quit   p {'resume' if is_paused else 'pause'}   l log"
+    parts: list[RenderableType] = [_title(view), Text(keys, style="dim"), *(Text(line, style="dim") for line in header)]
     if view.problem:
         parts.append(Text(view.problem, style="bold red"))
     parts += [Text(), _controllers(view)]
-    room = max(3, (height - BESIDE - len(lines)) // max(1, len(view.tables)))
-    parts += [_objects(table, room) for table in view.tables]
+    space = max(3, (height - OTHER_LINES - len(lines)) // max(1, len(view.tables)))
+    parts += [_objects(table, space) for table in view.tables]
     if view.errors:
         parts += [Text(), _errors(view)]
     if lines:
@@ -124,12 +126,12 @@ def render(
 
 
 def _title(view: View) -> Text:
-    times = f"  loaded anew {view.reloads} times" if view.reloads > 1 else "  loaded anew" if view.reloads else ""
-    return Text.assemble((view.name, "bold"), times, ("  old version" if view.problem else "", "red"))
+    times = f"  reloaded {view.reloads} times" if view.reloads > 1 else "  reloaded" if view.reloads else ""
+    return Text.assemble((view.name, "bold"), times, ("  previous version" if view.problem else "", "red"))
 
 
 def _controllers(view: View) -> Grid:
-    grid = _grid("CONTROLLER", "STATE", "RECONCILES", "PER SECOND", "MEAN", "ERRORS", "QUEUED", "LATER", "CAUSES")
+    grid = _grid("CONTROLLER", "STATE", "RECONCILES", "PER SECOND", "MEAN", "ERRORS", "QUEUED", "DELAYED", "CAUSES")
     for row in view.controllers:
         grid.add_row(
             row.name,
@@ -145,18 +147,18 @@ def _controllers(view: View) -> Grid:
     return grid
 
 
-def _objects(table: Table, room: int) -> RenderableType:
-    grid = _grid(table.kind.upper(), *(name.upper() for name in table.columns), "LAST RUN", "RESULT", "BECAUSE")
-    for row in table.rows[:room]:
+def _objects(table: Table, space: int) -> RenderableType:
+    grid = _grid(table.kind.upper(), *(name.upper() for name in table.columns), "LAST RUN", "RESULT", "CAUSES")
+    for row in table.rows[:space]:
         result = Text(row.outcome, style="red" if row.is_failed else "")
         grid.add_row(row.name, *row.cells, row.last, result, _first_to_shrink(row.causes))
-    more = table.more + max(0, len(table.rows) - room)
-    note = f"and {more} more" if more else "" if table.rows else "none yet"
+    more = table.more + max(0, len(table.rows) - space)
+    note = f"and {more} more" if more else "" if table.rows else "none"
     return Group(Text(), grid, *([Text(note, style="dim")] if note else []))
 
 
 def _errors(view: View) -> Grid:
-    grid = _grid("AGO", "WHERE", "TIMES", "ERROR")
+    grid = _grid("AGO", "OBJECT", "COUNT", "ERROR")
     for row in view.errors[:ERRORS]:
         grid.add_row(row.ago, row.where, str(row.times), Text(row.error, style="red"))
     return grid
@@ -170,5 +172,5 @@ def _grid(*titles: str) -> Grid:
 
 
 def _first_to_shrink(text: str) -> Text:
-    """Make a cell of one line in a column that gets narrower before the others do."""
+    """Return a cell of one line, in a column that is truncated before others."""
     return Text(text, no_wrap=True, overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""`pyctrl explain`: what the fields of a kind are, from a terminal, with or without a cluster."""
+"""`pyctrl explain`: documentation of the fields of a kind, with or without a cluster."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from cyclopts import Parameter
 from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import KINDS, OUTPUT, Definitions, Output, Programs
+
+__all__ = ["app"]
 
 EPILOGUE = epilogue(
     """\
@@ -45,8 +47,8 @@ def explain(
 ) -> None:
     """Show the fields of a kind.
 
-    Prints type, default, bounds, validation rules and description of a kind or one of its fields. Like
-    `kubectl explain`, but with bounds and rules, and without a cluster.
+    Prints the type, default, bounds, validation rules and description of a kind or one of its fields. Unlike
+    `kubectl explain`, it shows bounds and rules, and needs no cluster.
 
     Parameters
     ----------
@@ -54,9 +56,9 @@ def explain(
         A kind as kubectl takes it (`podset`, `podsets.apps.jicki.cn`, `ps`), and optionally a path: `podset.spec.size`.
         Paths go through lists and maps.
     recursive
-        Print the tree of fields below, one per line.
+        Print all fields below, one per line.
     cluster
-        Ask the cluster of the login instead.
+        Use the schemas of the cluster instead.
     """
     from pyctrl.cli._explain.field import explain as show  # here: help needs none of it
 

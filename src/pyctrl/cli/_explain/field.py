@@ -1,4 +1,4 @@
-"""Find a field of a kind, and print what it is."""
+"""Lookup of a field of a kind, and its documentation as text or JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pyctrl.manifests import ExplainedField, Schemas
 
 __all__ = ["explain"]
 
-WIDTH = 100  # columns; long lines of text are hard to read
+WIDTH = 100  # columns; longer lines are hard to read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class _Found:
     path: tuple[str, ...]
     schemas: Schemas
     field: ExplainedField
-    others: tuple[ResourceMapping, ...] = ()  # kinds of other groups that have the same name
+    others: tuple[ResourceMapping, ...] = ()  # kinds of other groups with the same name
 
 
 def explain(
@@ -43,7 +43,7 @@ def explain(
     output: str,
     login: ClientFlags,
 ) -> None:
-    """Print what a field is."""
+    """Print the documentation of a field."""
     if cluster:
         found = login.run(lambda client, _: _found(text, client), quiet=output == "json")
     else:
@@ -57,13 +57,14 @@ def explain(
         if found.others:
             sys.stdout.flush()
             names = ", ".join(f"{each.plural}.{each.gvk.group}".removesuffix(".") for each in found.others)
-            print(f"note: {names} has this name, too", file=sys.stderr)
+            print(f"note: {names} has the same name", file=sys.stderr)
 
 
 def _found_offline(text: str, definitions: Sequence[Path], programs: Sequence[str], login: ClientFlags) -> _Found:
-    """Find a field among the kinds that are named or, if none are, among those of the project that this is.
+    """Find a field in the named CRDs and programs, by default in those of the current project.
 
-    Classes come before files, which may be older. A project that cannot be loaded hides no built-in kind.
+    Classes take precedence over files, which may be older. Built-in kinds are found even if the project cannot be
+    loaded.
     """
     if definitions or programs:
         named = [each for path in definitions for each in read_source(str(path), login)]
@@ -82,20 +83,20 @@ def _found_offline(text: str, definitions: Sequence[Path], programs: Sequence[st
     except PyctrlError as error:
         raise failure or error from error
     if failure is not None:
-        print(f"warning: the classes of this project are not known: {failure}", file=sys.stderr)
+        print(f"warning: the classes of this project cannot be loaded: {failure}", file=sys.stderr)
     return found
 
 
 async def _offline(text: str, definitions: Sequence[Any]) -> _Found:
-    """Ask an API server in this process, which has the definitions: it knows names and schemas as any other."""
-    from pyctrl.apiserver import ApiServer  # here: a cluster that is there needs none
+    """Start an in-process API server with the CRDs, and find the field there."""
+    from pyctrl.apiserver import ApiServer  # here: --cluster needs none
     from pyctrl.program import install_definitions
 
     server = ApiServer()
     config = Config.in_process(server, token=server.loopback_token)
     async with Client.connect(config) as client:
         await install_definitions(client, [dict(each) for each in definitions])
-    async with Client.connect(config) as client:  # a new one knows no discovery of before
+    async with Client.connect(config) as client:  # a new server has no cached discovery
         return await _found(text, client)
 
 
@@ -109,13 +110,13 @@ async def _found(text: str, client: Client) -> _Found:
     schemas = Schemas((await _document(client, root))["components"]["schemas"])
     schema = schemas.kind(gvk.group, gvk.version, gvk.kind)
     if schema is None:
-        raise CommandFailed(f"the server tells nothing of the fields of {gvk}")
+        raise CommandFailed(f"the server publishes no schema of {gvk}")
     field = schemas.find(schema, path, name=kind.singular or gvk.kind.lower())
     return _Found(kind=kind, path=tuple(path), schemas=schemas, field=field, others=tuple(others))
 
 
 def _check_known(name: str, served: Sequence[ResourceMapping]) -> None:
-    """Refuse a name that nothing has, without asking the cluster whether it has changed its mind."""
+    """Raise CommandFailed if no kind has this name, without requesting discovery again."""
     names = {
         called.lower(): f"{each.plural}.{each.gvk.group}".removesuffix(".")
         for each in served
@@ -124,8 +125,8 @@ def _check_known(name: str, served: Sequence[ResourceMapping]) -> None:
     if name.lower() not in names:
         near = dict.fromkeys(names[close] for close in difflib.get_close_matches(name.lower(), names))
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        cure = "name its definition with --crd, its program with --types, or ask a cluster that has it with --cluster"
-        raise CommandFailed(f"there is no kind {name!r}{hint} ({cure})")
+        cure = "name its CRD with --crd, its program with --types, or use a cluster that has it with --cluster"
+        raise CommandFailed(f"no kind {name!r}{hint} ({cure})")
 
 
 def _names_of(mapping: ResourceMapping) -> set[str]:
@@ -134,7 +135,7 @@ def _names_of(mapping: ResourceMapping) -> set[str]:
 
 
 def _parted(text: str, served: Sequence[ResourceMapping]) -> tuple[str, list[str]]:
-    """Part the name of a kind, which may have its group or version and group, from the path behind it."""
+    """Split the name of a kind, optionally with version and group, from the path behind it."""
     name, *rest = [part.partition("[")[0] for part in text.strip(".").split(".")]
     behind = ".".join(rest)
     found = ""
@@ -143,18 +144,18 @@ def _parted(text: str, served: Sequence[ResourceMapping]) -> tuple[str, list[str
             continue
         for qualifier in (each.gvk.group, f"{each.gvk.version}.{each.gvk.group}"):
             if each.gvk.group and len(qualifier) > len(found) and f"{behind}.".startswith(f"{qualifier}."):
-                found = qualifier  # the longest: a group may be the beginning of another
+                found = qualifier  # the longest: one group may be a prefix of another
     return f"{name}.{found}" if found else name, [each for each in behind[len(found) :].split(".") if each]
 
 
 async def _document(client: Client, root: str) -> Any:
     response = await client.transport.request(HttpRequest(method="GET", path=f"/openapi/v3/{root}"))
     if response.status != 200:
-        raise CommandFailed(f"the server gives no OpenAPI of {root}: {response.status}")
+        raise CommandFailed(f"the server has no OpenAPI document of {root}: {response.status}")
     return json.loads(response.body)
 
 
-# -- what is printed -------------------------------------------------------------------------------------------------
+# -- output -------------------------------------------------------------------------------------------------
 
 
 def _wire(found: _Found) -> dict[str, Any]:
@@ -209,9 +210,9 @@ def _clean(text: str) -> str:
 
 def _tree(schemas: Schemas, fields: Sequence[ExplainedField], indent: str, above: tuple[str, ...]) -> Iterator[str]:
     for field in fields:
-        told = [rule for rule in field.rules if rule.startswith(("default: ", "one of "))]
-        yield f"{indent}{field.name} <{field.type}>{_required(field)}{''.join(f', {each}' for each in told)}"
+        rules = [rule for rule in field.rules if rule.startswith(("default: ", "one of "))]
+        yield f"{indent}{field.name} <{field.type}>{_required(field)}{''.join(f', {each}' for each in rules)}"
         kind = field.type.replace("[]", "").replace("map[string]", "")
-        if field.has_fields and kind not in (*above, "ObjectMeta"):  # schemas of schemas have no end
+        if field.has_fields and kind not in (*above, "ObjectMeta"):  # schemas may be recursive
             inside = (*above, kind) if kind != "Object" else above
             yield from _tree(schemas, list(schemas.fields(field.schema)), f"{indent}  ", inside)

@@ -1,4 +1,4 @@
-"""Ask a cluster whether a program may do what it needs."""
+"""Review in a cluster of whether a program has the permissions that it needs."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ ACCOUNT = "system:serviceaccount:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a program needs in a cluster, and whether it may.
+    """The permissions that a program needs in a cluster, and whether it has them.
 
     Attributes:
-        user: whose rights were reviewed; empty if nobody says.
+        user: the user whose permissions were reviewed; "" if unknown.
         reviews: one for each verb on each resource.
-        cure: the command that grants a service account everything, or nothing.
+        cure: the command that grants a service account everything; "" if there is none.
     """
 
     user: str
@@ -48,7 +48,7 @@ class Checked:
         return all(review.verdict is AccessReviewStatus.ALLOWED for review in self.reviews)
 
     def text(self) -> str:
-        """Return a line for each resource, and what to do about what is missing."""
+        """Return a line for each resource, and how to grant what is missing."""
         lines = [f"for {self.user or 'this login'}:"]
         for verdict in AccessReviewStatus:
             lines += [
@@ -60,7 +60,7 @@ class Checked:
         return "\n".join(lines)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the result for JSON."""
         reviews = [
             {
                 "verdict": each.verdict.value,
@@ -81,13 +81,13 @@ def check(
     cluster: str = "",
     output: str = "text",
 ) -> int:
-    """Review what a program needs, and print it; 1 unless all of it is allowed."""
+    """Review the permissions of a program, and print them; return the exit code, 1 unless all are allowed."""
     key = account_key(account) if account is not None else None
     target, namespaces = packaged_program(named, tuple(watched))
-    Target.parse(target).find()  # errors of the program come before the first request
+    Target.parse(target).find()  # errors of the program are raised before the first request
 
     async def ask(client: Client, config: Config) -> int:
-        await client.discovery.refresh()  # a login that does not work is told as such
+        await client.discovery.refresh()  # a login that fails is reported as such
         found = await checked(
             client, target, own_namespace=config.namespace, account=key, watched=namespaces, cluster=cluster
         )
@@ -103,7 +103,7 @@ def check(
 async def checked(
     client: Client, target: str, *, own_namespace: str, account: Key | None, watched: Collection[str], cluster: str = ""
 ) -> Checked:
-    """Review what a target needs, of the login or of an account; nothing is printed."""
+    """Review the permissions that a target needs, of the login or of an account."""
     async with offline_manager(target, namespaces=watched) as manager:
         own = own_namespace if account is None else account.namespace
         needed = manager.grants(own_namespace=own, cluster=cluster)
@@ -113,18 +113,18 @@ async def checked(
 
 
 def _all_at_once(target: str, user: str, watched: Collection[str], cluster: str) -> list[str]:
-    """Name the command that grants a service account everything."""
+    """Return the command that grants a service account everything."""
     if not user.startswith(ACCOUNT):
         return []
     flags = "".join(f" --namespace={shlex.quote(namespace)}" for namespace in watched)
     flags += f" --cluster={shlex.quote(cluster)}" if cluster else ""
     account = user.removeprefix(ACCOUNT)
     command = f"pyctrl rbac generate {shlex.quote(target)} --service-account {account}{flags} | kubectl apply -f -"
-    return ["\ngrant all that it needs:", f"  {command}"]
+    return ["\ngrant everything it needs:", f"  {command}"]
 
 
 def _gaps(reviews: Collection[AccessReview], verdict: AccessReviewStatus) -> list[MissingPermission]:
-    """Put the verbs of each resource together that have one verdict."""
+    """Group the verbs of each resource that have the same verdict."""
     return missing_permissions((review.access, review.remark) for review in reviews if review.verdict is verdict)
 
 

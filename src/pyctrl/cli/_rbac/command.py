@@ -1,4 +1,4 @@
-"""`pyctrl rbac …`: the rights of a program, derived, compared and explained."""
+"""`pyctrl rbac …`: permissions of a program, generated, checked, compared and examined."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from cyclopts import Group, Parameter
 from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import Output, ShippedProgram
+
+__all__ = ["app"]
 
 ROLES = Group("Roles", sort_key=1)
 
@@ -24,7 +26,7 @@ pyctrl rbac generate examples.podset.podset:add_podset --namespace web --namespa
 # the program of this project
 pyctrl rbac generate
 
-# the least that lets its tests pass
+# the least permissions with which its tests pass
 pytest --rbac-record asked.json && pyctrl rbac generate --recorded asked.json
 """,
     {0: "printed", 1: "failed"},
@@ -33,18 +35,18 @@ CHECK_EPILOGUE = epilogue(
     """\
 pyctrl rbac check examples/podset/podset.py --service-account podset-system:podset-operator
 """,
-    {0: "everything is allowed", 1: "a right is missing or unknown, or failed"},
+    {0: "everything is allowed", 1: "a permission is missing or unknown, or failed"},
 )
 DOCTOR_EPILOGUE = epilogue(
     """\
-# what is wrong with the rights of a service account, in a cluster or in files?
+# find problems with the permissions of a service account, in a cluster or in files
 pyctrl rbac doctor default:jenkins
 pyctrl rbac doctor -f config/
 
-# and may it do all that a program does?
+# and check that it has the permissions of a program
 pyctrl rbac doctor podset-system:podset-operator examples/podset/podset.py
 """,
-    {0: "no errors", 1: "some role or binding does not do what was meant, or failed"},
+    {0: "no errors", 1: "a role or binding is broken, or failed"},
 )
 COMPARE_EPILOGUE = epilogue(
     """\
@@ -53,7 +55,7 @@ pytest --rbac-record asked.json && pyctrl rbac compare examples/podset/podset.py
 # with roles in a file
 pyctrl rbac compare --role config/rbac/role.yaml asked.json
 """,
-    {0: "nothing is missing", 1: "a right is missing (with `--strict`: anything differs), or failed"},
+    {0: "nothing is missing", 1: "a permission is missing (with `--strict`: anything differs), or failed"},
 )
 
 app = CommandLine("rbac")
@@ -73,8 +75,8 @@ def generate(
 ) -> None:
     """Print the roles that a program needs, as YAML.
 
-    Derived from its wiring: what its controllers list and watch, what its reconcilers declare as `rbac`, and what else
-    its manager runs. The program is imported; no cluster is contacted.
+    Derives them from what its controllers list and watch, what its reconcilers declare as `rbac`, and what else its
+    manager runs. The program is imported; no cluster is contacted.
 
     Parameters
     ----------
@@ -82,17 +84,17 @@ def generate(
         `FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several, or `:NAME` of anything with an
         attribute `rbac`. Defaults to `program` of `[tool.pyctrl]` in pyproject.toml.
     recorded
-        Instead of a program: what tests asked for, as recorded by `pytest --rbac-record FILE`. May be repeated.
+        Instead of a program: the requests of tests, recorded by `pytest --rbac-record FILE`. May be repeated.
     name
-        The name of roles and bindings. Defaults to that of the controller with `-operator`.
+        The name of roles and bindings. Defaults to the controller's name with `-operator`.
     service_account
-        Print this service account, too, and bind the roles to it. Its namespace is taken for the program's own.
+        Print this service account, too, and bind the roles to it. The program runs in its namespace.
     namespace
         The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
     leader_elect
         The program elects a leader with a Lease of this name.
     cluster
-        What it needs in another cluster or fleet of its manager, by name, instead of in its own.
+        Print the roles for this other cluster or fleet of its manager instead.
     """
     from pyctrl.cli._rbac.generate import generate as print_roles  # here: help needs none of it
 
@@ -118,15 +120,16 @@ def check(
     output: Output = "text",
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> int:
-    """Check in a cluster whether a program has its rights.
+    """Check in a cluster whether a program has the permissions that it needs.
 
-    Asks what the manager asks at start (see `--strict-rbac`), without running the program, and prints how to grant what
-    is missing.
+    Sends the access reviews that the manager sends at start (see `--strict-rbac`), without running the program, and
+    prints how to grant what is missing.
 
     Parameters
     ----------
     service_account
-        Check the rights of this account instead of the login's. Needs the right to create subjectaccessreviews.
+        Check the permissions of this account instead of the login's. Needs the permission to create
+        subjectaccessreviews.
     watch_namespace
         The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
     cluster
@@ -150,14 +153,14 @@ def doctor(
 ) -> int:
     """Find broken roles and bindings, and how to fix them.
 
-    Reads a cluster, or files, and changes nothing. What cannot be read is reported, and the rest is examined.
+    Reads a cluster or files, and changes nothing. Objects that cannot be read are reported; the rest is examined.
 
     Parameters
     ----------
     service_account
-        Examine only what concerns this service account: `NAME` or `NAMESPACE:NAME`. Without it, everything.
+        Examine only this service account, `NAME` or `NAMESPACE:NAME`. Defaults to all.
     target
-        A program whose rights the account should have.
+        A program whose permissions the account should have.
     filename
         Examine a file or directory instead of a cluster. Files of other types are searched for tokens. May be repeated.
     watch_namespace
@@ -176,9 +179,9 @@ def compare(
     strict: bool = False,
     output: Output = "text",
 ) -> int:
-    """Compare a program's rights with what tests used.
+    """Compare a program's permissions with those that tests used.
 
-    Prints each right that is `missing` (used but not granted), `unused` (granted but never used) or a `wildcard`.
+    Prints each permission that is `missing` (used but not granted), `unused` (granted but never used) or a `wildcard`.
 
     Parameters
     ----------

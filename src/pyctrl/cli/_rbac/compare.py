@@ -1,4 +1,4 @@
-"""Compare rights that are granted with what was recorded."""
+"""Comparison of granted permissions with recorded requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["compare"]
 def compare(
     named: Sequence[str], *, roles: Collection[Path], namespaces: Collection[str], strict: bool, output: str = "text"
 ) -> int:
-    """Print what differs; gives the exit code. Of what is named the first is a target, unless there are roles."""
+    """Print the differences; return the exit code. Without roles, the first name is the target."""
     target, files = _parted(named, has_roles=bool(roles))
     if not files:
         raise CommandFailed("name what to compare: PROGRAM RECORDING..., files that pytest --rbac-record wrote")
@@ -37,7 +37,7 @@ def compare(
 
 
 def _parted(named: Sequence[str], *, has_roles: bool) -> tuple[str | None, Sequence[str]]:
-    """Tell the program from the recordings; one that is left out is that of pyproject.toml."""
+    """Split the arguments into the program, by default that of pyproject.toml, and recordings."""
     is_named = bool(named) and not has_roles and not named[0].endswith(".json")
     return (named[0], named[1:]) if is_named else (None, named)
 
@@ -62,7 +62,7 @@ async def _derived(target: str, namespaces: Collection[str]) -> Grants:
 
 
 def _read_roles(files: Iterable[Path]) -> Grants:
-    """Read what the roles in files grant, where they are bound; a ClusterRole without a binding is taken for bound."""
+    """Return what the roles in files grant where they are bound. A ClusterRole without a binding counts as bound."""
     objects = [manifest.obj for file in files for manifest in read_manifests(file)]
     rules: dict[str, tuple[AccessRule, ...]] = {}
     for role in objects:
@@ -71,7 +71,7 @@ def _read_roles(files: Iterable[Path]) -> Grants:
                 own = tuple(map(AccessRule.read, role.get("rules") or ()))
                 rules[namespace] = (*rules.get(namespace, ()), *own)
     if not rules:
-        raise CommandFailed("there is no Role and no ClusterRole in the files of --role")
+        raise CommandFailed("no Role or ClusterRole in the files of --role")
     return Grants(rules)
 
 

@@ -1,4 +1,4 @@
-"""Examine rights, and say what is wrong."""
+"""Diagnosis of roles and bindings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def doctor(
     output: str,
     login: ClientFlags,
 ) -> int:
-    """Print what is wrong; give the exit code, 1 where something does not do what was meant."""
+    """Print the findings; return the exit code, 1 if there are errors."""
     diagnosis, unread = asyncio.run(_examined(account, target, files, watched, login, quiet=output == "json"))
     shown = (
         as_json(diagnosis, unread) if output == "json" else as_text(diagnosis, unread, colour=has_colour(sys.stdout))
@@ -62,7 +62,7 @@ async def _examined(
             with Progress(f"the API server at {config.server}", quiet=quiet):
                 read = await read_cluster(client, namespace=namespace, own_namespace=namespace or config.namespace)
         except (TransportError, Unauthorized) as error:
-            from pyctrl.cli._login_errors import explain_login_error  # here: needed only now
+            from pyctrl.cli._login_errors import explain_login_error  # here: needed for errors only
 
             raise await explain_login_error(error, config) from error
     return _diagnosed(read, key, granted, config.namespace)
@@ -90,11 +90,13 @@ async def _needed(target: str | None, watched: Collection[str], account: Key | N
 
 
 def _account(text: str | None, namespace: str) -> Key | None:
-    """Read a service account as people write it: ``jenkins``, ``default:jenkins``, ``default/jenkins``."""
+    """Parse a service account: ``jenkins``, ``default:jenkins`` or ``default/jenkins``."""
     if text is None:
         return None
     found, separator, name = text.removeprefix(ACCOUNT_USER).replace("/", ":").partition(":")
     key = Key(found, name) if separator else Key(namespace, found)
     if not key.name or not key.namespace or ":" in key.name:
-        raise CommandFailed(f"a service account is named NAME or NAMESPACE:NAME, such as default:jenkins; got {text!r}")
+        raise CommandFailed(
+            f"expected a service account, NAME or NAMESPACE:NAME, such as default:jenkins; got {text!r}"
+        )
     return key

@@ -1,4 +1,4 @@
-"""Print the roles of a program."""
+"""Roles of a program, as YAML."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def generate(
     lease: str | None = None,
     cluster: str = "",
 ) -> None:
-    """Print the roles that a target needs, or that were recorded, and with an account what binds them to it."""
+    """Print the roles of a target or a recording, and with an account the bindings."""
     is_said = target is not None or bool(NO_PACKAGING_FLAGS.settings(None).program)
     if (not recorded and not is_said) or (recorded and target is not None):
-        raise CommandFailed("name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE")
+        raise CommandFailed("name a program, such as MODULE:FUNCTION, or a recording with --recorded FILE")
     key = account_key(account) if account is not None else None
     if not recorded:
         target, namespaces = packaged_program(target, tuple(namespaces))
@@ -44,17 +44,17 @@ def generate(
 
 
 def account_key(text: str) -> Key:
-    """Read ``NAMESPACE:NAME``, as kubectl takes service accounts. Raises CommandFailed."""
+    """Parse ``NAMESPACE:NAME``, kubectl's format of service accounts. Raises CommandFailed."""
     namespace, _, name = text.partition(":")
     if not namespace or not name or ":" in name:
-        raise CommandFailed(f"a service account is named NAMESPACE:NAME, such as default:jenkins; got {text!r}")
+        raise CommandFailed(f"expected a service account, NAMESPACE:NAME, such as default:jenkins; got {text!r}")
     return Key(namespace, name)
 
 
 async def _derived(
     target: str, account: Key | None, namespaces: Collection[str], lease: str | None, cluster: str
 ) -> tuple[Grants, str]:
-    """Return what a target needs, and a name for its roles."""
+    """Return the permissions of a target, and a name for its roles."""
     election = LeaderElection(name=lease) if lease is not None else None
     async with offline_manager(target, namespaces=namespaces, leader_election=election) as manager:
         own = account.namespace if account is not None else None
@@ -64,14 +64,14 @@ async def _derived(
 
 
 def _recorded(files: Collection[Path], account: Key | None, namespaces: Collection[str]) -> Grants:
-    """Return the least that lets happen what was recorded, in the namespaces if there are any."""
+    """Return the least permissions for the recorded requests, restricted to namespaces if there are any."""
     needed = [asked.permission for asked in read_recordings(files) if not is_default_access(asked.access)]
     own = account.namespace if account is not None else "default"
     return grants(needed, namespaces=namespaces or None, own_namespace=own)
 
 
 def _name(controllers: Collection[str]) -> str:
-    """Name the roles after the controller; several have controller-gen's name."""
+    """Return the name of the roles: after the only controller, or controller-gen's default."""
     return f"{next(iter(controllers))}-operator" if len(controllers) == 1 else "manager-role"
 
 
@@ -81,7 +81,7 @@ def _account(account: Key) -> dict[str, Any]:
 
 
 def read_recordings(files: Iterable[Path]) -> list[RecordedAccess]:
-    """Read files, one after the other. Raises CommandFailed, or RbacError if one is no recording."""
+    """Return the requests of recordings. Raises CommandFailed, or RbacError if a file is not a recording."""
     found = []
     for file in files:
         try:
@@ -89,5 +89,5 @@ def read_recordings(files: Iterable[Path]) -> list[RecordedAccess]:
         except OSError as error:
             raise CommandFailed(f"{file}: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise CommandFailed(f"{file} is no text: {error.reason}") from error
+            raise CommandFailed(f"{file} is not text: {error.reason}") from error
     return found

@@ -1,4 +1,4 @@
-"""The objects that `pyctrl rbac doctor` examines, read from a cluster or from files; what cannot be read is told."""
+"""Objects that `pyctrl rbac doctor` examines, read from a cluster or from files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyctrl.rbac import Finding, ServedResource, find_tokens
 __all__ = ["CollectedObjects", "read_cluster", "read_files"]
 
 OBJECTS = (".yaml", ".yml", ".json")
-TEXTS = (".py", ".env", ".sh")  # where tokens were seen; other files are read when they are named
+TEXTS = (".py", ".env", ".sh")  # suffixes of files with tokens; other files are read if named
 
 _RBAC, _APPS, _BATCH = "rbac.authorization.k8s.io", "apps", "batch"
 _CLUSTER_KINDS = (
@@ -26,7 +26,7 @@ _CLUSTER_KINDS = (
     GroupVersionKind(_RBAC, "v1", "ClusterRoleBinding"),
     GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
 )
-_ACCESS_KINDS = (  # in all namespaces: an account may be bound in any
+_ACCESS_KINDS = (  # in all namespaces: any may have a binding of an account
     GroupVersionKind(_RBAC, "v1", "Role"),
     GroupVersionKind(_RBAC, "v1", "RoleBinding"),
     GroupVersionKind("", "v1", "ServiceAccount"),
@@ -45,16 +45,16 @@ _SECRET = GroupVersionKind("", "v1", "Secret")
 
 @dataclass(slots=True, kw_only=True)
 class CollectedObjects:
-    """What was read, and what was not."""
+    """The objects that were read, and the errors of those that were not."""
 
     objects: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)  # of files that are no objects
+    findings: list[Finding] = field(default_factory=list)  # of files that are not objects
     unread: list[str] = field(default_factory=list)
     complete: dict[str, frozenset[str]] | None = None
     served: list[ServedResource] | None = None
 
     def took(self, kind: str, place: str, objects: Iterable[Mapping[str, Any]]) -> None:
-        """Note that all objects of a kind were read in a namespace, "" is all of them."""
+        """Record that all objects of a kind were read in a namespace; "" is all namespaces."""
         self.objects += [(obj, "") for obj in objects]
         self.complete = {**(self.complete or {}), kind: frozenset((place,))}
 
@@ -63,21 +63,21 @@ class CollectedObjects:
 
 
 async def read_cluster(client: Client, *, namespace: str | None, own_namespace: str) -> CollectedObjects:
-    """Read everything that says who may do what.
+    """Read all objects that grant permissions, and the workloads that use them.
 
     Args:
-        namespace: that of the workloads to look at; None is all.
-        own_namespace: where to look when it may not be looked at all of them.
+        namespace: the namespace of the workloads; None: all.
+        own_namespace: the namespace to read if listing all namespaces is forbidden.
     """
     read = CollectedObjects(complete={})
     try:
         read.served = [_served(each) for each in await client.discovery.mappings()]
     except (Forbidden, NotFound) as error:
-        read.unread.append(f"what the cluster serves: {_sentence(error)}")
+        read.unread.append(f"discovery: {_sentence(error)}")
     wanted: list[tuple[GroupVersionKind, type[KubernetesObject] | None, str | None]] = [
         *((kind, None, None) for kind in (*_CLUSTER_KINDS, *_ACCESS_KINDS)),
         *((kind, None, namespace) for kind in _WORKLOAD_KINDS),
-        (_SECRET, Metadata.of(_SECRET), namespace),  # only who it is for; what is in it is nobody's business
+        (_SECRET, Metadata.of(_SECRET), namespace),  # metadata only, without the secret data
     ]
     async with asyncio.TaskGroup() as tasks:
         for gvk, view, where in wanted:
@@ -95,7 +95,7 @@ async def _read_kind(
     view: type[KubernetesObject] | None,
     places: Iterable[str | None],
 ) -> None:
-    """Read the objects of a kind in the first of the places where that is allowed."""
+    """Read the objects of a kind in the first of the namespaces that allows it."""
     refusal, only = "", ""
     for place in places:
         try:
@@ -104,7 +104,7 @@ async def _read_kind(
             refusal = refusal or _sentence(error)
             continue
         read.took(gvk.kind, place or "", found)
-        only = f" of other namespaces than {place}" if refusal else ""
+        only = f" outside the namespace {place}" if refusal else ""
         break
     if refusal:
         read.unread.append(f"{gvk.kind}s{only}: {refusal}")
@@ -135,10 +135,10 @@ def _served(mapping: Any) -> ServedResource:
 
 
 def read_files(paths: Iterable[Path]) -> CollectedObjects:
-    """Read the objects of YAML and JSON files, and look for tokens in others; directories with all below them.
+    """Read the objects of YAML and JSON files, and search others for tokens. Directories are read recursively.
 
     Raises:
-        CommandFailed: there is no such file, or nothing in them all is an object.
+        CommandFailed: a file does not exist, or no file has an object.
     """
     read = CollectedObjects()
     files = [file for path in paths for file in _files(path)]
@@ -152,8 +152,8 @@ def read_files(paths: Iterable[Path]) -> CollectedObjects:
         else:
             read.findings += find_tokens(text.decode(errors="replace"), str(file))
     if not read.objects and not read.findings:
-        told = "".join(f"\n  {each}" for each in read.unread)
-        raise CommandFailed(f"there is no object in {', '.join(map(str, paths))}{told}")
+        problems = "".join(f"\n  {each}" for each in read.unread)
+        raise CommandFailed(f"no object in {', '.join(map(str, paths))}{problems}")
     return read
 
 
@@ -165,7 +165,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _objects(file: Path, text: bytes, unread: list[str]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Give the objects of a file; what is none is noted: templates and settings are YAML, too."""
+    """Return the objects of a file; record other documents, such as templates and settings."""
     try:
         for number, document in enumerate(read_documents(text), 1):
             source = f"{file}, document {number}"
@@ -179,14 +179,14 @@ def _objects(file: Path, text: bytes, unread: list[str]) -> Iterator[tuple[Mappi
 
 
 def _well_formed(obj: Any) -> Mapping[str, Any]:
-    """Return an object in the form in which a server would give it; of kinds that nobody here knows, as it is.
+    """Return an object in the form in which a server returns it; unchanged if its kind is unknown.
 
     Raises:
-        DecodeError: it is no object, or none of its kind.
+        DecodeError: it is not an object, or does not decode as its kind.
     """
     is_object = isinstance(obj, dict) and all(isinstance(obj.get(part), str) for part in ("apiVersion", "kind"))
     if not is_object or not isinstance(obj.get("metadata"), dict):
-        raise DecodeError("it is no object with apiVersion, kind and metadata")
+        raise DecodeError("not an object with apiVersion, kind and metadata")
     gvk = GroupVersionKind.parse(obj["apiVersion"], obj["kind"])
     builtin = BUILTIN_KINDS.get(gvk)
     read = Unstructured.from_wire(obj) if builtin is None else builtin.load(gvk.kind).from_wire(obj)

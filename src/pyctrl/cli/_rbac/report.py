@@ -1,4 +1,4 @@
-"""How a diagnosis is shown: on a terminal, object by object, or as JSON."""
+"""Report of a diagnosis: as text, object by object, or as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyctrl.rbac import BoundRole, Diagnosis, Finding, ObjectRef, RequiredRule, 
 
 __all__ = ["as_json", "as_text"]
 
-WIDTH = 100  # columns; long lines of text are hard to read
+WIDTH = 100  # columns; longer lines are hard to read
 _COLOURS: dict[Severity | str, str] = {
     "error": "31",
     "warning": "33",
@@ -24,12 +24,12 @@ _COLOURS: dict[Severity | str, str] = {
 
 
 def as_json(diagnosis: Diagnosis, unread: Sequence[str]) -> str:
-    """Return everything for programs."""
+    """Return the diagnosis for JSON."""
     return json.dumps({**diagnosis.to_wire(), "unread": list(unread)}, indent=2, ensure_ascii=False)
 
 
 def as_text(diagnosis: Diagnosis, unread: Sequence[str], *, colour: bool) -> str:
-    """Return it for people: what each account has, what is wrong by object, and how many that is."""
+    """Return the diagnosis as text: permissions of each account, findings by object, and their number."""
     paint = _paint if colour else _plain
     parts = [
         *(_account(account, held, paint, bool(unread)) for account, held in diagnosis.accounts.items()),
@@ -42,7 +42,7 @@ def as_text(diagnosis: Diagnosis, unread: Sequence[str], *, colour: bool) -> str
 
 
 class _Painter:
-    """Says how a word of a meaning looks."""
+    """Paints words by their meaning."""
 
     def __init__(self, *, colour: bool) -> None:
         self._colour = colour
@@ -55,17 +55,17 @@ _paint, _plain = _Painter(colour=True), _Painter(colour=False)
 
 
 def _clean(text: str) -> str:
-    """Show what a terminal would obey or hide: the server takes names with any character."""
+    """Escape control characters: the server accepts names with any character."""
     return "".join(each if each.isprintable() or each == "\n" else f"\\u{ord(each):04x}" for each in text)
 
 
-# --- what it has, and needs ---
+# --- permissions ---
 
 
 def _account(account: Key, held: Sequence[BoundRole], paint: _Painter, is_partial: bool) -> str:
     lines = [paint("bold", _clean(f"ServiceAccount {account}"))]
     lines += [f"  has {_clean(str(holding))}" for holding in held] or [
-        f"  has nothing: no binding names it{', of those that could be read' if is_partial else ''}"
+        f"  has nothing: no binding names it{' of those that could be read' if is_partial else ''}"
     ]
     return "\n".join(lines)
 
@@ -81,16 +81,16 @@ def _needs(needs: Sequence[RequiredRule], paint: _Painter) -> Iterator[str]:
         where = f"in namespace {namespace}" if namespace else "everywhere"
         word = paint("ok", "granted") if granted_by is not None else paint("error", "missing")
         by = f", by {granted_by}" if granted_by is not None else ""
-        lines += [f"  {word}  {_told(rule)} {where}{by}" for rule in normalise(rules)]
+        lines += [f"  {word}  {_rule_text(rule)} {where}{by}" for rule in normalise(rules)]
     yield "\n".join(lines)
 
 
-def _told(rule: AccessRule) -> str:
+def _rule_text(rule: AccessRule) -> str:
     names = f" {', '.join(rule.names)}" if rule.names else ""
     return f"{', '.join(rule.verbs)} {', '.join(rule.paths or rule.qualified_resources)}{names}"
 
 
-# --- what is wrong ---
+# --- findings ---
 
 
 def _object(named: ObjectRef, findings: Sequence[Finding], paint: _Painter) -> str:
@@ -101,8 +101,8 @@ def _object(named: ObjectRef, findings: Sequence[Finding], paint: _Painter) -> s
         lines.append(f"  {paint(each.severity, each.severity)}  {each.code}")
         lines += textwrap.wrap(_clean(each.message), WIDTH, initial_indent="    ", subsequent_indent="    ")
         is_last = number + 1 == len(findings) or findings[number + 1].cure != each.cure
-        if each.cure and is_last:  # several slips in one rule have one cure
-            lines.append(paint("dim", "    cure:"))
+        if each.cure and is_last:  # several findings in one rule have one fix
+            lines.append(paint("dim", "    fix:"))
             lines += [f"      {line}" for line in _clean(each.cure).splitlines()]
     return "\n".join(lines)
 
@@ -110,12 +110,10 @@ def _object(named: ObjectRef, findings: Sequence[Finding], paint: _Painter) -> s
 def _unread(unread: Iterable[str], paint: _Painter) -> Iterator[str]:
     lines = [f"  {_clean(each)}" for each in unread]
     if lines:
-        yield "\n".join(
-            [paint("bold", "Could not be read, so what is there may be called missing, or not be told"), *lines]
-        )
+        yield "\n".join([paint("bold", "Could not be read, so findings may be missing or wrong"), *lines])
 
 
 def _sum(findings: Sequence[Finding], paint: _Painter, is_partial: bool) -> str:
     counts = {word: sum(each.severity == word for each in findings) for word in ("error", "warning", "hint")}
-    told = [paint(word, f"{count} {word}{'s' if count > 1 else ''}") for word, count in counts.items() if count]
-    return ", ".join(told) or paint("ok", "nothing found in what could be read" if is_partial else "nothing found")
+    parts = [paint(word, f"{count} {word}{'s' if count > 1 else ''}") for word, count in counts.items() if count]
+    return ", ".join(parts) or paint("ok", "nothing found in what could be read" if is_partial else "nothing found")

@@ -1,4 +1,4 @@
-"""`pyctrl run`: the controllers of a file or a module, against a cluster."""
+"""`pyctrl run`: runs the controllers of a program against a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EPILOGUE = epilogue(
 # against the cluster that kubectl uses
 pyctrl run operator.py
 
-# install its definitions first; watch two namespaces
+# install its CRDs first; watch two namespaces
 pyctrl run examples/podset --install-crds --namespace web,shop
 
 # as in a Deployment
@@ -31,8 +31,8 @@ pyctrl run examples/evc -- --storage-class fast
 """,
     {
         0: "stopped by a signal",
-        1: "could not start, failed, lost its lease, or took too long to stop",
-        130: "interrupted by Ctrl-C before it ran",
+        1: "could not start, failed, lost its Lease, or took too long to stop",
+        130: "stopped by Ctrl-C before it ran",
     },
 )
 
@@ -46,15 +46,15 @@ def run(
     *program_flags: Annotated[str, Parameter(show=False)],
     flags: RunFlags = NO_RUN_FLAGS,
     logs: LogFlags = NO_LOG_FLAGS,
-    account: ConfigFlags = NO_CONFIG_FLAGS,
+    login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Run a program against a cluster.
 
-    A program is a function whose name begins with `add_` and which adds controllers to the manager it is given; or,
-    without one, every Reconciler that declares what it reconciles, `owns` and `watches`. The function's keyword
-    arguments are flags, after `--`.
+    A program is a setup function, whose name begins with `add_` and which adds controllers to a manager. Without one,
+    it is every Reconciler that declares the kinds it reconciles, `owns` and `watches`. Keyword arguments of the setup
+    function are flags, after `--`.
 
-    Ctrl-C or SIGTERM stops it gracefully; a second one stops it at once.
+    Ctrl-C or SIGTERM stops the program gracefully, a second one immediately.
 
     Parameters
     ----------
@@ -66,5 +66,5 @@ def run(
     log_options = logs.options()
     from pyctrl.program import ProgramRunner  # here: help and completion need none of it
 
-    runner = ProgramRunner(options=flags, login=account, logs=log_options, explain=login_error)
+    runner = ProgramRunner(options=flags, login=login, logs=log_options, explain=login_error)
     return runner.run(program, bind=bind)

@@ -39,19 +39,19 @@ class RunFlags:
     strict_rbac: Annotated[
         bool,
         Parameter(
-            help="Exit if rights are missing at start, instead of waiting for them.",
+            help="Exit if permissions are missing at start, instead of waiting for them.",
         ),
     ] = False
     install_crds: Annotated[
         bool,
         Parameter(
-            help="First install the definitions of its kinds, generated from their classes.",
+            help="Install the CRDs of the program's kinds first, generated from their classes.",
         ),
     ] = False
     allow_crd_loss: Annotated[
         bool,
         Parameter(
-            help="Install a definition even if the one in the cluster loses a version or its conversion.",
+            help="Install a CRD even if the one in the cluster loses a version or its conversion.",
         ),
     ] = False
     graceful_shutdown_timeout: Annotated[
@@ -59,7 +59,7 @@ class RunFlags:
         Parameter(
             metavar="DURATION",
             converter=duration_or_none,
-            help="How long running reconciles may take to finish when it stops; 0 cancels them at once.",
+            help="How long running reconciles may take to finish on shutdown; 0 cancels them immediately.",
         ),
     ] = timedelta(seconds=30)
     blocked_loop_warning: Annotated[
@@ -75,16 +75,18 @@ class RunFlags:
         Parameter(
             group=ELECTION,
             negative_bool=NEGATABLE,
-            help="Work only while holding a Lease, so that one replica works at a time.",
+            help="Elect a leader with a Lease, so that one replica is active at a time.",
         ),
     ] = False
     leader_election_id: Annotated[
         str | None,
-        Parameter(group=ELECTION, metavar="NAME", help="The name of the Lease. Defaults to that of the program."),
+        Parameter(group=ELECTION, metavar="NAME", help="The name of the Lease. Defaults to the name of the program."),
     ] = None
     leader_election_namespace: Annotated[
         str | None,
-        Parameter(group=ELECTION, metavar="NAME", help="The namespace of the Lease. Defaults to that of the login."),
+        Parameter(
+            group=ELECTION, metavar="NAME", help="The namespace of the Lease. Defaults to the namespace of the login."
+        ),
     ] = None
     leader_elect_lease_duration: Annotated[
         timedelta,
@@ -110,7 +112,7 @@ class RunFlags:
             group=ELECTION,
             metavar="DURATION",
             converter=duration,
-            help="How long to wait between attempts.",
+            help="How long to wait between attempts to acquire or renew the Lease.",
         ),
     ] = timedelta(seconds=2)
     metrics_bind_address: Annotated[
@@ -126,7 +128,7 @@ class RunFlags:
         Parameter(
             group=SERVERS,
             negative_bool=NEGATABLE,
-            help="Serve /metrics over TLS, to users with the right to get it. Self-signed without a certificate.",
+            help="Serve /metrics over TLS, to users with permission to get it. Self-signed without a certificate.",
         ),
     ] = None
     metrics_cert_dir: Annotated[
@@ -155,7 +157,7 @@ class RunFlags:
             group=WEBHOOKS,
             metavar="PORT",
             validator=Number(gte=0, lte=65535),
-            help="The port of the webhooks. Defaults to what the program says, or 9443.",
+            help="The port of the webhooks. Defaults to the port that the program sets, or 9443.",
         ),
     ] = None
     webhook_cert_dir: Annotated[
@@ -164,7 +166,7 @@ class RunFlags:
             name=("--webhook-cert-dir", "--webhook-cert-path"),
             group=WEBHOOKS,
             metavar="DIR",
-            help="The directory of tls.crt and tls.key for the webhooks. Defaults to what the program says.",
+            help="The directory of tls.crt and tls.key for the webhooks. Defaults to the one that the program sets.",
         ),
     ] = None
     webhook_service: Annotated[
@@ -180,7 +182,7 @@ class RunFlags:
         Parameter(
             group=WEBHOOKS,
             metavar="NAME",
-            help="The webhook configurations to put that certificate's CA into. Defaults to the Service's name.",
+            help="The webhook configurations to inject the CA into. Defaults to the name of the Service.",
         ),
     ] = None
 

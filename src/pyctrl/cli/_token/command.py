@@ -1,4 +1,4 @@
-"""`pyctrl token`: a token of a service account, alone on stdout."""
+"""`pyctrl token`: prints a token of a service account."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._durations import duration
 from pyctrl.cli._shared_flags import OutputWithYaml
+
+__all__ = ["app"]
 
 EPILOGUE = epilogue(
     """\
@@ -43,24 +45,24 @@ def token(
 ) -> None:
     """Print a service account token.
 
-    Prints the token and nothing else, and stores it nowhere. Whoever has it is that account until it expires. Needs the
-    right to create `serviceaccounts/token`. For your own token: `pyctrl whoami --print token`.
+    Prints only the token, and stores it nowhere. Anyone who has it can act as that account until it expires. Needs the
+    permission to create `serviceaccounts/token`. For your own token: `pyctrl whoami --print token`.
 
     Parameters
     ----------
     name
         The service account: `NAME` or `NAMESPACE:NAME`.
     duration
-        How long the token should be valid, at least 10m. Defaults to the server's choice, usually 1h. The server may
-        shorten it, which is reported on stderr.
+        How long the token is valid, at least 10m. Defaults to the server's choice, usually 1h. A note on stderr
+        says if the server shortens it.
     audience
-        Who may accept the token. Defaults to the API server. May be repeated.
+        The audience of the token. Defaults to the API server. May be repeated.
     bound_object_kind
-        Bind the token to an object of this kind: it ends with the object.
+        Bind the token to an object of this kind; it becomes invalid when the object is deleted.
     bound_object_name
         The name of that object.
     bound_object_uid
-        The uid of that object, to accept no other of its name.
+        The uid of that object, so that another object of the same name is not accepted.
     """
     from pyctrl.cli._token.token_request import TokenOptions  # here: help and completion need none of it
 

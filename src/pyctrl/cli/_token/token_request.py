@@ -1,4 +1,4 @@
-"""Tokens of service accounts: asked for, and what to say when there is none to be had."""
+"""TokenRequests for service accounts, and their error messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from pyctrl.errors import ApiError, CommandFailed, Forbidden, NotFound
 from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.rbac import remedy
 
-_SHOWN = 10  # accounts named in an error: what fits into a sentence
+__all__ = ["TokenOptions", "account_key"]
+
+_SHOWN = 10  # service accounts listed in an error
 _USER = "system:serviceaccount:"
-_SLACK = timedelta(seconds=30)  # between this clock and the server's
+_SLACK = timedelta(seconds=30)  # allowed difference between the local and the server's clock
 
 
 def account_key(text: str, namespace: str) -> Key:
-    """Read ``NAME``, ``NAMESPACE:NAME`` or the name of the account's user."""
+    """Parse ``NAME``, ``NAMESPACE:NAME`` or the user name of a service account."""
     first, colon, second = text.removeprefix(_USER).partition(":")
     key = Key(first, second) if colon else Key(namespace, first)
     if not key.name or not key.namespace or ":" in key.name or "/" in text:
@@ -34,7 +36,7 @@ def account_key(text: str, namespace: str) -> Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenOptions:
-    """The token that is asked for."""
+    """The options of a token to request."""
 
     account: str
     duration: timedelta | None = None
@@ -44,12 +46,12 @@ class TokenOptions:
     bound_uid: str | None = None
 
     async def get(self, client: Client, config: Config) -> tuple[Key, ServiceAccountToken]:
-        """Ask for it.
+        """Request the token.
 
         Raises:
-            CommandFailed: there is no such account, and says which ones there are; or it may not be asked for, and
-                says what grants that.
-            ApiError: the server refuses for another reason.
+            CommandFailed: the account does not exist, or the permission is missing; the message lists the accounts of
+                the namespace, or how to grant the permission.
+            ApiError: the server rejects the request for another reason.
         """
         key, bound_to = account_key(self.account, config.namespace), self._bound_to()
         seconds = math.ceil(self.duration.total_seconds()) if self.duration else None
@@ -58,7 +60,7 @@ class TokenOptions:
                 client, key, audiences=self.audiences, expiration_seconds=seconds, bound_to=bound_to
             )
         except NotFound as error:
-            if error.details.get("kind") not in {"serviceaccounts", "namespaces"}:  # what it is to be bound to
+            if error.details.get("kind") not in {"serviceaccounts", "namespaces"}:  # the object to bind it to
                 raise
             raise CommandFailed(await _missing(client, key)) from error
         except Forbidden as error:
@@ -67,20 +69,20 @@ class TokenOptions:
         return key, token
 
     def shown(self, got: tuple[Key, ServiceAccountToken], output: Literal["text", "json", "yaml"]) -> str:
-        """Write it in a form."""
+        """Return the token in an output format."""
         key, token = got
         if output == "text":
             return token.token
         if output == "json":
             return json.dumps(self._to_wire(key, token), indent=2)
-        import yaml  # here: only who wants YAML waits for it
+        import yaml  # here: a slow import, for YAML only
 
         return str(yaml.safe_dump(self._to_wire(key, token), sort_keys=False)).rstrip()
 
     def _bound_to(self) -> Mapping[str, str] | None:
         if self.bound_kind is None or self.bound_name is None:
             if self.bound_kind or self.bound_name or self.bound_uid:
-                raise CommandFailed("a token is bound with --bound-object-kind and --bound-object-name, both of them")
+                raise CommandFailed("--bound-object-kind and --bound-object-name must be set together")
             return None
         uid = {"uid": self.bound_uid} if self.bound_uid else {}
         return {"apiVersion": "v1", "kind": self.bound_kind, "name": self.bound_name, **uid}
@@ -89,7 +91,7 @@ class TokenOptions:
         left = token.expires_at - _clock.now()
         if self.duration and left + _SLACK < self.duration:
             asked, given = shown_duration(self.duration), shown_duration(left)
-            print(f"pyctrl: {asked} was asked for, the server gives {given}", file=sys.stderr)
+            print(f"pyctrl: requested {asked}, but the server granted {given}", file=sys.stderr)
 
     def _to_wire(self, key: Key, token: ServiceAccountToken) -> dict[str, Any]:
         bound_to = self._bound_to()
@@ -104,23 +106,23 @@ class TokenOptions:
 
 
 def _refused(error: Forbidden, key: Key) -> str:
-    """Say what lets this user make tokens of this account and of no other."""
+    """Return the error with the commands that grant tokens of this account only."""
     if error.verb != "create" or not error.user:
         return str(error)
     rule = AccessRule(verbs=("create",), groups=("",), resources=("serviceaccounts/token",), names=(key.name,))
-    told = remedy(rule, key.namespace, user=error.user, name=f"{key.name}-token")
-    return "\n  ".join([f"{error.message}. Who may grant it does so with:", *told.commands])
+    fix = remedy(rule, key.namespace, user=error.user, name=f"{key.name}-token")
+    return "\n  ".join([f"{error.message}. An administrator grants it with:", *fix.commands])
 
 
 async def _missing(client: Client, key: Key) -> str:
-    """Say that an account is not there, which ones are, and how to make it."""
-    said = f"there is no service account {key.name!r} in the namespace {key.namespace!r}"
+    """Return the error for a missing account, with the existing ones, and how to create it."""
+    message = f"no service account {key.name!r} in the namespace {key.namespace!r}"
     make = f"Create it: kubectl create serviceaccount {key.name} -n {key.namespace}"
     try:
         names = [account.metadata.name for account in await client.list(ServiceAccount, namespace=key.namespace)]
         if not names and await client.find(Namespace, Key("", key.namespace)) is None:
-            return f"there is no namespace {key.namespace!r}. Create it: kubectl create namespace {key.namespace}"
-    except ApiError:  # may not look; the answer is worth having without
-        return f"{said}. {make}"
+            return f"no namespace {key.namespace!r}. Create it: kubectl create namespace {key.namespace}"
+    except ApiError:  # listing is forbidden; the error is useful without the list
+        return f"{message}. {make}"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{said}, which has {', '.join(names[:_SHOWN]) or 'none'}{more}. {make}"
+    return f"{message}, which has {', '.join(names[:_SHOWN]) or 'none'}{more}. {make}"

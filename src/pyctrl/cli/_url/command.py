@@ -1,4 +1,4 @@
-"""`pyctrl url`: where a kind or an object is, and a curl line that gets it."""
+"""`pyctrl url`: the URL of a kind or an object, and a curl command for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import OUTPUT
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 # the claims of this namespace, and one of them
 pyctrl url ephemeralvolumeclaims
 pyctrl url evc my-claim
 
-# can the service account jenkins list them? ask as jenkins
+# list them as the service account jenkins
 eval "$(pyctrl url evc -o curl --account jenkins)"
 
 # watch the deployments of all namespaces
@@ -50,16 +52,16 @@ def url(
 ) -> None:
     """Print the URL of a kind or object, and a curl command.
 
-    Prints three lines: the path, the URL, and a curl command for bash or zsh. No secret is printed: the command reads
-    the token or key when it runs. The object need not exist. If several groups have a kind of this name, the first is
-    taken, as kubectl does, and the others are named on stderr.
+    Prints three lines: the path, the URL, and a curl command for bash or zsh. The command reads the token or key when
+    it runs, so no secret is printed. The object need not exist. If several groups have a kind of this name, the first
+    one is used, as in kubectl, and the others are listed on stderr.
 
     Parameters
     ----------
     kind
         A plural, singular, kind or short name, such as `evc`, `deployments.apps` or `deployments.v1.apps`.
     name
-        The name of an object. Without it, the list.
+        The name of an object. Defaults to the list.
     all_namespaces
         The list of all namespaces.
     subresource
@@ -67,11 +69,11 @@ def url(
     watch
         Watch for changes.
     account
-        Let the curl command log in as this service account, `NAME` or `NAMESPACE:NAME`, with a token made as it runs.
+        Make the curl command log in as this service account, `NAME` or `NAMESPACE:NAME`, with a token that it requests.
     show_secrets
-        Write the token into the curl command. Whoever sees it can log in with it.
+        Write the token into the curl command. Anyone who sees it can log in with it.
     output
-        Print only one of the three, or all as JSON.
+        Print only one of the three lines, or all as JSON.
     """
     from pyctrl.cli._url.resource_url import UrlOptions  # here: help and completion need none of it
 

@@ -1,4 +1,4 @@
-"""curl lines that do what a login does, without a secret in them: what is secret is read when the line runs."""
+"""curl commands that use a login, without secrets in them: the commands read them when they run."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from pyctrl.cli._credential import AuthInfo, Part, auth_info_of
 from pyctrl.cli._token.token_request import account_key
 from pyctrl.client import BasicAuth, Client, ClientCertificate, Config, Pem, TokenFile, create_token
 
+__all__ = ["CurlCommand"]
+
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy")  # which curl reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurlCommand:
-    """Writes curl lines for a login, for bash and zsh.
+    """Builds curl commands for a login, for bash and zsh.
 
-    What the login has in files is named; what it has elsewhere is printed by `pyctrl` while the line runs: in
-    ``<(…)``, which is a file to curl, and in ``$(…)``.
+    Certificates and tokens in files are named by path. `pyctrl` prints the others while the command runs, in ``<(…)``,
+    which curl reads as a file, and in ``$(…)``.
 
     Args:
-        login: the flags, which `pyctrl` is given in the line too.
-        config: what they came to.
+        login: the flags, which `pyctrl` gets in the command, too.
+        config: the login.
         account: the service account to log in as instead.
-        show_secrets: write the token into the line.
+        show_secrets: whether to write the token into the command.
     """
 
     login: ClientFlags
@@ -39,7 +41,7 @@ class CurlCommand:
     show_secrets: bool = False
 
     async def line(self, address: str, client: Client, *, streams: bool = False) -> str:
-        """Return the line for a path of the server; one that streams shows each line as it comes."""
+        """Return the command for a path of the server. A streaming command prints each line immediately."""
         words = ["curl", "-sSN" if streams else "-sS", *self._tls(), *self._proxy(), *(await self._login(client))]
         return " ".join([*words, shlex.quote(f"{self._root()}{address}")])
 
@@ -47,7 +49,7 @@ class CurlCommand:
         name = self.config.tls.server_name
         if not name or not self._is_https():
             return self.config.server
-        # To curl the name that is verified is the one in the URL; where that is to be found says --connect-to.
+        # curl verifies the name in the URL; --connect-to has the address to connect to.
         parts = urlsplit(self.config.server)
         return parts._replace(netloc=f"{name}:{parts.port or 443}").geturl()
 
@@ -72,7 +74,9 @@ class CurlCommand:
             if any(os.environ.get(name) for name in _PROXIES):
                 yield "--noproxy '*'"
         elif "@" in urlsplit(self.config.proxy).netloc and not self.show_secrets:
-            print("pyctrl: the proxy's password is left out of the line; curl reads HTTPS_PROXY", file=sys.stderr)
+            print(
+                "pyctrl: the password of the proxy is left out of the command; curl reads HTTPS_PROXY", file=sys.stderr
+            )
         else:
             yield f"--proxy {shlex.quote(self.config.proxy)}"
 
@@ -116,7 +120,7 @@ class CurlCommand:
         return f"<({self._pyctrl('whoami', '--print', part)})"
 
     def _pyctrl(self, *words: str) -> str:
-        """Return a command that logs in as this one does."""
+        """Return a pyctrl command with the same login."""
         program = "pyctrl" if shutil.which("pyctrl") else f"{shlex.quote(sys.executable)} -m pyctrl"
         kubeconfig = ("--kubeconfig", str(self.login.kubeconfig.absolute())) if self.login.kubeconfig else ()
         context = ("--context", self.login.context) if self.login.context else ()
@@ -124,7 +128,7 @@ class CurlCommand:
 
 
 def _bearer(token: str) -> str:
-    """Return the header; in double quotes, for what the shell is to put in."""
+    """Return the header in double quotes, for substitutions of the shell."""
     return f'-H "Authorization: Bearer {token}"'
 
 

@@ -1,4 +1,4 @@
-"""`pyctrl validate`: what the API server would say of objects in files, without one."""
+"""`pyctrl validate`: offline validation of objects in files, as in the API server."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from cyclopts import Parameter
 from pyctrl.cli._command_line import MISUSE, CommandLine, epilogue
 from pyctrl.cli._shared_flags import KINDS, Definitions, Output, Programs, refuse_options
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
-# samples against the definitions in config/crd/bases
+# samples against the CRDs in config/crd/bases
 pyctrl validate config/samples/
 
 # against the classes of a program
 pyctrl validate podset.yaml --types examples.podset.podset
 
-# a rendered chart, against definitions from a file
+# a rendered chart, against CRDs from a file
 helm template mine/ | pyctrl validate - --crd cert-manager-crds.yaml
 
 # annotate a pull request on GitHub
 pyctrl validate config/ -o json | jq -r '.objects[] | .file as $file | .problems[]
   | "::error file=\\($file),line=\\(.line),col=\\(.column)::\\(.message)"'
 """,
-    {0: "all objects are valid", 1: "some object is invalid", 2: f"a file could not be read, or {MISUSE}"},
+    {0: "all objects are valid", 1: "an object is invalid", 2: f"a file could not be read, or {MISUSE}"},
 )
 
 app = CommandLine("validate", help_epilogue=EPILOGUE)
@@ -47,12 +49,12 @@ def validate(
 
     Runs the API server's own validation, as `kubectl apply --dry-run=server` does, without a cluster: unknown and
     duplicate fields, types, bounds, patterns, list types, validation rules (with `pyctrl-runtime[cel]`), and the rules
-    of built-in kinds. Defaults are applied first. All problems are reported, also where the server stops at the first.
+    of built-in kinds. Defaults are applied first. Reports all problems, even where the server stops at the first one.
 
     Parameters
     ----------
     files
-        YAML or JSON files, directories, or `-` for stdin. Definitions among them are used, too.
+        YAML or JSON files, directories, or `-` for stdin. CRDs among them are used, too.
     ignore_unknown
         Skip objects of unknown kinds instead of reporting them.
     """

@@ -1,4 +1,4 @@
-"""Validate the objects of files, and print what is wrong."""
+"""Validation of the objects of files, and its report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["validate"]
 
 T = TypeVar("T")
 
-_TOOLS = ("kustomize.config.k8s.io/",)  # files that are no objects of a cluster, and lie among them
+_TOOLS = ("kustomize.config.k8s.io/",)  # documents of tools, which are not objects of a cluster
 
 RULES_SKIPPED = "validation rules (CEL) were not checked: pip install 'pyctrl-runtime[cel]'"
 
@@ -42,7 +42,7 @@ class _ValidatedObject:
 
     @property
     def code(self) -> int:
-        """Give the exit code."""
+        """Return the exit code."""
         return MISUSED if self.unread else int(any(not verdict.is_valid for verdict in self.verdicts))
 
 
@@ -54,7 +54,7 @@ def validate(
     ignore_unknown: bool,
     output: str,
 ) -> int:
-    """Print what is wrong with the objects of files; give the exit code."""
+    """Print the problems of the objects of files; return the exit code."""
     judged = asyncio.run(
         _validate_object(files, definitions, programs, ignore_unknown=ignore_unknown, quiet=output == "json")
     )
@@ -69,11 +69,11 @@ async def _validate_object(
     files: Sequence[Path], definitions: Sequence[Path], programs: Sequence[str], *, ignore_unknown: bool, quiet: bool
 ) -> _ValidatedObject:
     judged, validator = _ValidatedObject(), ManifestValidator()
-    with Progress("files to be read", quiet=quiet):
+    with Progress("files to read", quiet=quiet):
         given = [each async for each in _one_by_one(_read(files, judged.unread))]
     _learn(validator, given, files, definitions, programs, judged)
     objects = [each for each in given if not is_definition(each) and not _is_of_a_tool(each)]
-    with Progress(f"{len(objects)} objects to be validated", quiet=quiet):
+    with Progress(f"{len(objects)} objects to validate", quiet=quiet):
         async for each in _one_by_one(objects):
             verdict = validator.validate(each)
             if verdict.is_unknown and ignore_unknown:
@@ -85,7 +85,7 @@ async def _validate_object(
 
 
 async def _one_by_one(things: Iterable[T]) -> AsyncIterator[T]:
-    """Yield things, with a turn between them for who tells that it takes a while."""
+    """Yield items, and yield to the event loop between them, for the progress."""
     for each in things:
         yield each
         await asyncio.sleep(0)
@@ -99,7 +99,7 @@ def _learn(
     programs: Sequence[str],
     judged: _ValidatedObject,
 ) -> None:
-    """Make all definitions known, and judge those that are among the objects."""
+    """Define all CRDs, and validate those that are among the objects."""
     known = list(_read(definitions or definitions_beside(files), judged.unread))
     own = {str(file) for path in files for file in _below(path)}
     _define(validator, (each for each in known if is_definition(each) and each.source not in own), judged)
@@ -116,13 +116,13 @@ def _is_of_a_tool(document: Document) -> bool:
 
 
 def _define(validator: ManifestValidator, documents: Iterable[Document], judged: _ValidatedObject) -> None:
-    """Make definitions known that nobody asked to be validated; they are told of when something is wrong with them."""
+    """Define CRDs that are not among the objects; they are reported only if they are invalid."""
     verdicts = [validator.define(document) for document in documents]
     judged.verdicts += [verdict for verdict in verdicts if not verdict.is_valid]
 
 
 def _read(paths: Iterable[Path], unread: list[str]) -> Iterator[Document]:
-    """Give the objects of files; what cannot be read is noted, and the rest is read."""
+    """Return the objects of files, and record files that cannot be read."""
     for path in paths:
         try:
             for file in files_of(path):
@@ -147,7 +147,7 @@ def _below(path: Path) -> list[Path]:
 
 
 def _documents(definitions: Iterable[Mapping[str, Any]], source: str) -> list[Document]:
-    """Give the definitions of classes as if they were written in a file."""
+    """Return the CRDs of classes as documents of a file."""
     texts = [json.dumps(definition).encode() for definition in definitions]
     return [document for text in texts for document in read_manifest_objects(text, source)]
 
@@ -158,17 +158,17 @@ def _folder(file: Path) -> Path:
     return file.resolve() if file.is_dir() else file.resolve().parent
 
 
-# -- what is printed -------------------------------------------------------------------------------------------------
+# -- output -------------------------------------------------------------------------------------------------
 
 
 def _as_json(judged: _ValidatedObject) -> str:
-    told = {
+    result = {
         "objects": [verdict.to_wire() for verdict in judged.verdicts],
         "unread": judged.unread,
         "passedOver": judged.passed_over,
         "rulesSkipped": judged.skips_rules,
     }
-    return json.dumps(told, indent=2, ensure_ascii=False)
+    return json.dumps(result, indent=2, ensure_ascii=False)
 
 
 def _as_text(judged: _ValidatedObject, *, colour: bool) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _as_text(judged: _ValidatedObject, *, colour: bool) -> Iterator[str]:
             yield f"{bold}{source}:{problem.line}:{problem.column}:{plain} {problem}"
         for warning in verdict.warnings:
             yield f"{bold}{source}:{start.line}:{start.column}:{plain} {yellow}warning:{plain} {warning}"
-    yield from (f"{red}not understood:{plain} {each}" for each in judged.unread)
+    yield from (f"{red}unreadable:{plain} {each}" for each in judged.unread)
     if judged.skips_rules:
         yield f"{yellow}warning:{plain} {RULES_SKIPPED}"
     yield _sum(judged)
@@ -189,7 +189,7 @@ def _sum(judged: _ValidatedObject) -> str:
     count, invalid = len(judged.verdicts), sum(not verdict.is_valid for verdict in judged.verdicts)
     parts = [f"{count} object{'' if count == 1 else 's'}, {invalid or 'none'} invalid"]
     if judged.passed_over:
-        parts.append(f"{judged.passed_over} of unknown kinds passed over")
+        parts.append(f"{judged.passed_over} of unknown kinds skipped")
     if judged.unread:
-        parts.append(f"{len(judged.unread)} not understood")
+        parts.append(f"{len(judged.unread)} unreadable")
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""`pyctrl whoami`: which login is used, and who the server takes it for."""
+"""`pyctrl whoami`: the login that is used, and the user that the server sees."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._shared_flags import OUTPUT, OutputWithYaml
 
+__all__ = ["app"]
+
 EPILOGUE = epilogue(
     """\
 pyctrl whoami
 
-# what would a service account be?
+# the user of a service account
 pyctrl whoami --as system:serviceaccount:default:jenkins
 
 # in scripts
 pyctrl whoami -o json | jq -r .user.username
 curl -H "Authorization: Bearer $(pyctrl whoami --print token)" "$(pyctrl url pods -o url)"
 """,
-    {0: "the server knows who this is", 1: "no login, no answer, or the server does not know who this is"},
+    {0: "the server accepts the login", 1: "no login, no answer, or the server rejects the login"},
 )
 
 app = CommandLine("whoami", help_epilogue=EPILOGUE)
@@ -36,14 +38,15 @@ def whoami(
     ] = None,
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> None:
-    """Show which login is used, and as whom.
+    """Show the login that is used, and its user.
 
-    On failure the message lists each source of a login that was tried, and what to do.
+    If it fails, the message lists each source of a login that was tried, and what to do.
 
     Parameters
     ----------
     print_part
-        Print only this part of the login, secret or not, without asking the server. Runs the login plugin if needed.
+        Print only this part of the login, even if it is secret, without contacting the server. Runs the login plugin if
+        needed.
     """
     if print_part is not None:
         import asyncio  # here and below: help and completion need none of it

@@ -1,4 +1,4 @@
-"""Who somebody is to a server, and how they came to be that: collected, and written for people and for programs."""
+"""Identity of a login: its user on the server, its credentials and source, as text, JSON or YAML."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from pyctrl.client import Client, Config, Impersonation
 from pyctrl.errors import Forbidden, UnknownKind
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
 
+__all__ = ["identify", "shown"]
+
 Output = Literal["text", "json", "yaml"]
 
-_LABEL = 13  # columns for the longest, "passed over", and two blanks
+_LABEL = 13  # columns for the longest label, "skipped", and two blanks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInfo:
-    """A user as the server sees them; ``note`` says what it would not tell, and why."""
+    """A user as the server sees it. ``note`` says which fields are unknown, and why."""
 
     username: str = ""
     uid: str = ""
@@ -28,7 +30,7 @@ class UserInfo:
     note: str = ""
 
     def to_wire(self) -> dict[str, Any]:
-        """Return what is known, for JSON and YAML."""
+        """Return the known fields, for JSON and YAML."""
         fields = {
             "username": self.username,
             "uid": self.uid,
@@ -41,14 +43,14 @@ class UserInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginIdentity:
-    """A login, and the user that the server takes it for."""
+    """A login, and its user on the server."""
 
     user: UserInfo
     config: Config
     credentials: Sequence[Credential]
 
     def to_wire(self) -> dict[str, Any]:
-        """Return all of it, for JSON and YAML."""
+        """Return all fields, for JSON and YAML."""
         config = self.config
         passed_over = [{"source": source, "reason": reason} for source, reason in config.passed_over]
         wire: dict[str, Any] = {
@@ -63,21 +65,21 @@ class LoginIdentity:
 
 
 async def identify(client: Client, config: Config) -> LoginIdentity:
-    """Ask the server who it takes a login for.
+    """Request the user of a login from the server.
 
     Raises:
-        Unauthorized: it does not know.
+        Unauthorized: the server rejects the login.
     """
     credentials = (await auth_info_of(config)).credentials
     return LoginIdentity(user=await _ask(client, credentials), config=config, credentials=credentials)
 
 
 def shown(identity: LoginIdentity, output: Output) -> str:
-    """Write an identity in a form."""
+    """Return an identity in an output format."""
     if output == "json":
         return json.dumps(identity.to_wire(), indent=2, ensure_ascii=False)
     if output == "yaml":
-        import yaml  # here: only who wants YAML waits for it
+        import yaml  # here: a slow import, for YAML only
 
         return str(yaml.safe_dump(identity.to_wire(), sort_keys=False, allow_unicode=True)).rstrip()
     return "\n".join(f"{label:{_LABEL}}{text}" for label, text in _lines(identity))
@@ -85,20 +87,18 @@ def shown(identity: LoginIdentity, output: Output) -> str:
 
 async def _ask(client: Client, credentials: Sequence[Credential]) -> UserInfo:
     try:
-        told = (await client.create(SelfSubjectReview())).status.user_info
-    except Forbidden as refused:  # whose sentence names the user; system:basic-user is who may ask
-        return UserInfo(
-            username=refused.user, note="as the refusal says; it may not ask for more (no system:basic-user)"
-        )
+        user = (await client.create(SelfSubjectReview())).status.user_info
+    except Forbidden as refused:  # the message names the user; system:basic-user grants the request
+        return UserInfo(username=refused.user, note="from the error message; more needs system:basic-user")
     except UnknownKind:
         subject = next((each.subject for each in credentials if each.subject), "")
-        where = "as the credential says; " if subject else ""
-        return UserInfo(username=subject, note=f"{where}this server does not tell: SelfSubjectReview came with 1.28")
-    return UserInfo(username=told.username or "", uid=told.uid or "", groups=told.groups, extra=told.extra)
+        where = "from the credential; " if subject else ""
+        return UserInfo(username=subject, note=f"{where}this server has no SelfSubjectReview, which came with 1.28")
+    return UserInfo(username=user.username or "", uid=user.uid or "", groups=user.groups, extra=user.extra)
 
 
 def _lines(identity: LoginIdentity) -> Iterator[tuple[str, str]]:
-    """Give label and text of each line; a label stands once, before the first of its lines."""
+    """Return label and text of each line. Only the first line of a label has it."""
     user, config = identity.user, identity.config
     yield "user", f"{user.username or 'unknown'} ({user.note})" if user.note else user.username
     if user.uid:
@@ -110,8 +110,8 @@ def _lines(identity: LoginIdentity) -> Iterator[tuple[str, str]]:
     yield "tls", _tls(config)
     yield "namespace", config.namespace
     yield "login", config.source
-    yield from _listed("passed over", [f"{source}: {why}" for source, why in config.passed_over])
-    yield from _listed("sent", [str(each) for each in identity.credentials] or ["nothing: no token, no certificate"])
+    yield from _listed("skipped", [f"{source}: {why}" for source, why in config.passed_over])
+    yield from _listed("sent", [str(each) for each in identity.credentials] or ["no token, no certificate"])
 
 
 def _listed(label: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -121,10 +121,10 @@ def _listed(label: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _tls(config: Config) -> str:
     if not config.server.startswith("https:"):
-        return "none: whoever is on the way can read and change everything"
+        return "none: anyone on the network can read and change everything"
     if config.tls.insecure:
-        return "not verified: whoever is on the way can play the server (insecure-skip-tls-verify)"
-    authority = config.tls.ca.origin if config.tls.ca else "the authorities of this system"
+        return "not verified: anyone on the network can impersonate the server (insecure-skip-tls-verify)"
+    authority = config.tls.ca.origin if config.tls.ca else "the CAs of this system"
     name = f", as {config.tls.server_name}" if config.tls.server_name else ""
     return f"verified by {authority}{name}"
 

@@ -1,4 +1,4 @@
-"""`pyctrl apiserver` from the outside: what it prints, what it serves, how it ends."""
+"""Tests of `pyctrl apiserver` as a process: output, requests, exit codes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_authority_is_kept(tmp_path: Path) -> None:
 
 
 def test_users_objects_and_a_log_of_who_did_what(tmp_path: Path, tokens: Path) -> None:
-    """Tokens are users, what is loaded is there when it is ready, and the audit log has each request."""
+    """Tokens authenticate users, objects are loaded before it is ready, and each request is audited."""
     crds, audit, kubeconfig = tmp_path / "crds", tmp_path / "audit.log", tmp_path / "kubeconfig"
     crds.mkdir()
     (crds / "a.yaml").write_text(WIDGET + "\n---\n" + NAMESPACE)
@@ -90,7 +90,7 @@ def test_users_objects_and_a_log_of_who_did_what(tmp_path: Path, tokens: Path) -
 
 
 def test_kubectl_reaches_it(tmp_path: Path) -> None:
-    """A kubectl that is on PATH gets what there is with the kubeconfig that was written."""
+    """kubectl can use the kubeconfig."""
     kubectl = shutil.which("kubectl") or str(_stand_in(tmp_path))
     kubeconfig = tmp_path / "kubeconfig"
     with apiserver("--kubeconfig-out", kubeconfig, "--no-controllers", "--no-kubelet"):
@@ -106,14 +106,14 @@ def test_kubectl_reaches_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("mode", "codes"), [([], (200, 403)), (["--authorization-mode", "AlwaysAllow"], (200, 200))])
 def test_users_may_what_roles_let_them(tokens: Path, mode: list[str], codes: tuple[int, int]) -> None:
-    """With a token file roles and bindings decide; AlwaysAllow lets everybody in who has a token."""
+    """With a token file RBAC decides; AlwaysAllow admits every valid token."""
     with apiserver(*ALONE, "--token-auth-file", tokens, *mode) as served:
         asked = [served.ask("GET", "/api/v1/pods", token=token)[0] for token in ("admin-token", "plain-token")]
         assert tuple(asked) == codes
 
 
 def test_roles_without_a_token_file(tmp_path: Path) -> None:
-    """With RBAC and nobody known but the kubeconfig's administrator, everybody else is anonymous."""
+    """With RBAC and no token file, all clients but the kubeconfig's administrator are anonymous."""
     kubeconfig = tmp_path / "kubeconfig"
     with apiserver(*ALONE, "--authorization-mode", "RBAC", "--kubeconfig-out", kubeconfig) as served:
         token = yaml.safe_load(kubeconfig.read_text())["users"][0]["user"]["token"]
@@ -142,7 +142,7 @@ def webhook(file: Path, **cluster: str) -> Path:
 
 
 def test_webhooks_are_asked_about_users(tmp_path: Path) -> None:
-    """The flags and files are kube-apiserver's: unknown tokens are shown to one, another is asked who may."""
+    """Authentication and authorization webhooks have kube-apiserver's flags and files."""
     authority = tmp_path / "ca.crt"
     authority.write_bytes(CertificateAuthority.new().certificate)
     file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a", **{"certificate-authority": "ca.crt"})
@@ -159,14 +159,14 @@ def test_webhooks_are_asked_about_users(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (None, "No such file or directory"),
-        ("a: b: c", "a kubeconfig was expected, whose current context names a cluster that is the webhook"),
-        ("{}", "a kubeconfig was expected"),
-        ("[" * 60_000, "a kubeconfig was expected"),
-        ('{"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "gone"}}]}', "kubeconfig was exp"),
+        ("a: b: c", "expected a kubeconfig whose current context names a cluster with the webhook"),
+        ("{}", "expected a kubeconfig"),
+        ("[" * 60_000, "expected a kubeconfig"),
+        ('{"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "gone"}}]}', "expected a kube"),
     ],
 )
 def test_a_file_of_a_webhook_that_is_none(run: Run, tmp_path: Path, content: str | None, said: str) -> None:
-    """One line names the flag and the file, and says what was expected."""
+    """The error is one line with the flag, the file and what was expected."""
     file = tmp_path / "webhook"
     if content is not None:
         file.write_text(content)
@@ -219,16 +219,16 @@ def test_it_is_ready_within_a_second_of_work() -> None:
 
 
 def test_a_port_that_is_taken(run: Run) -> None:
-    """One line says that the port is taken, and what to do."""
+    """The error is one line that says that the port is in use, and what to do."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = run("apiserver", *ALONE, "--port", str(port))
     assert (told.code, told.out) == (1, "")
-    assert told.err == f"pyctrl: 127.0.0.1 port {port} is taken by another program; --port 0 takes a free one\n"
+    assert told.err == f"pyctrl: 127.0.0.1 port {port} is in use by another program; --port 0 picks a free one\n"
 
 
 def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -> None:
-    """A file that this command did not write stays as it is, until it is told to replace it; its own is replaced."""
+    """Files of other programs are replaced only with --force; its own file always."""
     kubeconfig = tmp_path / "config"
     kubeconfig.write_text("precious: yes\n")
     told = run("apiserver", *ALONE, "--kubeconfig-out", kubeconfig)
@@ -258,7 +258,7 @@ def test_a_kubeconfig_is_written_to_a_device_as_it_is() -> None:
         ("a: b: c", "m.yaml: yaml: mapping values are not allowed in this context"),
         ("a: 1\n", "m.yaml, document 1: the object has no apiVersion"),
         ("{apiVersion: v1, kind: ConfigMap}\n", "m.yaml, document 1: the ConfigMap has no metadata.name"),
-        ("---\n- 1\n", "m.yaml, document 1: an object was expected, with apiVersion and kind; found list"),
+        ("---\n- 1\n", "m.yaml, document 1: expected an object with apiVersion and kind; found list"),
         (
             "---\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: A_}}\n",
             "m.yaml, document 2 (ConfigMap default/A_): ",
@@ -282,18 +282,18 @@ def test_what_cannot_be_loaded_is_told_with_its_place(run: Run, tmp_path: Path, 
         (["--token-auth-file", "no-such-file"], "--token-auth-file no-such-file: No such file or directory"),
         (["--audit", "no/such/file"], "--audit no/such/file: No such file or directory"),
         (["--kubeconfig-out", "/"], "--kubeconfig-out /: Is a directory"),
-        (["--bind-address", "192.0.2.1"], "cannot listen at 192.0.2.1 port 0"),
+        (["--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1 port 0"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(run: Run, flags: list[str], message: str) -> None:
-    """What a flag names and is not there is told with the flag."""
+    """The error for a missing file names the flag."""
     told = run("apiserver", *ALONE, *flags)
     errors = [line for line in told.err.splitlines() if not line.startswith("warning: ")]
     assert (told.code, told.out, len(errors)) == (1, "", 1)
     assert message in told.err
 
 
-OPEN, CLEAR = "everybody who reaches it is an administrator", "tokens and Secrets are sent unencrypted"
+OPEN, CLEAR = "every client is an administrator", "tokens and Secrets are sent unencrypted"
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ OPEN, CLEAR = "everybody who reaches it is an administrator", "tokens and Secret
     ],
 )
 def test_an_address_that_others_reach_is_warned_of(run: Run, flags: list[str], risks: str) -> None:
-    """One line on stderr says what others could do there, before anything is served."""
+    """A warning on stderr describes the risks before anything is served."""
     told = run("apiserver", *flags, "--audit", "no/such/file")  # which ends it
     warnings = [line for line in told.err.splitlines() if line.startswith("warning: ")]
     cure = "use a loopback address, or --token-auth-file without --insecure-http"
@@ -326,7 +326,7 @@ def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> Non
 
 
 def test_without_cryptography_the_way_out_is_told() -> None:
-    """Without the package for certificates one line says what to install, and how to do without."""
+    """Without cryptography, the error says what to install, and the alternative."""
     code = "import sys; sys.modules['cryptography'] = None; from pyctrl.cli import main; sys.exit(main(['apiserver']))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1)

@@ -77,7 +77,7 @@ BOMB = "\n".join(
     ids=["not UTF-8", "nested objects", "nested lists", "zeros", "a YAML bomb", "a YAML abyss", "rubbish protobuf"],
 )
 def test_bodies_that_are_no_objects(served: Served, body: bytes, media: str, codes: set[int]) -> None:
-    """What is no object is refused as the client's mistake, and the server goes on."""
+    """Invalid bodies are client errors, and the server keeps serving."""
     assert send(served, body, media) in codes
     assert lives(served)
 

@@ -1,4 +1,4 @@
-"""`pyctrl bundle`: what is written, whether it is as it should be, and what is wrong with a bundle."""
+"""Tests of `pyctrl bundle` and `pyctrl bundle validate`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_nothing_to_a_bundle_that_is_valid(run: Run, folder: Path) -> None:
-    """What is stale, left over or missing is told by the check; written, nothing is left to do."""
+    """The check reports stale, superfluous and missing files, and nothing after writing."""
     assert run("bundle", "--check").code == 1
     made = run("bundle")
     assert (made.code, made.err) == (0, f"warning: {CSV}:24:1: spec.icon: there is none [operatorhub]\n")
@@ -64,7 +64,7 @@ def test_files_of_others_are_left_alone_and_checked(run: Run, folder: Path) -> N
 
 
 def test_what_is_wrong_is_told_for_people_and_programs(run: Run, folder: Path) -> None:
-    """With file, line and field; rules that nobody asked for change nothing in the exit code."""
+    """Problems have file, line and field; optional rules do not change the exit code."""
     run("bundle")
     path = folder / CSV
     path.write_text(path.read_text().replace("minKubeVersion: 1.30.0", "minKubeVersion: latest"))

@@ -30,7 +30,7 @@ def test_classes_are_printed(run: Run, crd: Path) -> None:
 
 
 def test_what_comes_in(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-` is what comes in, such as a download."""
+    """`-` is stdin."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DEFINITION.encode())))
 
     assert "class Widget(" in run("crd", "import", "-").out
@@ -38,25 +38,25 @@ def test_what_comes_in(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_is_written_once(run: Run, crd: Path, tmp_path: Path) -> None:
-    """`--out` names a file, with its folders; one that exists is written over only when that is said."""
+    """`--out` creates a file and its directories; an existing file needs --force."""
     out = tmp_path / "api" / "widget.py"
 
     first, second, third = (run("crd", "import", crd, "--out", out, *more) for more in ([], [], ["--force"]))
 
     assert (first.code, first.out, first.err) == (0, "", f"{out}: Widget\n")
-    assert (second.code, second.err) == (1, f"pyctrl: {out} exists; --force writes over it\n")
+    assert (second.code, second.err) == (1, f"pyctrl: {out} exists; --force overwrites it\n")
     assert third.code == 0
     assert "class Widget(" in out.read_text()
 
 
 def test_what_classes_cannot_say_is_told(run: Run, crd: Path) -> None:
-    """It is told on stderr, so that nobody takes the classes for all there is."""
+    """What classes cannot express is reported on stderr."""
     crd.write_text(DEFINITION.replace("required: [size]", "anyOf: [{required: [size]}, {required: [colour]}]"))
 
     ran = run("crd", "import", crd)
 
     assert ran.code == 0
-    assert ran.err == "not in the classes: anyOf of spec\n"
+    assert ran.err == "not expressible as classes: anyOf of spec\n"
 
 
 @pytest.mark.slow("starts a server")
@@ -71,7 +71,7 @@ def test_a_kind_of_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_no_definition(run: Run, crd: Path) -> None:
-    """What a server would refuse is refused, with where it is wrong."""
+    """An invalid CRD is an error with its position."""
     crd.write_text(DEFINITION.replace("type: integer", "type: int"))
 
     ran = run("crd", "import", crd)
@@ -88,7 +88,7 @@ def test_a_definition_of_a_chart(run: Run, crd: Path) -> None:
 
 
 def test_a_url_is_for_curl(run: Run) -> None:
-    """Nothing is downloaded; the line that does it is said, quoted for the shell."""
+    """URLs are not downloaded; the error has a curl command, quoted for the shell."""
     told = run("crd", "import", "https://example.com/crds.yaml?ref=v1&raw")
     assert (told.code, told.out) == (1, "")
     line = "curl --fail --location 'https://example.com/crds.yaml?ref=v1&raw' | pyctrl crd import -"

@@ -47,7 +47,7 @@ def _written(folder: Path, text: str) -> Path:
 
 
 def test_what_breaks_is_told(run: Run, old: Path, tmp_path: Path) -> None:
-    """What breaks comes first, harmless changes are counted only; the exit code is 1."""
+    """Breaking changes come first, harmless ones are only counted; the exit code is 1."""
     ran = run("crd", "diff", old, _written(tmp_path, NARROWER))
 
     assert (ran.code, ran.err) == (1, "")
@@ -58,12 +58,12 @@ def test_what_breaks_is_told(run: Run, old: Path, tmp_path: Path) -> None:
         "  risky     v1 spec.colour\n"
         '            the default was "red", is "blue": objects without the field change  [default-changed]\n'
         "\n"
-        "1 breaking, 1 risky, 1 harmless (--all shows what is harmless, too)\n"
+        "1 breaking, 1 risky, 1 harmless (--all shows harmless changes, too)\n"
     )
 
 
 def test_what_breaks_nothing(run: Run, old: Path, tmp_path: Path) -> None:
-    """The exit code is 0 when nothing breaks; `--all` tells what is harmless."""
+    """The exit code is 0 without breaking changes; `--all` lists harmless ones."""
     wider = _written(tmp_path, DEFINITION.replace("minimum: 0", "description: How much"))
 
     assert run("crd", "diff", old, old).out == "nothing changed\n"
@@ -97,7 +97,7 @@ def test_folders_and_programs(run: Run, old: Path, tmp_path: Path) -> None:
 
 
 def test_the_conversion_of_a_program_counts(run: Run, tmp_path: Path) -> None:
-    """Against what is deployed with its webhook, a program with a Conversion has not changed."""
+    """A program with a Conversion equals its deployed CRD with the webhook."""
     program = tmp_path / "widgets.py"
     program.write_text(CONVERTED)
     run("manifests", program, "crd", "--config-dir", tmp_path)
@@ -109,7 +109,7 @@ def test_the_conversion_of_a_program_counts(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.slow("starts a server")
 def test_a_cluster(run: Run, old: Path, tmp_path: Path) -> None:
-    """A side may be what a cluster has; a name that is nearly right is suggested."""
+    """A side may be a CRD of a cluster; the error for an unknown name suggests a similar one."""
     login = tmp_path / "kubeconfig"
     with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", old, "--kubeconfig-out", login):
         ran = run("crd", "diff", "cluster:widgets.example.com", _written(tmp_path, NARROWER), "--kubeconfig", login)
@@ -124,16 +124,16 @@ def test_a_cluster(run: Run, old: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (None, "there is no file"),
-        ("kind: ConfigMap\napiVersion: v1\n", "there is no CustomResourceDefinition in"),
+        (None, "no such file: "),
+        ("kind: ConfigMap\napiVersion: v1\n", "no CustomResourceDefinition in"),
         (DEFINITION.replace("scope: Namespaced", "scope: Here"), ':7:10: spec.scope: Unsupported value: "Here"'),
-        (DEFINITION.replace("versions:", "version:"), "is no definition that a server would take"),
+        (DEFINITION.replace("versions:", "version:"), "is not a valid CustomResourceDefinition"),
         ("a: [", "did not find expected node content"),
     ],
     ids=["no file", "no definition", "an invalid one", "one without versions", "no YAML"],
 )
 def test_what_is_no_definition(run: Run, old: Path, tmp_path: Path, text: str | None, why: str) -> None:
-    """It is refused with what is wrong and where; a traceback reaches nobody."""
+    """The error has the reason and position, and no traceback."""
     file = tmp_path / "other.yaml" if text is None else _written(tmp_path, text)
 
     ran = run("crd", "diff", old, file)
@@ -144,8 +144,8 @@ def test_what_is_no_definition(run: Run, old: Path, tmp_path: Path, text: str | 
 
 
 def test_no_such_program(run: Run, old: Path) -> None:
-    """A name that is no file is taken for a module, and told of when there is none."""
+    """A name that is not a file is a module; a missing module is an error."""
     ran = run("crd", "diff", old, "no_such.module")
 
     assert ran.code == 1
-    assert ran.err.startswith("pyctrl: there is no module 'no_such', seen from")
+    assert ran.err.startswith("pyctrl: no module 'no_such', seen from")

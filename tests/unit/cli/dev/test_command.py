@@ -1,4 +1,4 @@
-"""`pyctrl dev`: what ends it before it begins. What it does is in tests/unit/dev and tests/integration."""
+"""Tests of errors of `pyctrl dev` at start. tests/unit/dev and tests/integration test sessions."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def add_nothing(manager, *, colour: str = "red") -> None:
     ("text", "arguments", "code", "told"),
     [
         ("value =\n", (), 1, "pyctrl: importing {file} failed: SyntaxError: invalid syntax\n  --> {file}:1:8\n"),
-        (PROGRAM, (), 1, "pyctrl: wiring nothing failed: ValueError: no red\n  --> {file}:2:5\n"),
+        (PROGRAM, (), 1, "pyctrl: setting up nothing failed: ValueError: no red\n  --> {file}:2:5\n"),
         (
             PROGRAM,
             ("--", "--colour", "blue"),
             1,
-            "pyctrl: wiring nothing failed: ValueError: no blue\n  --> {file}:2:5\n",
+            "pyctrl: setting up nothing failed: ValueError: no blue\n  --> {file}:2:5\n",
         ),
         (PROGRAM, ("--", "--size", "1"), 2, "pyctrl dev {file} --: Unknown option: --size\n"),
-        (PROGRAM, ("--apply", "nowhere.yaml"), 1, "pyctrl: --apply: there is no nowhere.yaml\n"),
+        (PROGRAM, ("--apply", "nowhere.yaml"), 1, "pyctrl: --apply: no such file: nowhere.yaml\n"),
         (PROGRAM, ("--port", "99999"), 2, "pyctrl dev: "),
         (
             PROGRAM,
             ("--kubeconfig-out", "{file}"),
             1,
-            "pyctrl: --kubeconfig-out {file}: there is a file that pyctrl did",
+            "pyctrl: --kubeconfig-out {file}: the file exists and pyctrl did",
         ),
     ],
 )
@@ -51,7 +51,7 @@ def test_what_cannot_be_followed_is_one_line(
 
 
 def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Within a project nothing has to be named; elsewhere it is said how it could be, or what to write."""
+    """In a project PROGRAM is optional; elsewhere the error says what to write."""
     monkeypatch.chdir(tmp_path)
     told = run("dev")
     assert told.code == 1
@@ -66,15 +66,17 @@ def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, mon
 
 
 def test_two_sessions_do_not_share_a_kubeconfig(run: Run, tmp_path: Path) -> None:
-    """While somebody serves what a kubeconfig leads to, it is not overwritten; once nobody does, it is."""
+    """A kubeconfig is not overwritten while its server is running."""
     file, kubeconfig = tmp_path / "nothing.py", tmp_path / "k"
     file.write_text(PROGRAM)
     arguments = ("dev", file, "--kubeconfig-out", kubeconfig)
     with apiserver("--insecure-http", "--kubeconfig-out", kubeconfig) as served:
         url = served.url
         told = run(*arguments)
-        assert told.err.startswith(f"pyctrl: {kubeconfig} is that of {url}, which runs: end the other pyctrl dev")
-    assert "wiring nothing failed" in run(*arguments).err
+        assert told.err.startswith(
+            f"pyctrl: {kubeconfig} belongs to {url}, which is running: stop the other pyctrl dev"
+        )
+    assert "setting up nothing failed" in run(*arguments).err
 
 
 def test_help_of_a_program_lists_its_own_flags(run: Run, tmp_path: Path) -> None:

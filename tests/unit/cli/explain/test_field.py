@@ -1,4 +1,4 @@
-"""`pyctrl explain`: kinds of files, programs and clusters, built-in ones, and what leads nowhere."""
+"""Tests of `pyctrl explain`: kinds of files, programs and clusters, built-in kinds, and errors."""
 
 from __future__ import annotations
 
@@ -128,14 +128,14 @@ def test_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
     ("field", "why"),
     [
         ("widget.spec.sise", "pyctrl: widget.spec has no field 'sise'; did you mean size?\n"),
-        ("widgte", "pyctrl: there is no kind 'widgte'; did you mean widgets.example.com? (name its definition"),
+        ("widgte", "pyctrl: no kind 'widgte'; did you mean widgets.example.com? (name its CRD"),
         ("deployment.spec.template.spec.container", "did you mean containers"),
-        ("", "pyctrl: there is no kind ''"),
-        (".", "pyctrl: there is no kind ''"),
+        ("", "pyctrl: no kind ''"),
+        (".", "pyctrl: no kind ''"),
     ],
 )
 def test_what_leads_nowhere(run: Run, crd: Path, field: str, why: str) -> None:
-    """What may have been meant is suggested."""
+    """Errors suggest similar names."""
     ran = run("explain", field, "--crd", crd)
 
     assert (ran.code, ran.out) == (1, "")

@@ -1,4 +1,4 @@
-"""`pyctrl rbac check`: whether a program may do what it needs, as the login or a service account."""
+"""Tests of `pyctrl rbac check`, for the login and for a service account."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_the_login_itself_is_reviewed_where_no_account_is_named(admin: Cli
 
 
 def test_an_account_without_a_namespace_is_refused(run: Run) -> None:
-    """The form is told before anything is asked."""
+    """An invalid service account is an error before any request."""
     ran = run("rbac", "check", TARGET, "--service-account", "bot")
     assert (ran.code, ran.out) == (1, "")
     assert "NAMESPACE:NAME, such as default:jenkins; got 'bot'" in ran.err

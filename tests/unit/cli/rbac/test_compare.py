@@ -1,4 +1,4 @@
-"""`pyctrl rbac compare`, and `generate --recorded`: rights beside what was asked for."""
+"""Tests of `pyctrl rbac compare` and `generate --recorded`."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ pytestmark = pytest.mark.usefixtures("files")
 
 
 def test_several_recordings_count_as_one(run: Run) -> None:
-    """A right that only one run of tests asked for is used; where nothing differs that is said."""
+    """A permission is used if one recording has it; equal permissions are reported as such."""
     ran = run("rbac", "compare", "copier.py", "one.json", "two.json", "--strict")
     assert (ran.code, ran.out) == (0, "nothing is missing, and nothing is unused\n")
 
 
 def test_what_is_unused_fails_strict_comparisons_only(run: Run) -> None:
-    """Rights that no test reached are told; only --strict makes them a failure."""
+    """Unused permissions are reported, and a failure only with --strict."""
     ran = run("rbac", "compare", "copier.py:add_copier", "one.json")
     unused = [f"unused: {verb} secrets at the cluster scope" for verb in ("create", "delete")]
     assert (ran.code, ran.out.splitlines()) == (0, unused)
@@ -85,7 +85,7 @@ def test_what_is_unused_fails_strict_comparisons_only(run: Run) -> None:
 
 
 def test_roles_of_a_file_count_where_they_are_bound(run: Run) -> None:
-    """A ClusterRole that is bound in a namespace grants nothing elsewhere; its wildcard is named with what was used."""
+    """A ClusterRole bound in a namespace grants nothing elsewhere; its wildcard is listed with its uses."""
     ran = run("rbac", "compare", "--role", "roles.yaml", "one.json", "two.json")
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines() == [
@@ -119,14 +119,14 @@ def test_programs_read_the_same(run: Run) -> None:
     ],
 )
 def test_what_cannot_be_compared_is_one_line(run: Run, arguments: list[str], line: str) -> None:
-    """A mistake is one line that names the file, or what was expected."""
+    """An error is one line with the file, or what was expected."""
     ran = run("rbac", "compare", *arguments)
     assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
     assert line in ran.err
 
 
 def test_the_least_role_of_a_recording(run: Run) -> None:
-    """All that was asked for, and nothing else; restricted to a namespace, what was asked in one is a Role there."""
+    """The roles have exactly the recorded requests; with a namespace, requests in one become a Role there."""
     ran = run("rbac", "generate", "--recorded", "one.json", "--recorded", "two.json", "-n", "web", "--name", "copier")
     everywhere, there = yaml.safe_load_all(ran.out)
     assert (everywhere["kind"], everywhere["rules"]) == (
@@ -142,4 +142,4 @@ def test_roles_are_of_a_program_or_of_a_recording(run: Run, arguments: list[str]
     """Neither, or both, is a mistake that is explained."""
     ran = run("rbac", "generate", *arguments)
     assert (ran.code, ran.out) == (1, "")
-    assert "name a program, such as MODULE:FUNCTION, or what was recorded with --recorded FILE" in ran.err
+    assert "name a program, such as MODULE:FUNCTION, or a recording with --recorded FILE" in ran.err

@@ -1,4 +1,4 @@
-"""`pyctrl rbac doctor`: what it prints for people and programs, and how it ends."""
+"""Tests of `pyctrl rbac doctor`: text, JSON and exit codes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def role(tmp_path: Path) -> Path:
 
 
 def test_it_tells_by_object_what_is_wrong_and_what_mends_it(run: Run, role: Path) -> None:
-    """Each object once, with where it was read, what is wrong and the cure; no colours where nobody sees them."""
+    """Each object is listed once with its source, findings and fixes; no colours without a terminal."""
     ran = run("rbac", "doctor", "-f", role)
     assert (ran.code, ran.err) == (1, "")
     blocks = ran.out.split("\n\n")
@@ -57,7 +57,7 @@ def test_it_tells_by_object_what_is_wrong_and_what_mends_it(run: Run, role: Path
         f"RoleBinding default/jenkins-binding  ({role}, document 3)",
         "  error  user-for-account",
     ]
-    assert "    cure:\n      apiVersion: rbac.authorization.k8s.io/v1\n" in blocks[1]
+    assert "    fix:\n      apiVersion: rbac.authorization.k8s.io/v1\n" in blocks[1]
     assert blocks[-1] == "2 errors, 2 warnings\n"
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.replace(str(role), "role.yaml").splitlines())) <= 110
@@ -82,7 +82,7 @@ def test_programs_read_json(run: Run, role: Path) -> None:
 
 
 def test_it_looks_at_one_account_if_asked(run: Run, role: Path) -> None:
-    """What concerns another account is not told; an account without anything is."""
+    """Findings of other accounts are left out; an account without permissions is reported."""
     ran = run("rbac", "doctor", "other:robot", "-f", role)
     assert ran.code == 0
     assert ran.out == "ServiceAccount other/robot\n  has nothing: no binding names it\n\nnothing found\n"
@@ -104,7 +104,7 @@ def test_the_namespace_of_what_names_none(run: Run, role: Path) -> None:
 
 
 def test_it_says_what_grants_each_right_of_a_program(run: Run, tmp_path: Path) -> None:
-    """With a program, each right is granted by a binding, or missing and told as an error."""
+    """With a program, each permission is granted by a binding, or an error."""
     program, role = tmp_path / "configs.py", tmp_path / "role.yaml"
     program.write_text(textwrap.dedent(PROGRAM))
     role.write_text(f"{seeds.JENKINS}---{seeds.CLUSTER_ROLE}---{seeds.WIDE}")
@@ -118,7 +118,7 @@ def test_it_says_what_grants_each_right_of_a_program(run: Run, tmp_path: Path) -
 
 
 def test_tokens_are_found_in_programs_and_objects(run: Run, tmp_path: Path) -> None:
-    """000.15: a token in a source file or in an object is told with whose it is, and never printed."""
+    """000.15: a token in a source file or an object is reported with its account, and never printed."""
     token = _token(sub="system:serviceaccount:default:jenkins")
     (tmp_path / "evc.py").write_text(f"import kopf\n\ntoken = '{token}'\n")
     deployment = seeds.DEPLOYMENT.rstrip() + f"\n        env:\n        - {{name: TOKEN, value: {token}}}\n"
@@ -140,7 +140,7 @@ def test_what_is_no_object_is_told_and_passed_over(run: Run, tmp_path: Path) -> 
     ran = run("rbac", "doctor", "-f", tmp_path)
     assert ran.code == 0
     assert f"{tmp_path / 'broken.yaml'}, document 1: " in ran.out
-    assert f"{tmp_path / 'values.yaml'}, document 1: it is no object with apiVersion, kind and metadata" in ran.out
+    assert f"{tmp_path / 'values.yaml'}, document 1: not an object with apiVersion, kind and metadata" in ran.out
     assert f"{tmp_path / 'template.yaml'}: " in ran.out
 
 
@@ -148,10 +148,10 @@ def test_what_is_no_object_is_told_and_passed_over(run: Run, tmp_path: Path) -> 
     ("arguments", "why"),
     [
         (("-f", "nowhere.yaml"), "nowhere.yaml: No such file or directory"),
-        (("-f", "."), "there is no object in ."),
+        (("-f", "."), "no object in ."),
         (
             ("a:b:c", "-f", "."),
-            "a service account is named NAME or NAMESPACE:NAME, such as default:jenkins; got 'a:b:c'",
+            "expected a service account, NAME or NAMESPACE:NAME, such as default:jenkins; got 'a:b:c'",
         ),
     ],
 )
@@ -166,7 +166,7 @@ def test_what_cannot_be_examined_is_one_line(
 
 @pytest.mark.slow("starts a process, which takes up to a second")
 def test_it_reads_a_cluster_as_far_as_it_may(run: Run, tmp_path: Path) -> None:
-    """An administrator is told all; somebody without rights is told what could not be read, and no traceback."""
+    """Without permissions, the doctor lists what it could not read, without a traceback."""
     tokens, role, kubeconfig = tmp_path / "tokens.csv", tmp_path / "role.yaml", tmp_path / "kubeconfig"
     tokens.write_text("admin-token,admin,admin,system:masters\nplain-token,plain,plain\n")
     role.write_text(f"{seeds.JENKINS}---{seeds.ROLE}---{seeds.FOR_USER}")
@@ -182,7 +182,7 @@ def test_it_reads_a_cluster_as_far_as_it_may(run: Run, tmp_path: Path) -> None:
 
 
 def test_names_do_not_write_on_the_terminal(run: Run, tmp_path: Path) -> None:
-    """A name may have any character; what a terminal would obey or hide is shown, in cures too."""
+    """Control characters in names are escaped, also in fixes."""
     role = tmp_path / "role.yaml"
     role.write_text(seeds.ROLE.replace("name: evc-operator", 'name: "evc\\e[2J\\u202eop"'))
     ran = run("rbac", "doctor", "-f", role)

@@ -50,7 +50,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_roles_follow_from_the_program(run: Run, program: Path) -> None:
-    """A ClusterRole with what is watched and what is declared, bound to the account, ready for kubectl."""
+    """The output has a ClusterRole with watched and declared permissions, bound to the account."""
     ran = run("rbac", "generate", f"{program}:add_vault", "--service-account", "ops:vault")
     assert (ran.code, ran.err) == (0, "")
     account, role, binding = yaml.safe_load_all(ran.out)
@@ -95,17 +95,17 @@ def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Pat
 @pytest.mark.parametrize(
     ("target", "line"),
     [
-        ("{file}", "has several functions that may be meant: add_vault, add_broken"),
-        ("{file}:add_none", "has no function 'add_none'; there is add_vault, add_broken"),
+        ("{file}", "has several setup functions; name one of them: add_vault, add_broken"),
+        ("{file}:add_none", "has no function 'add_none'; it has add_vault, add_broken"),
         ("{file}:add_broken", "add_broken failed: ValueError: half of it is missing"),
-        ("nowhere.operator:add", "there is no module 'nowhere', seen from"),
-        ("examples.podset.nothing:add", "there is no module 'examples.podset.nothing', seen from"),
-        ("missing.py:add", "there is no file missing.py"),
-        ("textwrap", "textwrap has no function whose name begins with 'add_'; name the one that wires the controllers"),
+        ("nowhere.operator:add", "no module 'nowhere', seen from"),
+        ("examples.podset.nothing:add", "no module 'examples.podset.nothing', seen from"),
+        ("missing.py:add", "no such file: missing.py"),
+        ("textwrap", "textwrap has no function whose name begins with 'add_'; name the one that adds controllers"),
     ],
 )
 def test_a_target_that_is_none_is_one_line(run: Run, program: Path, target: str, line: str) -> None:
-    """What cannot be imported, found or called is one line, with what there is instead, and perhaps an excerpt."""
+    """An import or setup error is one line with the alternatives, and perhaps an excerpt."""
     ran = run("rbac", "generate", target.format(file=program))
     assert (ran.code, ran.out, ran.err.partition("\n  --> ")[0].rstrip("\n").count("\n")) == (1, "", 0)
     assert line in ran.err
@@ -119,7 +119,7 @@ def test_an_account_is_named_with_its_namespace(run: Run, program: Path) -> None
 
 
 def test_each_cluster_has_roles_of_its_own(run: Run, program: Path) -> None:
-    """Those of home have nothing of a fleet, those of the fleet nothing of home; a name that is none is told."""
+    """Roles of the home cluster and of a fleet are separate; an unknown name is an error."""
     alone = run("rbac", "generate", f"{program}:add_vault")
     home = run("rbac", "generate", f"{program}:with_a_fleet")
     assert home.out == alone.out

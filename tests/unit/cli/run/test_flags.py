@@ -49,7 +49,7 @@ def test_a_programs_own_flags_come_after_two_dashes(run: Run, file: Path, kubeco
     """Keyword arguments of its function are flags; what it raises is one line."""
     ran = run("run", file, "--kubeconfig", kubeconfig, "--", "--colour", "blue")
     assert (ran.code, ran.out) == (1, "things are blue round\n")
-    assert "pyctrl: wiring things failed: ValueError: no more\n  --> " in ran.err
+    assert "pyctrl: setting up things failed: ValueError: no more\n  --> " in ran.err
 
 
 def test_help_of_a_program_lists_its_own_flags(run: Run, file: Path) -> None:
@@ -63,11 +63,11 @@ def test_help_of_a_program_lists_its_own_flags(run: Run, file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (("missing.py",), 1, "pyctrl: there is no file missing.py"),
+        (("missing.py",), 1, "pyctrl: no such file: missing.py"),
         (("{file}", "--", "--size", "1"), 2, "pyctrl run {file} --: Unknown option: --size"),
         (("{file}", "--zap-log-level", "loud"), 2, 'pyctrl run: Invalid value "loud" for --zap-log-level'),
         (("{file}", "--graceful-shutdown-timeout", "soon"), 2, "'soon' is not a duration"),
-        (("{file}:nothing",), 1, "has no function 'nothing'; there is add_things"),
+        (("{file}:nothing",), 1, "has no function 'nothing'; it has add_things"),
         (("{file}", "--metrics-bind-address", "here"), 1, "metrics_bind_address is an address such as"),
         (("{file}", "--no-metrics-secure", "--metrics-cert-dir", "x"), 1, "contradict each other"),
         (("{file}", "--leader-elect", "--leader-election-id", "No"), 1, "a Lease needs a name"),
@@ -96,7 +96,7 @@ def test_a_program_with_a_main_of_its_own_has_the_same_flags(
     code = program(add_thing, name="thing-operator", arguments=["--kubeconfig", str(kubeconfig), "--colour", "blue"])
     assert code == 1
     err = capsys.readouterr().err
-    assert "thing-operator: wiring thing-operator failed: ValueError: no blue things\n  --> " in err
+    assert "thing-operator: setting up thing-operator failed: ValueError: no blue things\n  --> " in err
     assert '|         raise ValueError(f"no {colour} things")\n' in err
     assert program(add_thing, name="thing-operator", arguments=["--color", "blue"]) == 2
     assert "Try 'thing-operator --help'" in capsys.readouterr().err

@@ -89,7 +89,7 @@ async def test_what_it_is_bound_to_has_to_be_there(cluster: Cluster) -> None:
     """A missing object is told as that, and not as a missing account; a kind without a name is told before."""
     with pytest.raises(NotFound, match='secrets "none" not found'):
         await asked(cluster.config, bound_kind="Secret", bound_name="none")
-    with pytest.raises(CommandFailed, match="--bound-object-kind and --bound-object-name, both of them"):
+    with pytest.raises(CommandFailed, match="--bound-object-kind and --bound-object-name must be set together"):
         await asked(cluster.config, bound_name="kept")
 
 
@@ -98,14 +98,14 @@ async def test_a_missing_account_is_answered_with_those_there_are(cluster: Clust
     with pytest.raises(CommandFailed) as missing:
         await asked(cluster.config, account="jenkin")
     assert str(missing.value) == (
-        "there is no service account 'jenkin' in the namespace 'default', which has default, jenkins. "
+        "no service account 'jenkin' in the namespace 'default', which has default, jenkins. "
         "Create it: kubectl create serviceaccount jenkin -n default"
     )
 
 
 async def test_a_missing_namespace_is_told_as_that(cluster: Cluster) -> None:
     """An account of a namespace that is not there cannot be created yet."""
-    with pytest.raises(CommandFailed, match="there is no namespace 'ci'. Create it: kubectl create namespace ci"):
+    with pytest.raises(CommandFailed, match="no namespace 'ci'. Create it: kubectl create namespace ci"):
         await asked(cluster.config, account="ci:jenkins")
 
 
@@ -130,7 +130,7 @@ async def test_less_than_was_asked_for_is_told(capsys: pytest.CaptureFixture[str
         assert capsys.readouterr().err == ""
         generous = TokenOptions(account="jenkins", duration=timedelta(days=2))
         generous._tell_if_shorter(token)
-    assert capsys.readouterr().err == "pyctrl: 2d was asked for, the server gives 1h\n"
+    assert capsys.readouterr().err == "pyctrl: requested 2d, but the server granted 1h\n"
     wire = json.loads(request.shown((key, token), "json"))
     assert wire["metadata"] == {"name": "jenkins", "namespace": "default"}
     assert wire["status"]["token"] == token.token

@@ -98,17 +98,17 @@ async def test_a_kind_of_several_groups_is_the_first_and_said(
 async def test_a_kind_that_cannot_be_read_is_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     """The path of a kind that is only created is right, and stderr says that getting it is not served."""
     await path_of(cluster, "selfsubjectreviews")
-    assert "cannot be asked to list; it can: create" in capsys.readouterr().err
+    assert "does not support list; it supports: create" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("wanted", "why"),
     [
         ({"kind": "evc", "name": "a", "all_namespaces": True}, "'a' is in one namespace"),
-        ({"kind": "evc/a", "name": "b"}, "'evc/a' has a name already; what is 'b'"),
-        ({"kind": "evc/"}, "KIND, KIND NAME or KIND/NAME was expected"),
-        ({"kind": "deploy", "subresource": "scale"}, r"a list has no sub-resources: .*deployments has: scale, status"),
-        ({"kind": "deploy/a", "subresource": "log"}, "has no sub-resource 'log'; it has: scale, status"),
+        ({"kind": "evc/a", "name": "b"}, "'evc/a' already includes a name; unexpected 'b'"),
+        ({"kind": "evc/"}, "expected KIND, KIND NAME or KIND/NAME"),
+        ({"kind": "deploy", "subresource": "scale"}, r"a list has no subresources; .*deployments has: scale, status"),
+        ({"kind": "deploy/a", "subresource": "log"}, "has no subresource 'log'; it has: scale, status"),
         ({"kind": "deploy/a", "subresource": "scale", "watch": True}, "cannot be watched"),
         ({"kind": "pods", "namespace": "a/b"}, "'a/b' cannot be a name"),
     ],
@@ -226,8 +226,8 @@ async def test_a_server_name_is_verified_where_it_is_not_the_address() -> None:
 
 
 async def test_a_proxy_is_no_surprise(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the login goes direct curl is told so too; a proxy's password is left out, which is said."""
+    """Where the login goes direct curl is told so too; a proxy's password of the proxy is left out, which is said."""
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     assert "--noproxy '*'" in await curl(replace(PLAIN, proxy=None))
     assert "joe" not in await curl(replace(PLAIN, proxy="http://joe:s3cret@proxy:3128"))
-    assert "password is left out" in capsys.readouterr().err
+    assert "password of the proxy is left out" in capsys.readouterr().err

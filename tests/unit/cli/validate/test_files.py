@@ -102,13 +102,13 @@ def test_the_classes_of_a_program(run: Run, tmp_path: Path) -> None:
 
 
 def test_unknown_kinds(run: Run, tmp_path: Path) -> None:
-    """An object of a kind that nobody knows is invalid, unless such objects are passed over."""
+    """An object of a kind that nobody knows is invalid, unless such objects are skipped."""
     (tmp_path / "good.yaml").write_text(GOOD)
 
     assert run("validate", tmp_path / "good.yaml").code == 1
     ran = run("validate", tmp_path / "good.yaml", "--ignore-unknown")
 
-    assert (ran.code, ran.out) == (0, "0 objects, none invalid, 1 of unknown kinds passed over\n")
+    assert (ran.code, ran.out) == (0, "0 objects, none invalid, 1 of unknown kinds skipped\n")
 
 
 def test_what_cannot_be_read(run: Run, project: Path) -> None:
@@ -122,9 +122,9 @@ def test_what_cannot_be_read(run: Run, project: Path) -> None:
     told = ran.out.splitlines()
     assert told[0].startswith("bad.yaml:4:17: ")
     assert told[1:] == [
-        "not understood: no.yaml: yaml: line 1: did not find expected node content",
-        "not understood: missing.yaml: No such file or directory",
-        "1 object, 1 invalid, 2 not understood",
+        "unreadable: no.yaml: yaml: line 1: did not find expected node content",
+        "unreadable: missing.yaml: No such file or directory",
+        "1 object, 1 invalid, 2 unreadable",
     ]
 
 

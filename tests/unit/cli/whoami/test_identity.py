@@ -95,10 +95,10 @@ async def test_it_reads_as_lines_and_as_yaml(cluster: Cluster) -> None:
         "groups       people",
         "             system:authenticated",
         "server       http://in-process",
-        "tls          none: whoever is on the way can read and change everything",
+        "tls          none: anyone on the network can read and change everything",
         "namespace    default",
         "login        an API server in this process",
-        "passed over  KUBECONFIG: not set",
+        "skipped      KUBECONFIG: not set",
         "             in-cluster: this is not a pod",
         "sent         the token",
     ]
@@ -120,7 +120,7 @@ async def test_nobody_is_told_by_the_refusal(cluster: Cluster) -> None:
         await admin.delete(ClusterRoleBinding, Key("", "system:basic-user"))
     wire = await told(Config.in_process(cluster.server, token=cluster.server.issue_account_token(*JENKINS)))
     assert wire["user"]["username"] == "system:serviceaccount:default:jenkins"
-    assert "it may not ask for more" in wire["user"]["note"]
+    assert "more needs system:basic-user" in wire["user"]["note"]
 
 
 async def test_an_expired_token_is_told_with_its_end(cluster: Cluster) -> None:
@@ -138,11 +138,11 @@ async def test_an_expired_token_is_told_with_its_end(cluster: Cluster) -> None:
     said = str(await explain_login_error(refused.value, config))
     ended = f"which expired {made.expires_at:%Y-%m-%d %H:%M:%S} UTC, 1h ago"
     assert said.splitlines() == [
-        "the API server at http://in-process does not know who this is (401 Unauthorized)",
+        "the API server at http://in-process rejected the credentials (401 Unauthorized)",
         f"  sent: the token of user 'jane' in /home/jane/.kube/config, {ended}",
         "  login: an API server in this process",
-        "  passed over: KUBECONFIG: not set",
-        "Log in again; for a service account: pyctrl token NAME, as somebody who may.",
+        "  skipped: KUBECONFIG: not set",
+        "Log in again; for a service account: pyctrl token NAME, as a user with the permission.",
     ]
     assert made.token not in said
 
@@ -150,10 +150,14 @@ async def test_an_expired_token_is_told_with_its_end(cluster: Cluster) -> None:
 @pytest.mark.parametrize(
     ("credentials", "sent", "advice"),
     [
-        (None, "nothing, no token and no certificate", "choose another context with --context"),
-        (BearerToken("opaque", origin="the token of user 'x'"), "the token of user 'x'", "Is it of this cluster"),
-        (BearerToken(jwt({"iss": "https://other"}), origin="t"), "t", "Was https://other meant for this cluster"),
-        (BasicAuth("joe", "s3cret"), "the password of 'joe'", "Is it of this cluster"),
+        (None, "no token and no certificate", "choose another context with --context"),
+        (
+            BearerToken("opaque", origin="the token of user 'x'"),
+            "the token of user 'x'",
+            "Check that the credentials are for this cluster",
+        ),
+        (BearerToken(jwt({"iss": "https://other"}), origin="t"), "t", "Check that https://other is for this cluster"),
+        (BasicAuth("joe", "s3cret"), "the password of 'joe'", "Check that the credentials are for this cluster"),
     ],
 )
 async def test_a_401_names_what_was_sent(credentials: Any, sent: str, advice: str) -> None:
@@ -172,7 +176,7 @@ async def test_a_server_that_is_not_there_is_told_with_the_login() -> None:
     """Who reaches nobody reads which login named the server."""
     config = Config(server="https://cluster:6443", source="kubeconfig dev, context 'a'", passed_over=(("X", "no"),))
     said = str(await explain_login_error(ConnectionFailed("cannot connect"), config))
-    assert said == "cannot connect\n  login: kubeconfig dev, context 'a'\n  passed over: X: no"
+    assert said == "cannot connect\n  login: kubeconfig dev, context 'a'\n  skipped: X: no"
 
 
 async def test_a_certificate_tells_whose_it_is_and_until_when() -> None:

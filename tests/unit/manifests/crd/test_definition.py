@@ -364,7 +364,7 @@ def test_what_is_said_below_a_field_is_read_again_when_the_file_is_saved(tmp_pat
         file = tmp_path / "said.py"
         file.write_text(text.format(word))
         place = Target.parse(str(file)).place
-        with place.anew():
+        with place.reimported():
             made = definition(sample_kind([Case("x", place.load().Spec, {})]))
         spec = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
         told.append(spec["properties"]["x"]["properties"]["size"]["description"])

@@ -426,9 +426,9 @@ async def test_what_may_not_be_read_is_told_and_the_rest_examined() -> None:
         "ClusterRoleBindings",
         "ClusterRoles",
         "CustomResourceDefinitions",
-        "RoleBindings of other namespaces than default",
-        "Roles of other namespaces than default",
-        "ServiceAccounts of other namespaces than default",
+        "RoleBindings outside the namespace default",
+        "Roles outside the namespace default",
+        "ServiceAccounts outside the namespace default",
     ]
     [finding] = [each for each in diagnosis.findings if each.code == "role-not-found"]
     assert (finding.severity, finding.object.name) == ("warning", "lost")

@@ -166,7 +166,7 @@ def test_nothing_recorded_is_a_failure(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--rbac-check", "doorman:add_nothing"], "ERROR: doorman has no function 'add_nothing'; there is add_doorman"),
+        (["--rbac-check", "doorman:add_nothing"], "ERROR: doorman has no function 'add_nothing'; it has add_doorman"),
         (["--rbac-record", "doorman.py"], "ERROR: doorman.py is no recording of accesses, as pytest --rbac-record"),
         (["--rbac-record", "."], "ERROR: .*Is a directory"),
     ],

@@ -1,4 +1,4 @@
-"""Keys that name no object, and verbs that are called with the wrong things: refused before anything is sent."""
+"""Invalid keys, which are refused before anything is sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pyctrl.client import (
     wait_until_gone,
 )
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Secret
+from pyctrl.kinds.core.v1 import Namespace, Secret
 from pyctrl.testing import FaultyTransport
 
 Verb = Callable[[Client, Any], Awaitable[object]]
@@ -72,7 +72,7 @@ def _clients() -> tuple[FaultyTransport, list[Client]]:
     ],
 )
 async def test_a_name_that_is_no_part_of_a_path_is_refused(verb: Verb, name: str, message: str) -> None:
-    """As by client-go: an empty name would list, and others would lead to another path. Nothing is sent."""
+    """As in client-go: an empty name would list, and the others would lead to another path. Nothing is sent."""
     network, clients = _clients()
     for client in clients:
         with pytest.raises(ValueError, match=message):
@@ -82,7 +82,7 @@ async def test_a_name_that_is_no_part_of_a_path_is_refused(verb: Verb, name: str
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS.keys())
 async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: Verb) -> None:
-    """A name alone, a tuple or an object is a TypeError that has the cure."""
+    """A string, a tuple or an object raises TypeError, which names the argument to pass."""
     network, clients = _clients()
     for client in clients:
         with pytest.raises(
@@ -98,27 +98,8 @@ async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: V
     assert network.requests == []
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda client: client.patch(ConfigMap, Key("a", "b")), r"expected 3 arguments \(kind, key, patch\), got 2"),
-        (
-            lambda client: client.patch(ConfigMap(metadata=ObjectMeta.from_wire({"name": "a"}))),
-            r"expected 2 arguments \(object, patch\)",
-        ),
-        (lambda client: client.patch(ConfigMap, Key("a", "b"), {}), r"expected a patch, such as MergePatch.*dict"),
-        (lambda client: client.subresource("x").get(ConfigMap), r"expected 2 arguments \(kind, key\), got 1"),
-        (lambda client: client.delete(ConfigMap), "a kind needs a key beside it"),
-    ],
-)
-async def test_a_verb_that_lacks_an_argument_says_which(call: Callable[[Any], Awaitable[object]], message: str) -> None:
-    """The arguments that are expected are named, also where a verb can be called in two ways."""
-    with pytest.raises(TypeError, match=message):
-        await call(Client(InProcessTransport(ApiServer())))
-
-
 @pytest.mark.parametrize("name", ["..", "a/../b", "."])
 async def test_a_sub_resource_is_no_way_to_another_path(name: str) -> None:
-    """Each part of its name is checked as a name is."""
+    """Each part of a sub-resource's name is checked like a name."""
     with pytest.raises(ValueError, match="cannot be a name"):
         await Client(InProcessTransport(ApiServer())).subresource(name).get(Secret, Key("default", "a"))
