@@ -56,7 +56,7 @@ async def bare(count: int) -> float:
     """Reconcile with the same care for what may go wrong, and tell nobody: no histogram, no field, no cause."""
     queue = Queue("bare")
     queue.waits, queue.works = cast(Any, Mute()), cast(Any, Mute())
-    return await spent(queue, handler("bare")._attempt, count, with_causes=False)  # noqa: SLF001 - what `work` surrounds
+    return await spent(queue, handler("bare")._attempt, count, with_causes=False)  # noqa: SLF001 - what `handle` surrounds
 
 
 async def full(count: int) -> float:
@@ -65,7 +65,7 @@ async def full(count: int) -> float:
 
 
 def handler(name: str) -> ReconcileHandler:
-    """Return what a controller reconciles with."""
+    """Return the reconcile handler of a controller."""
     return ReconcileHandler(
         name, KIND, Nothing(), timeout=None, random=Random(1), permissions=PermissionTracker(lambda _request: None)
     )

@@ -183,7 +183,7 @@ async def test_of_twenty_controllers_one_lacks_its_definition(caplog: pytest.Log
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(told) == 2
     assert f"Failed to find the resource of {ODD}: " in told[0]
-    assert told[1] == "Controller does not begin yet"
+    assert told[1] == "Controller is not ready to start"
     assert f"The server now serves {ODD}" in caplog.messages
 
 

@@ -313,9 +313,9 @@ async def test_requests_for_objects_of_a_cluster_that_has_left_are_dropped() -> 
                 await settle(600)
                 statistics = reader.statistics()
     assert done == ["a"]
-    dropped = texts(records, "Requests for objects of a cluster that has left are dropped")
+    dropped = texts(records, "Dropping requests for objects of a cluster that has left")
     assert [line["dropped"] for line in dropped] == [2]
-    assert len(texts(records, "The cluster of the object is gone, its request is dropped")) == 1
+    assert len(texts(records, "Dropping a request: the cluster of its object is gone")) == 1
     assert (statistics.queue.waiting, statistics.queue.ready) == (0, 0)
 
 
@@ -425,7 +425,7 @@ async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:
             Builder(there.fleet).reconciles(ConfigMap).build(there.log.noter())
         with pytest.raises(BuilderError, match=r"build_each\(\) is for Builder\(fleet\)"):
             Builder(there.manager).reconciles(ConfigMap).build_each(there.log.noter)
-        with pytest.raises(BuilderError, match="channel source: channel cannot feed the controllers of several"):
+        with pytest.raises(BuilderError, match="channel cannot add requests to the controllers of several"):
             Builder(there.fleet).reconciles(ConfigMap).watches_source(ChannelSource()).build_each(there.log.noter)
         with pytest.raises(BuilderError, match="watches nothing"):
             Builder(there.fleet).options(name="idle").build_each(Idle)

@@ -402,7 +402,7 @@ async def test_a_server_that_says_yes_and_does_no_is_not_asked_without_end() -> 
             async with manager.running():
                 await asyncio.sleep(600)
                 assert controller.statistics().reconciles.error < 25
-                assert "it was refused to patch configmaps in namespace 'default'" in controller.why_not_ready
+                assert "it was forbidden to patch configmaps in namespace 'default'" in controller.why_not_ready
                 asked = [r for r in wire.requests if r.path.endswith("selfsubjectaccessreviews")]
                 assert len(asked) < 30
 

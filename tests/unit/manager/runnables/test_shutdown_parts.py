@@ -206,7 +206,7 @@ class Case:
     says: str = ""
 
 
-CUT_OFF = "Reconcile was cut off: its controller has no more time to stop"
+CUT_OFF = "Reconcile was cancelled: the grace period of its controller is over"
 
 CASES = (
     Case(name="a reconcile of 20 s", part=working(20), drains=20),

@@ -1,4 +1,4 @@
-"""Whatever comes over the wire, the intake survives it, and what is good beside it arrives."""
+"""The watch handler with chunks that cut lines, and with objects that broken servers send."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIES = 6  # a line is requested again once, and once more a list is made
 
 
 class Desk:
-    """An intake, and the view that it supplies; a reflector's part is played by `take`."""
+    """A watch handler and the lister that it supplies; `take` does what a reflector does."""
 
     def __init__(self, *, transformed: bool = False) -> None:
         reader = RecordReader(bytes_transform(dict, True) if transformed else bytes_transform(None, True))
@@ -65,6 +65,33 @@ def _text(document: object) -> bytes:
 
 def _with_spec(spec: bytes) -> bytes:
     return _text({"metadata": _meta()})[:-1] + b',"spec":' + spec + b"}"
+
+
+def test_a_line_may_come_in_several_chunks() -> None:
+    """Chunks end anywhere: before, within and behind a line."""
+    desk = Desk()
+    desk.handler.take_page(page(1).body)
+    whole = b"".join(event("ADDED", body(name, version)) for name, version in (("a", 2), ("b", 3), ("c", 4)))
+
+    for chunk in (whole[:7], whole[7:90], whole[90:-1]):
+        desk.handler.take_chunk(chunk)
+    assert desk.names() == {"a", "b"}
+
+    desk.handler.take_chunk(whole[-1:])
+    assert desk.names() == {"a", "b", "c"}
+
+
+def test_the_beginning_of_a_line_is_dropped_with_its_connection() -> None:
+    """The server sends the event again over the next connection, from its beginning."""
+    desk = Desk()
+    desk.handler.take_page(page(1).body)
+    line = event("ADDED", body("a", 2))
+    desk.handler.take_chunk(line[:20])
+
+    desk.handler.begin_answer()
+    desk.handler.take_chunk(line)
+
+    assert desk.names() == {"a"}
 
 
 #: Objects that real and broken servers send, or could; each between good ones must change nothing for those.
