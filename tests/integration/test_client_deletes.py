@@ -110,7 +110,7 @@ async def test_delete_all_of(client: Client, namespace: str) -> None:
 
 async def test_delete_all_of_everything(client: Client) -> None:
     """A namespaced kind is never deleted in all namespaces at once: it is refused before anything is sent."""
-    with pytest.raises(ValueError, match="say in which namespace"):
+    with pytest.raises(ValueError, match="pass its namespace"):
         await client.delete_all_of(Secret)
     with pytest.raises(ValueError, match="must have a name"):
         await client.delete(Secret, Key("default", ""))

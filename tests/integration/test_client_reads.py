@@ -217,7 +217,7 @@ async def test_a_selector_that_does_not_parse(
 ) -> None:
     """It is a SelectorError that shows the text, and nothing is asked of the server."""
     with pytest.raises(SelectorError, match=place):
-        await client.list(Secret, namespace=namespace, **selection)  # type: ignore[call-overload]
+        await client.list(Secret, namespace=namespace, **selection)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("verb", ["get", "find", "list"])

@@ -43,9 +43,9 @@ async def test_in_namespace_keeps_out_of_others(client: Client, namespace: str) 
     here = in_namespace(client, namespace)
 
     for refused in (here.create(config_map("default")), here.get(ConfigMap, Key("default", "a"))):
-        with pytest.raises(ValueError, match="was asked of a client for namespace"):
+        with pytest.raises(ValueError, match="was requested from a client for namespace"):
             await refused
-    with pytest.raises(ValueError, match="was asked of a client for namespace"):
+    with pytest.raises(ValueError, match="was requested from a client for namespace"):
         await here.list(ConfigMap, namespace="default")
     assert (await here.get(Namespace, Key("", "default"))).metadata.name == "default"
 

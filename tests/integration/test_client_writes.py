@@ -85,7 +85,7 @@ async def test_create_in_a_namespace_that_is_not_there(client: Client, namespace
     """The namespace is what is NotFound; and without one nothing is sent at all."""
     with pytest.raises(NotFound, match=f'namespaces "{namespace}-no" not found'):
         await client.create(config_map(f"{namespace}-no"))
-    with pytest.raises(ValueError, match="say in which namespace"):
+    with pytest.raises(ValueError, match="pass its namespace"):
         await client.create(config_map(""))
 
 

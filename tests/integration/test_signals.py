@@ -77,5 +77,5 @@ async def test_the_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         async with asyncio.timeout(5):
             assert [await operator.end(signal.SIGTERM), await ending] == [1, 1]
         assert "when asked a second time: elected/podset" in operator.log[-1]
-        assert any("Reconcile was cut off" in line for line in operator.log)
+        assert any("Reconcile was cancelled: the grace period" in line for line in operator.log)
         server.go_on.set()

@@ -37,7 +37,7 @@ def test_modes_and_links_stay(tmp_path: Path) -> None:
 
 
 def test_a_directory_or_a_device_is_not_replaced(tmp_path: Path) -> None:
-    """A terminal stands for /dev/stdout and /dev/null, which whoever runs as root could replace."""
+    """A terminal is used in place of /dev/stdout and /dev/null, which a test that runs as root could replace."""
     ours, theirs = os.openpty()
     try:
         device = Path(os.ttyname(theirs))

@@ -24,7 +24,7 @@ async def test_a_deadline_ends_when_all_are_done() -> None:
 
 
 async def test_a_deadline_is_shared_by_those_who_wait_in_turn() -> None:
-    """What the first one uses up the second one does not have."""
+    """Time used by the first wait is not available to the second one."""
     deadline = Deadline(timedelta(seconds=30))
     first, second = (asyncio.create_task(asyncio.sleep(delay)) for delay in (20, 60))
     assert await deadline.wait([first]) == set()
@@ -83,7 +83,7 @@ async def test_ending_gives_up_on_who_ignores_it() -> None:
 
 
 def test_groups_of_one_are_unwrapped() -> None:
-    """One error comes out as it was raised, however deep; several stay together."""
+    """A single error is raised unwrapped, however deep; several stay together."""
     error = ValueError("one")
     assert unwrap(ExceptionGroup("outer", [ExceptionGroup("inner", [error])])) is error
     with pytest.raises(ValueError, match="one") as caught, unwrapped():

@@ -42,7 +42,7 @@ async def test_all_work_of_a_loop_shares_one_slice() -> None:
 
 
 async def test_who_waits_gets_a_slice_in_turn() -> None:
-    """One task in each turn of the loop, first come, first served; who is cancelled is left out."""
+    """One task in each iteration of the loop, in order; a cancelled one is skipped."""
     order: list[int] = []
 
     async def wait(number: int) -> None:

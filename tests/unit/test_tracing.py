@@ -65,7 +65,7 @@ async def run(reconcile: object, *requests: Request, patience: float = 1) -> Non
 
 
 async def test_a_reconcile_is_a_span_with_its_time_in_the_queue(spans: InMemorySpanExporter) -> None:
-    """Its length is what the reconcile took; the wait before is a span that ends where it begins."""
+    """Its length is the time in the reconciler; the time in the queue is a span that ends where it begins."""
     contexts = []
 
     async def reconcile(request: Request) -> None:
@@ -100,7 +100,7 @@ async def test_a_reconcile_is_a_span_with_its_time_in_the_queue(spans: InMemoryS
 
 
 async def test_a_reconcile_that_fails_is_a_span_that_failed(spans: InMemorySpanExporter) -> None:
-    """With what was raised; whether it is tried again, the result says."""
+    """With the exception; the result says whether it is retried."""
 
     async def reconcile(request: Request) -> None:
         raise ValueError("no") if request == A else TerminalError("never")
@@ -164,7 +164,7 @@ async def test_a_refusal_is_a_span_that_failed(spans: InMemorySpanExporter) -> N
 
 
 async def test_a_request_without_an_answer_is_a_span_that_failed(spans: InMemorySpanExporter) -> None:
-    """Each try is one: what is repeated can be seen."""
+    """Each try is a span, so retries are visible."""
     server = FakeServer()
     server.line = [StreamBroken("down"), Reply(body=b'{"metadata": {"name": "web"}}')]
     await Client(InProcessTransport(server), random=Random(1)).get(ConfigMap, Key("default", "web"))

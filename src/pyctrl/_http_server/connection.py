@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
-if TYPE_CHECKING:
-    from pyctrl._http_server.connection_pool import ConnectionPool
+from pyctrl._http_server.limits import ServerLimits
 
 __all__ = ["Connection", "Phase"]
 
@@ -23,6 +22,29 @@ class Phase(Enum):
     IDLE = "idle"  # the next request
 
 
+class _Pool(Protocol):
+    """The methods of `ConnectionPool` that a connection calls; they are documented there."""
+
+    @property
+    def limits(self) -> ServerLimits: ...
+
+    def seconds(self, phase: Phase) -> float | None: ...
+
+    def has(self, connection: Connection) -> bool: ...
+
+    def add(self, connection: Connection) -> None: ...
+
+    def moved(self, connection: Connection) -> None: ...
+
+    def discard(self, connection: Connection) -> None: ...
+
+    def closed(self, connection: Connection) -> None: ...
+
+    def received(self, connection: Connection, count: int) -> None: ...
+
+    def answered(self, connection: Connection) -> None: ...
+
+
 class Connection(asyncio.Protocol):
     """A protocol between a transport and the HTTP parser, which closes the connection at its time limits.
 
@@ -31,7 +53,7 @@ class Connection(asyncio.Protocol):
         parser: the protocol that parses requests.
     """
 
-    def __init__(self, pool: ConnectionPool, parser: asyncio.Protocol) -> None:
+    def __init__(self, pool: _Pool, parser: asyncio.Protocol) -> None:
         self._pool, self.parser = pool, parser
         self._loop = asyncio.get_running_loop()
         self.phase = Phase.HEAD

@@ -30,7 +30,8 @@ class ConnectionPool:
     """
 
     def __init__(self, name: str, limits: ServerLimits, *, on_closed: Callable[[Connection], None]) -> None:
-        self.name, self.limits, self._on_closed = name, limits, on_closed
+        self.name, self._on_closed = name, on_closed
+        self.limits: ServerLimits = limits
         self._seconds = {
             Phase.HEAD: limits.head_seconds,
             Phase.BODY: limits.body_seconds + BODY_GRACE_SECONDS,

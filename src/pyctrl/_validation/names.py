@@ -26,7 +26,7 @@ __all__ = [
 Rule: TypeAlias = Callable[[str], list[str]]
 
 # Objects share namespaces, labels and annotations, so their rules cache results. Callers must not change the lists.
-_remembered = lru_cache(maxsize=4096)
+_cached = lru_cache(maxsize=4096)
 
 _LABEL_TEXT = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN_TEXT = rf"{_LABEL_TEXT}(\.{_LABEL_TEXT})*"
@@ -107,7 +107,7 @@ def subdomain(text: str) -> list[str]:
     return _dns(text, 253, _is_subdomain, _SUBDOMAIN)
 
 
-@_remembered
+@_cached
 def label(text: str) -> list[str]:
     """Validate an RFC 1123 label: names of namespaces, services, containers and volumes."""
     return _dns(text, 63, _is_label, "must not contain dots" if _is_subdomain(text) else _LABEL)
@@ -125,7 +125,7 @@ def path_segment(text: str) -> list[str]:
     return [f"may not contain '{sign}'" for sign in "/%" if sign in text]
 
 
-@_remembered
+@_cached
 def qualified_name(text: str) -> list[str]:
     """Validate `name` or `prefix/name`: keys of labels and annotations, finalizers, condition types."""
     prefix, slash, name = text.rpartition("/")
@@ -148,7 +148,7 @@ def _prefix(text: str) -> list[str]:
     return found if _is_subdomain(text) else [*found, _SUBDOMAIN]
 
 
-@_remembered
+@_cached
 def label_value(text: str) -> list[str]:
     """Validate the value of a label."""
     found = [_max_length(63, "bytes")] if len(text) > 63 else []

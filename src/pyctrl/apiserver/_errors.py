@@ -12,7 +12,55 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pyctrl._go.text import quoted, shown_value
+from pyctrl._go.text import aggregate_messages, quoted, shown_value
+
+__all__ = [
+    "JSON",
+    "MEDIA_TYPES",
+    "MODIFIED",
+    "PROTOBUF",
+    "STREAM_MEDIA_TYPES",
+    "YAML",
+    "FieldError",
+    "Response",
+    "StatusError",
+    "UndecodableBody",
+    "already_exists",
+    "apply_conflict",
+    "bad_request",
+    "conflict",
+    "duplicate",
+    "failure_status",
+    "field_forbidden",
+    "forbidden",
+    "generate_name_conflict",
+    "internal_error",
+    "invalid",
+    "invalid_options",
+    "invalid_value",
+    "media_type_without_handler",
+    "method_not_allowed",
+    "not_acceptable",
+    "not_acceptable_for_list",
+    "not_acceptable_representation",
+    "not_found",
+    "not_supported",
+    "qualified_resource",
+    "request_entity_too_large",
+    "required",
+    "resource_expired",
+    "resource_not_served",
+    "status_error",
+    "success_status",
+    "too_large_resource_version",
+    "too_long",
+    "too_many",
+    "type_invalid",
+    "unauthorized",
+    "unknown_error",
+    "unprocessable",
+    "unsupported_media_type",
+]
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -203,8 +251,7 @@ def apply_conflict(message: str, causes: Sequence[FieldError]) -> StatusError:
 
 def invalid(kind: str, name: str, causes: Sequence[FieldError], group: str = "") -> StatusError:
     """422: the object is invalid. The message has equal errors once, the causes have all of them."""
-    messages = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
-    reasons = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
+    reasons = aggregate_messages(f"{cause.field}: {cause.message}" for cause in causes)
     message = f"{qualified_resource(kind, group)} {quoted(name)} is invalid: {reasons}"
     return status_error(422, "Invalid", message, _details(name=name, group=group, kind=kind, causes=causes))
 
@@ -244,11 +291,6 @@ def forbidden(resource: str, name: str, why: str, group: str = "", causes: Seque
     subject = f"{qualified_resource(resource, group)} {quoted(name)}" if name else qualified_resource(resource, group)
     details = _details(name=name, group=group, kind=resource, causes=causes)
     return status_error(403, "Forbidden", f"{subject} is forbidden: {why}", details)
-
-
-def forbidden_path(user: str, verb: str, path: str) -> StatusError:
-    """403: the user may not access a path that is no resource."""
-    return status_error(403, "Forbidden", f"forbidden: User {quoted(user)} cannot {verb} path {quoted(path)}", {})
 
 
 def method_not_allowed() -> StatusError:

@@ -51,13 +51,10 @@ from pyctrl.apiserver._filters.access_control import AccessControl, Authorizatio
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP, REPEATED
 from pyctrl.apiserver._healthz import NOT_FOUND
-from pyctrl.apiserver._registry.pod_binding import BINDINGS
-from pyctrl.apiserver._registry.pod_log import LogREST
+from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
-from pyctrl.apiserver._registry.reviews import ReviewREST
 from pyctrl.apiserver._registry.scale import ScaleREST
-from pyctrl.apiserver._registry.serviceaccount_token import MAX_SECONDS, TokenREST
-from pyctrl.apiserver._registry.subresources import Subresources
+from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext
@@ -82,6 +79,9 @@ VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the
 VERSION_DIGITS = 20  # of the largest 64-bit number
 
 _LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
+
+_REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
+_CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 
@@ -131,7 +131,7 @@ class ApiServer:
         self.storage: Storage = Storage(history=history)
         self.registry: ResourceRegistry = registry or ResourceRegistry()
         random = random or Random()
-        self.storage.collection("", "services").listen(self.registry.allocator.changed)
+        self.registry.observe(self.storage)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
         reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
@@ -153,11 +153,8 @@ class ApiServer:
         self._updates = UpdateHandler(backend, self._creates)
         self._patches = PatchHandler(backend, self._creates, self._updates)
         self._deletes = DeleteHandler(backend, self._lists)
-        self._pod_logs = LogREST(backend)
-        self._scales = ScaleREST(backend, self._updates)
-        self._subresources = Subresources(backend, self._updates, self._deletes)
-        self._token_requests = TokenREST(backend, access.accounts)
-        self._reviews = ReviewREST(access.authenticator, access.authorizer, admission, self.registry)
+        self._context = RESTContext(backend, self._updates, self._deletes, access.authenticator, access.accounts)
+        self._handlers: dict[RESTFactory, object] = {}
         self._openid = OpenIDMetadata(access.accounts)
         self._documents = NonResourcePaths(self.registry)
         self._establishing = EstablishingController(backend)
@@ -335,7 +332,7 @@ class ApiServer:
     def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
         """Return handlers by method and shape of the URL, with the verb that the resource must support ("": none)."""
         return {
-            ("POST", "collection"): ("create", self._create),
+            ("POST", "collection"): ("create", self._creates.create),
             ("GET", "collection"): ("list", self._list_or_watch),
             ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
             ("GET", "object"): ("get", self._get),
@@ -345,34 +342,41 @@ class ApiServer:
             ("GET", "part"): ("", self._gets.get),
             ("PUT", "part"): ("", self._updates.update),
             ("PATCH", "part"): ("", self._patches.patch),
-            ("GET", "scale"): ("", self._scales.get),
-            ("PUT", "scale"): ("", self._scales.replace),
-            ("PATCH", "scale"): ("", self._scales.patch),
-            ("PUT", "finalize"): ("", self._subresources.finalize),
-            ("POST", "binding"): ("", self._subresources.bind),
-            ("POST", "eviction"): ("", self._subresources.evict),
-            ("GET", "log"): ("", self._pod_logs.get),
-            ("POST", "token"): ("", self._token_requests.create),
         }
 
     def _handler(self, request: ResourceRequest) -> Handler:
         target, resource = request.target, request.resource
-        if self._reviews.answers(target):
-            return self._reviews.answer
         if target.name and resource.namespaced and not target.namespace and not resource.is_custom:
             raise resource_not_served()
         if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
             raise resource_not_served()  # a resource that is only created has no other URL than its collection
         if target.subresource and target.subresource not in resource.subresources:
             raise self._no_subresource(request)
-        shape = target.subresource or ("object" if target.name else "collection")
-        if shape in resource.parts:
-            shape = "part"
-        verb, handler = self._verbs.get((request.method, shape), ("", None))
+        verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
         if target.name and resource.namespaced and not target.namespace:
             raise resource_not_served()
+        return handler
+
+    def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
+        """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
+        target, resource, method = request.target, request.resource, request.method
+        if target.subresource in resource.parts:
+            return self._verbs.get((method, "part"), ("", None))
+        if target.subresource:
+            factories = _CUSTOM_RESOURCE_REST if resource.is_custom else resource.rest
+            return "", self._rest(factories.get(target.subresource), method)
+        if method == "POST" and not target.name and "" in resource.rest:
+            return "create", self._rest(resource.rest[""], method)
+        return self._verbs.get((method, "object" if target.name else "collection"), ("", None))
+
+    def _rest(self, factory: RESTFactory | None, method: str) -> Handler | None:
+        if factory is None:
+            return None
+        if factory not in self._handlers:
+            self._handlers[factory] = factory(self._context)
+        handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
         return handler
 
     @staticmethod
@@ -381,10 +385,6 @@ class ApiServer:
         if request.resource.is_custom:
             return not_found(target.resource, target.name, target.group)
         return resource_not_served()
-
-    def _create(self, request: ResourceRequest) -> Coroutine[Any, Any, Response]:
-        is_binding = (request.target.group, request.target.resource) == BINDINGS
-        return (self._subresources.bind_named if is_binding else self._creates.create)(request)
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):

@@ -192,7 +192,7 @@ class Cache:
         late: list[Informer] = []
         try:
             async with asyncio.timeout(None if timeout is None else timeout.total_seconds()):
-                while late := self._unsettled():
+                while late := self._not_synced_or_failed():
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError as error:
@@ -202,7 +202,7 @@ class Cache:
                 "Timed out waiting for caches to sync, going on without", extra={"missing": self._reasons(late)}
             )
 
-    def _unsettled(self) -> list[Informer]:
+    def _not_synced_or_failed(self) -> list[Informer]:
         some = any(informer.is_synced for informer in self._informers.values())
         return [
             informer for informer in self._informers.values() if not is_synced_or_failed(informer, some_have_come=some)

@@ -16,8 +16,8 @@ def collect_cache(informers: Sequence[InformerStatistics]) -> Iterable[MetricFam
     def samples(value: Callable[[InformerStatistics], float]) -> list[Sample]:
         return [(_labels(informer), float(value(informer))) for informer in informers]
 
-    yield gauge("pyctrl_cache_objects", "Objects kept", *samples(lambda i: i.objects))
-    yield gauge("pyctrl_cache_bytes", "JSON of the objects kept, in bytes", *samples(lambda i: i.size_bytes))
+    yield gauge("pyctrl_cache_objects", "Objects in the cache", *samples(lambda i: i.objects))
+    yield gauge("pyctrl_cache_bytes", "Bytes of the objects in the cache", *samples(lambda i: i.size_bytes))
     yield gauge("pyctrl_cache_synced", "1 once the first list is complete", *samples(lambda i: i.is_synced))
     yield gauge(
         "pyctrl_cache_failing", "1 while the kind cannot be listed or watched", *samples(lambda i: i.is_failing)
@@ -34,17 +34,19 @@ def collect_cache(informers: Sequence[InformerStatistics]) -> Iterable[MetricFam
     )
     yield gauge("pyctrl_cache_served", "0 while the cluster does not serve the kind", *samples(lambda i: i.is_served))
     heard = [(_labels(i), i.age.total_seconds()) for i in informers if i.age is not None]
-    yield gauge("pyctrl_cache_last_event_age_seconds", "Since the server last gave a sign of life", *heard)
+    yield gauge("pyctrl_cache_last_event_age_seconds", "Seconds since the server last sent something", *heard)
     yield counter("pyctrl_cache_relists_total", "Complete lists after the first", *samples(lambda i: i.relists))
-    yield gauge("pyctrl_cache_own_writes", "Own writes that no watch has shown yet", *samples(lambda i: i.own_writes))
+    yield gauge(
+        "pyctrl_cache_own_writes", "Own writes that no watch has confirmed yet", *samples(lambda i: i.own_writes)
+    )
     yield gauge(
         "pyctrl_cache_own_writes_lag_seconds",
-        "Since the oldest of these was made",
+        "Seconds since the oldest unconfirmed own write",
         *samples(lambda i: i.own_writes_lag.total_seconds()),
     )
     yield counter(
         "pyctrl_cache_own_writes_given_up_total",
-        "Own writes forgotten before a watch has shown them, because there were too many",
+        "Own writes dropped before a watch has confirmed them, because there were too many",
         *samples(lambda i: i.own_writes_given_up),
     )
 

@@ -68,7 +68,7 @@ class StoreWriter:
         self._is_listing = False
         self._older: list[Record] = []  # objects of the present list that are newer in the store
 
-    def keep(self, record: Record) -> None:
+    def hold(self, record: Record) -> None:
         """Hold an object that another writer releases. A list in progress must still confirm it, or has done so."""
         if not record.held & (self._current | self._former):
             record.held |= self._former if self._is_listing else self._current
@@ -95,7 +95,7 @@ class StoreWriter:
             if record.version > version and not is_restored:  # by another writer, which is ahead of this list
                 record.held = record.held & self._others | self._current
                 continue
-            self._let_go(record, record)
+            self._release(record, record)
             if not record.held:
                 self._remove(record, Deleted(record, was_seen=False))
         self._is_listing = False
@@ -140,7 +140,7 @@ class StoreWriter:
                 self._older += [record] * self._is_listing
                 return  # an old state of an object that is gone
             self._add(record)
-        elif self._is_news(old, record):
+        elif self._is_newer(old, record):
             self._replace(old, record)
         else:
             old.held = old.held & self._others | self._current
@@ -175,7 +175,7 @@ class StoreWriter:
         for listener in self._listeners:
             listener.push(change)
 
-    def _is_news(self, old: Record, new: Record) -> bool:
+    def _is_newer(self, old: Record, new: Record) -> bool:
         if UNORDERED in (old.version, new.version):
             return old.data != new.data
         return old.version < new.version
@@ -185,7 +185,7 @@ class StoreWriter:
         old = self._store.get(record.namespace, record.name)
         if old is None or UNORDERED < record.version <= min(self.progress, old.version - 1):
             return  # the object is gone already, or the event is repeated and the name is in use again
-        self._let_go(old, record)
+        self._release(old, record)
         if not old.held:
             self._add_tombstone(record)
             self._remove(old, Deleted(record if old.uid == record.uid else old))
@@ -202,7 +202,7 @@ class StoreWriter:
             if len(self._tombstones) > MAX_TOMBSTONES:
                 del self._tombstones[next(iter(self._tombstones))]
 
-    def _let_go(self, record: Record, state: Record) -> None:
+    def _release(self, record: Record, state: Record) -> None:
         """Release an object. Writers that select it and have not reached its last state keep holding it.
 
         Their own events will release it or confirm it. Otherwise they would bring it back in an older state.
@@ -211,7 +211,7 @@ class StoreWriter:
         if len(self._siblings) > 1 and record.uid == state.uid:
             for writer in self._siblings:
                 if writer is not self and writer.progress < state.version and writer.coverage.matches(state):
-                    writer.keep(record)
+                    writer.hold(record)
 
     def _remove(self, old: Record, change: Deleted) -> None:
         self._store.remove(old)

@@ -162,7 +162,7 @@ class Checker:
         if call.function in ("_&&_", "_||_"):
             for each in call.arguments:
                 self._check(each)
-                self._want(each, BOOL)
+                self._expect(each, BOOL)
             return BOOL
         if call.target is not None:
             name = qualified_name(call.target)
@@ -196,7 +196,7 @@ class Checker:
         signature = f"{target}({', '.join(shown)})"
         return self._report(call, f"found no matching overload for '{call.function}' applied to '{signature}'")
 
-    def _want(self, expression: Expression, wanted: Type) -> None:
+    def _expect(self, expression: Expression, wanted: Type) -> None:
         if not self._substitution.fits(expression.type, wanted):
             self._report(expression, f"expected type '{wanted}' but found '{self._final(expression.type)}'")
 
@@ -269,9 +269,9 @@ class Checker:
         self._scopes.append({loop.accumulator: initial})
         self._scopes.append(names)
         self._check(loop.condition)
-        self._want(loop.condition, BOOL)
+        self._expect(loop.condition, BOOL)
         self._check(loop.step)
-        self._want(loop.step, initial)
+        self._expect(loop.step, initial)
         self._scopes.pop()
         found = self._check(loop.result)
         self._scopes.pop()

@@ -85,7 +85,7 @@ def schema_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool 
     return None
 
 
-def _below(schema: Mapping[str, Any], name: str) -> DeclType | None:
+def _child_type(schema: Mapping[str, Any], name: str) -> DeclType | None:
     return schema_decl_type(schema, name, is_resource=bool(schema.get("x-kubernetes-embedded-resource")))
 
 
@@ -96,7 +96,7 @@ def _limit(schema: Mapping[str, Any], key: str, otherwise: int) -> int:
 
 def _list(schema: Mapping[str, Any], name: str) -> DeclType | None:
     items = schema.get("items")
-    item = _below(items, f"{name}.@idx") if isinstance(items, Mapping) else None
+    item = _child_type(items, f"{name}.@idx") if isinstance(items, Mapping) else None
     if item is None:
         return None
     max_elements = _limit(schema, "maxItems", (REQUEST_BYTES - 2) // (item.min_bytes + 1))
@@ -104,7 +104,7 @@ def _list(schema: Mapping[str, Any], name: str) -> DeclType | None:
 
 
 def _map(schema: Mapping[str, Any], values: Mapping[str, Any], name: str) -> DeclType | None:
-    item = _below(values, f"{name}.@elem")
+    item = _child_type(values, f"{name}.@elem")
     if item is None:
         return None
     max_elements = _limit(schema, "maxProperties", (REQUEST_BYTES - 2) // (item.min_bytes + 6))
@@ -126,7 +126,7 @@ def _object(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclT
     types: dict[str, FieldType] = {}
     min_bytes = 2
     for key, each in properties.items():
-        found = _below(each, f"{name}.{key}")
+        found = _child_type(each, f"{name}.{key}")
         if found is None:
             continue
         for escaped in _escaped(key):

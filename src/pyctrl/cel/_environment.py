@@ -74,7 +74,7 @@ class Program:
         planner = Planner(variables)
         self.text = text
         self.expression = expression
-        self.type = expression.type
+        self.type: Type = expression.type
         self._run: Closure = planner.plan(expression)
         self._size = planner.size
         self._used = planner.used

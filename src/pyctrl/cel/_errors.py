@@ -17,7 +17,7 @@ class EvaluationFailed(Exception):
 
 
 NO_OVERLOAD = "no such overload"
-_SHOWN = 100  # cel-go's maximum of reported errors
+_MAX_REPORTED = 100  # cel-go's maximum of reported errors
 
 
 class Issue(NamedTuple):
@@ -30,9 +30,9 @@ class Issue(NamedTuple):
 def compile_failed(issues: Iterable[Issue], text: str) -> CompileFailed:
     """Return one error for all issues, in order of position, each with its source line and a marker."""
     ordered = sorted(issues, key=lambda issue: issue.at)
-    shown = [_format_issue(issue, text) for issue in ordered[:_SHOWN]]
-    if len(ordered) > _SHOWN:
-        shown.append(f" {len(ordered) - _SHOWN} more errors were truncated")
+    shown = [_format_issue(issue, text) for issue in ordered[:_MAX_REPORTED]]
+    if len(ordered) > _MAX_REPORTED:
+        shown.append(f" {len(ordered) - _MAX_REPORTED} more errors were truncated")
     return CompileFailed("compilation failed: " + "\n".join(shown))
 
 

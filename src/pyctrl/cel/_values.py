@@ -61,7 +61,7 @@ class Optional:
     __slots__ = ("value",)
 
     def __init__(self, value: Value) -> None:
-        self.value = value
+        self.value: Value = value
 
 
 NONE: Final = Optional(None)

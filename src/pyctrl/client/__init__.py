@@ -1,8 +1,8 @@
-"""Everything that speaks to an API server: login, transport, discovery, reads and writes.
+"""Client of an API server: login, transport, discovery, reads and writes.
 
-`Config` says which server and how to log in; `Client.connect(config)` reads and writes objects there. Underneath is
-one seam, `Transport`: over HTTP with aiohttp, or into an API server in this process. `Reader` and `Writer` are what
-a reconciler is given, whether a cache stands behind them or not.
+`Config` holds the server's address and the login; `Client.connect(config)` reads and writes objects there. Requests go
+through a `Transport`: over HTTP with aiohttp, or directly into an API server of this process. A reconciler depends on
+`Reader` and `Writer`, which live and cached clients implement.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ __all__ = [
 ]
 
 
-#: Imported when they are used: programs on an in-process server do without aiohttp, and most without the others.
+#: Imported on first use: programs with an in-process server need no aiohttp, and most need none of the others.
 _FILES = {
     "AiohttpTransport": "_transport.aiohttp",
     "EventCorrelator": "_events.correlator",
@@ -195,5 +195,5 @@ _FILES = {
     ),
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # to type checkers it would define every name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -1,4 +1,4 @@
-"""The client: one server, one user, everything that can be asked of it."""
+"""Client: reads, writes, sub-resources and discovery of one API server, as one user."""
 
 from __future__ import annotations
 
@@ -37,22 +37,24 @@ A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
 class Client(LiveReader, ObjectWriter):
     """Reads and writes objects of an API server, without any cache.
 
-    Kinds are asked for by their class, which gives typed objects, by ``Metadata[...]`` of it, or by a
-    GroupVersionKind, which gives `Unstructured`. `get` raises `NotFound` where `find` returns None. Typed kinds need
-    no discovery; a kind that the cluster does not serve is `UnknownKind`. Requests that the server puts off (429, 503
-    with Retry-After) are repeated, see `RetryPolicy`; everything has a timeout.
+    A kind is a class, which returns typed objects, ``Metadata[...]`` of it, or a GroupVersionKind, which returns
+    `Unstructured`. `get` raises `NotFound` where `find` returns None. Typed kinds need no discovery. A kind that the
+    cluster does not serve raises `UnknownKind`. Requests that the server defers (429, 503 with Retry-After) are
+    repeated, see `RetryPolicy`. Every request has a timeout.
 
-    It is an async context manager that closes the transport; clients derived by `in_namespace`, `dry_run`,
-    `with_field_owner` and `impersonate` share it.
+    The client is an async context manager that closes the transport. Clients derived with `in_namespace`, `dry_run`,
+    `with_field_owner`, `with_field_validation` and `impersonate` share the connection.
 
     Args:
-        transport: how to reach the server; see `connect` for the usual way.
-        field_owner: who owns the fields that are written.
-        server: how errors name the cluster.
-        retries: what is repeated, and how often.
-        on_warning: is told what the server warns of; by default each text is logged once, as ``pyctrl.client``.
-        random: spreads the waits of retries.
-        cluster: what errors call the cluster, in a program that has several.
+        transport: reaches the server; `connect` is the usual constructor. A connection of another client is shared,
+            and of the other arguments only ``options`` and ``field_owner`` count.
+        options: defaults of every request; replaces ``field_owner``.
+        field_owner: the owner of the fields that are written.
+        server: the server's URL, for error messages, metrics and traces.
+        retries: which requests are repeated, and how often.
+        on_warning: called for each warning of the server; by default each text is logged once, as ``pyctrl.client``.
+        random: draws the jitter of retries.
+        cluster: the name of the cluster in error messages, in a program with several.
     """
 
     def __init__(
@@ -68,18 +70,19 @@ class Client(LiveReader, ObjectWriter):
         cluster: str = "",
     ) -> None:
         if isinstance(transport, ClientConnection):
-            self.connection = transport
+            connection = transport
         else:
-            self.connection = ClientConnection.over(
+            connection = ClientConnection.over(
                 transport, server=server, retries=retries, on_warning=on_warning, random=random, cluster=cluster
             )
-        shared = self.connection
         options = options or ClientOptions(field_owner=field_owner)
-        super().__init__(ResourceClient(shared.rest, shared.discovery, shared.observers, options))
+        super().__init__(ResourceClient(connection.rest, connection.discovery, connection.observers, options))
+        #: The connection to the server, which derived clients share.
+        self.connection: ClientConnection = connection
 
     @classmethod
     def connect(cls, config: Config, *, field_owner: str = "pyctrl", on_warning: WarningHandler | None = None) -> Self:
-        """Return a client for the server of a login. Nothing is sent yet."""
+        """Return a client for the server of a login. Sends nothing yet."""
         return cls(transport_for(config), field_owner=field_owner, server=config.server, on_warning=on_warning)
 
     @property
@@ -89,99 +92,105 @@ class Client(LiveReader, ObjectWriter):
 
     @property
     def cluster(self) -> str:
-        """The name of its cluster where there are several; "" for a manager's own, and where there is one."""
+        """The name of the cluster in a program with several; "" for a manager's own cluster, and with only one."""
         return self.connection.rest.cluster
 
     @property
     def discovery(self) -> Discovery:
-        """What the cluster serves."""
+        """Discovery of the kinds that the cluster serves."""
         return self.connection.discovery
 
     @property
     def options(self) -> ClientOptions:
-        """What holds for every request."""
+        """The defaults of every request."""
         return self._requests.options
 
     @property
     def status(self) -> StatusResource:
-        """The status of objects: ``await client.status.update(obj)``."""
+        """The status sub-resource: ``await client.status.update(obj)``."""
         return StatusResource(self._requests)
 
     def subresource(self, name: str) -> SubResource:
-        """Return any other sub-resource by its name, such as ``scale`` or ``eviction``."""
+        """Return any sub-resource by its name, such as ``scale`` or ``eviction``."""
         return SubResource(self._requests, name)
 
     async def create_or_update(
         self, obj: O, mutate: Callable[[O], None], *, field_owner: str | None = None
     ) -> Written[O]:
-        """Bring an object to what ``mutate`` makes of it; an update is sent only when that changes something.
+        """Create the object, or update it when ``mutate`` changes it (controllerutil.CreateOrUpdate).
 
-        ``mutate`` is called once: with the object as it is, or, when there is none, with a copy of ``obj``. It changes
-        what it is given, in place, and nothing else. Of an object that is there, only name, namespace and kind of
-        ``obj`` count. The status is neither compared nor written where it is a sub-resource.
+        The object is read with `find`; a `CachedClient` reads its cache. ``mutate`` is called once: with the object
+        that exists, or with a copy of ``obj`` when none exists. It changes its argument in place, and nothing else. Of
+        ``obj`` only name, namespace and kind are used when the object exists. Where the status is a sub-resource it is
+        neither compared nor written.
 
         Args:
-            obj: which object; also what to begin with. It stays as it is.
-            mutate: sets the fields that matter, on the object it is given.
-            field_owner: who owns the fields that are written.
+            obj: the object to find; what is created starts as a copy of it. It is not changed.
+            mutate: sets the desired fields on its argument.
+            field_owner: the owner of the fields that are written; the client's by default.
 
         Raises:
-            Conflict: somebody has changed it since it was read; the next attempt reads it anew.
-            AlreadyExists: somebody has created it since; likewise.
-            ValueError: ``mutate`` has changed the name or the namespace.
+            Conflict: another client changed the object since it was read; reconcile again.
+            AlreadyExists: another client created the object since it was read; reconcile again.
+            NotCovered: a `CachedClient` does not cache the kind; add ``.owns(...)`` to the controller's builder.
+            ValueError: ``mutate`` changed the name or the namespace, or ``obj`` has no name.
         """
         return await create_or_update(self, self._requests, obj, mutate, field_owner=field_owner)
 
     async def create_or_patch(
         self, obj: O, mutate: Callable[[O], None], *, field_owner: str | None = None
     ) -> Written[O]:
-        """Do as `create_or_update`, but send merge patches: of the object, of its status, or of both.
+        """Create the object, or patch what ``mutate`` changes, status included (controllerutil.CreateOrPatch).
 
-        What others change in the meantime is kept, except that lists are replaced whole; there is no `Conflict`. When
-        the object is created its status is not written, as the server would leave it out.
+        Arguments are those of `create_or_update`. Merge patches are sent: of the object, of its status, or of both.
+        Changes that others make in the meantime are kept, except that lists are replaced as a whole; there is no
+        `Conflict`. When the object is created its status is not written, since the server would drop it.
 
         Raises:
-            AlreadyExists: somebody has created it since it was read.
-            NotFound: somebody has deleted it since; or the kind's status is no sub-resource and was changed.
-            ValueError: ``mutate`` has changed the name or the namespace.
+            AlreadyExists: another client created the object since it was read.
+            NotFound: another client deleted the object since it was read; or the status was changed and the server
+                has no such sub-resource.
+            NotCovered: a `CachedClient` does not cache the kind; add ``.owns(...)`` to the controller's builder.
+            ValueError: ``mutate`` changed the name or the namespace, or ``obj`` has no name.
         """
         return await create_or_patch(self, self._requests, obj, mutate, field_owner=field_owner)
 
     async def create_or_apply(
         self, obj: A | dict[str, Any], *, field_owner: str | None = None, force: bool = False
     ) -> Written[A]:
-        """Say how an object should be (server-side apply), and send that only when it may change something.
+        """Apply an object (server-side apply), unless the apply would change nothing.
 
-        Nothing is sent when the managed fields of the object show that this owner has exactly the fields that are
-        stated, each with the value that is stated; what the server fills in, and what others own, is not looked at. An
-        apply that changed nothing although it had to be sent, is not sent again until the object or what is stated
-        changes. A kind that is cached without managed fields (``KindOptions(strip_managed_fields=True)``) is applied
-        once for each version of the object.
+        Nothing is sent when the object's managed fields show that this owner has exactly the fields of ``obj``, each
+        with the value in ``obj``. Defaults of the server and fields of other owners are not compared. An apply that was
+        sent and changed nothing is not sent again until the object or ``obj`` changes. A kind that is cached without
+        managed fields (``KindOptions(strip_managed_fields=True)``) is applied once for each version of the object.
 
         Args:
-            obj: what is stated; typed, Unstructured, or a dict, which gives Unstructured.
-            field_owner: whose fields these are; the client's by default.
+            obj: the fields to apply; typed, Unstructured, or a dict, which returns Unstructured.
+            field_owner: the owner of these fields; the client's by default.
             force: take over fields of other owners instead of raising `Conflict`.
 
         Raises:
-            Conflict: another owner has one of the fields with another value, and ``force`` is not set.
+            Conflict: another owner has set one of the fields to another value, and ``force`` is not set.
+            NotCovered: a `CachedClient` does not cache the kind; add ``.owns(...)`` to the controller's builder.
+            ValueError: ``obj`` has no name.
         """
         wanted: Any = as_object(obj)
         memo = self.connection.apply_memo
         return await create_or_apply(self, self._requests, memo, wanted, field_owner=field_owner, force=force)
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return what was asked of the server by this client and all derived from it; see docs/metrics.md."""
+        """Return the metrics of the requests of this client and all clients derived from it; see docs/metrics.md."""
         return self.connection.transport.collect_metrics()
 
     def with_options(self, options: ClientOptions) -> Self:
-        """Return a client with other options that shares the rest with this one; only one of them is to be closed."""
+        """Return a client with other options on the same connection; close only one of them."""
         derived = copy(self)
         derived._requests = self._requests.with_options(options)  # noqa: SLF001 - of its own copy
         return derived
 
     def observe_writes(self, observer: WriteObserver) -> Callable[[], None]:
-        """Tell ``observer`` of every write of this client and of all derived from it; call the result to stop."""
+        """Notify ``observer`` of every write of this client and all derived from it; call the result to stop."""
         observers = self.connection.observers
         observers.append(observer)
         return lambda: observers.remove(observer)

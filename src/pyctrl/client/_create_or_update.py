@@ -1,4 +1,4 @@
-"""Writing only when it is needed: create or update, create or patch, create or apply."""
+"""Create or update, create or patch, create or apply: writes that are sent only when they change something."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ log = logging.getLogger("pyctrl.client")
 
 
 class OperationResult(Enum):
-    """What create-or-update, create-or-patch and create-or-apply did; the words are controllerutil's."""
+    """Result of create-or-update, create-or-patch and create-or-apply; the values are controllerutil's."""
 
-    NONE = "unchanged"  # the object is as it should be; nothing was sent, or what was sent changed nothing
+    NONE = "unchanged"  # nothing was sent, or the write changed nothing
     CREATED = "created"
     UPDATED = "updated"
     UPDATED_STATUS = "updatedStatus"  # the object and its status; only `create_or_patch`
@@ -38,7 +38,7 @@ class OperationResult(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Written(Generic[O]):
-    """The object as it is now, and what was done to it."""
+    """The object as the server keeps it, and what was done to it."""
 
     object: O
     result: OperationResult
@@ -108,7 +108,7 @@ async def create_or_apply(
     if live is not None:
         there = live.to_wire()
         field = first_difference(wanted.gvk, desired, there, field_owner=owner, has_status=has_status)
-        if field is None or memo.is_settled(apply_key, desired, there, has_status=has_status):
+        if field is None or memo.is_applied(apply_key, desired, there, has_status=has_status):
             return Written(live, OperationResult.NONE)
         log.debug("object differs from what is applied", extra={"object": str(key), "field": field})
     answer = await client.apply(wanted, field_owner=field_owner, force=force)
@@ -120,7 +120,7 @@ async def create_or_apply(
 async def _find(client: ReaderWriter, obj: O) -> O | None:
     kind, key = kind_and_key(obj)
     if not key.name:
-        raise ValueError(f"{obj.kind} has no name: to create or change an object one has to know which")
+        raise ValueError(f"{obj.kind} has no name: set metadata.name, generateName cannot be looked up")
     return cast(O | None, await client.find(kind, key))
 
 
@@ -149,16 +149,16 @@ def _applied_result(live: Object | None, answer: Any) -> OperationResult:
 
 
 def _mutate(obj: O, mutate: Callable[[O], None]) -> tuple[dict[str, Any], O]:
-    """Return an object as it is, as a document, and a copy of it that was changed."""
+    """Return the object's document before the change, and a changed copy of the object."""
     after = cast(O, obj.deep_copy())
     assert after.metadata is not None  # untyped metadata is decoded here, before it is compared
     before = copy.deepcopy(after.to_wire())
-    answer: object = mutate(after)  # type: ignore[func-returns-value]  # to tell those who pass a coroutine function
+    answer: object = mutate(after)  # type: ignore[func-returns-value]  # a coroutine function returns something
     if inspect.isawaitable(answer):
         getattr(answer, "close", lambda: None)()
-        raise TypeError("mutate is a plain function that changes the object it is given; do what waits before it")
+        raise TypeError("mutate must be a plain function that changes its argument in place: await before this call")
     if after.key != obj.key or after.gvk != obj.gvk:
-        raise ValueError(f"mutate must leave name, namespace and kind alone: it made {after.key} of {obj.key}")
+        raise ValueError(f"mutate must not change name, namespace or kind: it changed {obj.key} to {after.key}")
     return before, after
 
 

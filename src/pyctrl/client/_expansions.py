@@ -1,4 +1,4 @@
-"""What some sub-resources are for: tokens, evictions, bindings, and the scale."""
+"""Functions for sub-resources with a purpose of their own: token, eviction, binding and scale."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["CurrentScale", "ServiceAccountToken", "bind", "create_token", "evict
 
 
 class _Pod(KubernetesObject, group="", version="v1", kind="Pod"):
-    """Where pods are served; what they are does not matter here."""
+    """The resource of pods; their fields are not needed here."""
 
 
 class _ServiceAccount(KubernetesObject, group="", version="v1", kind="ServiceAccount"):
-    """Where service accounts are served."""
+    """The resource of service accounts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccountToken:
-    """A token that a service account logs in with, and when it ends. ``repr`` does not show it."""
+    """A token of a service account, and when it expires. ``repr`` does not show the token."""
 
     token: str
     expires_at: datetime
@@ -36,7 +36,7 @@ class ServiceAccountToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentScale:
-    """How many there should be, how many there are, and which pods count."""
+    """Desired and current replicas, and the selector of the pods that count."""
 
     replicas: int
     current_replicas: int
@@ -52,18 +52,18 @@ async def create_token(
     expiration_seconds: int | None = None,
     bound_to: Mapping[str, str] | None = None,
 ) -> ServiceAccountToken:
-    """Ask for a token of a service account. The server may let it live longer or shorter than asked.
+    """Request a token of a service account. The server may grant a longer or shorter lifetime than requested.
 
     Args:
-        client: whose user must have the right to create ``serviceaccounts/token``.
+        client: a client whose user may create ``serviceaccounts/token``.
         service_account: the account.
-        audiences: who may accept it; the API server itself if left out.
-        expiration_seconds: how long it shall be good, at least 600; an hour if left out.
-        bound_to: the object whose end is the token's end too: ``kind`` (Pod, Secret or Node), ``apiVersion``, ``name``
-            and perhaps ``uid``.
+        audiences: who may accept the token; by default the API server.
+        expiration_seconds: the requested lifetime, at least 600; an hour by default.
+        bound_to: the object with which the token becomes invalid: ``kind`` (Pod, Secret or Node), ``apiVersion``,
+            ``name`` and optionally ``uid``.
 
     Raises:
-        NotFound: there is no such account, or no such object to bind it to.
+        NotFound: the account, or the object to bind the token to, does not exist.
     """
     spec = {"audiences": list(audiences), "expirationSeconds": expiration_seconds, "boundObjectRef": bound_to}
     answer = await client.subresource("token").create(
@@ -87,11 +87,11 @@ async def evict(
     preconditions: Preconditions | None = None,
     dry_run: bool = False,
 ) -> None:
-    """Ask a pod to go, if its disruption budgets allow it.
+    """Evict a pod, if its disruption budgets allow it.
 
     Raises:
-        TooManyRequests: a budget does not allow it now; try again later.
-        NotFound: there is no such pod.
+        TooManyRequests: a budget does not allow the eviction now; try again later.
+        NotFound: the pod does not exist.
     """
     options = delete_options(
         propagation=None, grace_period_seconds=grace_period_seconds, preconditions=preconditions, dry_run=dry_run
@@ -103,7 +103,7 @@ async def evict(
 
 
 async def bind(client: HasSubResources, pod: Key, node: str) -> None:
-    """Give a pod to a node, as a scheduler does. Raises Conflict when it has one already."""
+    """Bind a pod to a node, as a scheduler does. Raises Conflict when the pod is bound already."""
     binding = {
         "apiVersion": "v1",
         "kind": "Binding",
@@ -114,12 +114,12 @@ async def bind(client: HasSubResources, pod: Key, node: str) -> None:
 
 
 async def get_scale(client: HasSubResources, kind: KindLike, key: Key) -> CurrentScale:
-    """Return the scale of an object, of any kind that has one."""
+    """Return the scale of an object, of any kind with a scale sub-resource."""
     return _scale(await client.subresource("scale").get(kind, key))
 
 
 async def set_scale(client: HasSubResources, kind: KindLike, key: Key, replicas: int) -> CurrentScale:
-    """Say how many there should be; nothing else of the object is touched, and nobody else's version is needed."""
+    """Set the desired replicas. Changes nothing else of the object, and needs no resource version."""
     patch = MergePatch({"spec": {"replicas": replicas}})
     return _scale(await client.subresource("scale").patch(kind, key, patch))
 

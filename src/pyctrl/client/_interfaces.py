@@ -20,8 +20,8 @@ A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
 class Reader(Protocol):
     """Reads objects, live or from a cache.
 
-    A class gives objects of that class, ``Metadata[...]`` of it only their metadata, and a GroupVersionKind gives
-    `Unstructured`. Every object that is returned belongs to the caller.
+    A class returns objects of that class, ``Metadata[...]`` of it only their metadata, and a GroupVersionKind
+    `Unstructured`. Every returned object belongs to the caller.
     """
 
     async def get(self, kind: Kind[O], key: Key) -> O:
@@ -87,7 +87,7 @@ class StatusWriter(Protocol):
 class Writer(StatusWriter, Protocol):
     """Writes objects: `update`, `patch` and `apply` as of a `StatusWriter`, but for the object itself.
 
-    Every method that has an answer returns the object as the server keeps it now; the argument is never changed.
+    Every method with an answer returns the object as the server keeps it; arguments are never changed.
     """
 
     @property

@@ -1,9 +1,9 @@
-"""Reading from the server: one object, a list, its pages, and a watch."""
+"""Reads from the server: get, find, list, pages and watch."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyctrl.api import Key, Kind, KubernetesObject, Unstructured, decode
 from pyctrl.client._requests.list import EncodedList, ObjectList
@@ -17,13 +17,13 @@ __all__ = ["LiveReader"]
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 PAGE_SIZE = 500  # client-go's pager; pages of this size are what API servers are tuned for
-WATCH_SECONDS = 290  # under the 5 minutes after which many load balancers cut a connection
-WATCH_GRACE = 30.0  # seconds that a server may be late in ending a watch
+WATCH_SECONDS = 290  # below the 5 minutes after which many load balancers close a connection
+WATCH_GRACE = 30.0  # seconds by which a server may end a watch late
 WATCH_SILENCE = 90.0  # seconds; bookmarks come every 60
 
 
 class LiveReader(Verbs):
-    """The reading half of `Client`: every answer is the server's, now."""
+    """The reads of `Client`: every answer comes from the server."""
 
     async def get(self, kind: Kind[O], key: Key, *, resource_version: str | None = None) -> O:
         """Return an object.
@@ -31,17 +31,17 @@ class LiveReader(Verbs):
         Args:
             kind: its class, ``Metadata[...]`` of it, or a GroupVersionKind for Unstructured.
             key: its namespace and name.
-            resource_version: "0" lets the server answer from its cache; a version is "not older than".
+            resource_version: "0" lets the server answer from its cache; with any other the answer is not older than it.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the object does not exist.
             UnknownKind: the cluster does not serve the kind.
         """
         query = (("resourceVersion", resource_version),) if resource_version is not None else ()
         return decode(kind, await self._requests.read(kind, key, query=query))
 
     async def find(self, kind: Kind[O], key: Key) -> O | None:
-        """Return an object, or None when there is none. Raises UnknownKind as `get` does."""
+        """Return an object, or None when it does not exist. Raises UnknownKind as `get` does."""
         try:
             return await self.get(kind, key)
         except NotFound:
@@ -59,20 +59,20 @@ class LiveReader(Verbs):
         resource_version: str | None = None,
         resource_version_match: VersionMatch | None = None,
     ) -> ObjectList[O]:
-        """Return the objects of a kind, all at once or, with ``limit``, one page of them.
+        """Return the objects of a kind: all of them or, with ``limit``, one page.
 
         Args:
             kind: as for `get`.
             namespace: None for all namespaces.
             labels: only objects with these labels, see `Labels`.
             fields: only objects with these fields, see `Fields`.
-            limit: at most as many; the list's ``continue_token`` leads on.
-            continue_token: of the page before.
-            resource_version: how fresh; by default the newest state.
-            resource_version_match: how the version is meant.
+            limit: the largest number of objects; the list's ``continue_token`` continues it.
+            continue_token: that of the previous page.
+            resource_version: how recent the answer must be; by default the newest state.
+            resource_version_match: how ``resource_version`` is compared, see `VersionMatch`.
 
         Raises:
-            Expired: the continue token is too old: list again from the start.
+            Expired: the continue token is too old; list again from the start.
         """
         query = _list_query(
             selection(labels, fields),
@@ -92,9 +92,9 @@ class LiveReader(Verbs):
         fields: Fields = None,
         page_size: int = PAGE_SIZE,
     ) -> AsyncGenerator[ObjectList[O], None]:
-        """Iterate over the pages of a list; each is asked for when the one before is done with.
+        """Iterate over the pages of a list; each is requested when the previous one has been consumed.
 
-        All pages show the state of the first one. Raises Expired when that state is no longer kept, which is after
+        All pages show the state of the first one. Raises Expired when the server no longer keeps that state, after
         about five minutes.
         """
         async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
@@ -109,13 +109,13 @@ class LiveReader(Verbs):
         fields: Fields = None,
         page_size: int = PAGE_SIZE,
     ) -> AsyncGenerator[O, None]:
-        """Iterate over the objects of a kind, page by page underneath: no more than a page is ever in memory."""
+        """Iterate over the objects of a kind, reading pages: never more than one page is in memory."""
         async for page in self._pages(kind, namespace, selection(labels, fields), page_size):
             for obj in page.objects(kind):
                 yield obj
 
     async def _pages(
-        self, kind: Kind[O], namespace: str | None, selected: Query, page_size: int
+        self, kind: Kind[Any], namespace: str | None, selected: Query, page_size: int
     ) -> AsyncGenerator[EncodedList, None]:
         token: str | None = None
         while token != "":
@@ -136,23 +136,23 @@ class LiveReader(Verbs):
         send_initial_events: bool | None = None,
         timeout_seconds: int = WATCH_SECONDS,
     ) -> AsyncGenerator[WatchEvent[O], None]:
-        """Iterate over what happens to objects, until the server ends the watch after ``timeout_seconds``.
+        """Iterate over the changes of objects, until the server ends the watch after ``timeout_seconds``.
 
-        This is one watch, without resuming; for a view that stays up to date use a cache. Leave the loop early
-        inside ``async with contextlib.aclosing(...)``, so that the connection is closed there and then.
+        This is one watch, which is not resumed; for a view that stays up to date use a cache. To leave the loop early,
+        wrap the watch in ``async with contextlib.aclosing(...)``, which closes the connection at once.
 
         Args:
             kind: as for `get`.
             namespace: None for all namespaces.
             labels: as for `list`.
             fields: as for `list`.
-            resource_version: what happened after it; None begins with an ADDED for everything that is there.
-            bookmarks: ask for a BOOKMARK every minute, and hold 90 seconds of silence for a broken connection.
+            resource_version: watch the changes after it; None starts with an ADDED event for every existing object.
+            bookmarks: request a BOOKMARK every minute, and treat 90 seconds of silence as a broken connection.
             send_initial_events: with True a list is streamed first, ended by a bookmark (see `WatchEvent`).
-            timeout_seconds: how long.
+            timeout_seconds: the duration of the watch.
 
         Raises:
-            ApiError: the watch was refused, or an ERROR event came; `Expired` when the version is too old.
+            ApiError: the server refused the watch or sent an ERROR event; `Expired` when the version is too old.
             TransportError: the connection broke.
         """
         query = selection(labels, fields) + _watch_query(
@@ -191,7 +191,7 @@ def _watch_query(
         ("allowWatchBookmarks", "true" if bookmarks or send_initial_events else None),
         ("resourceVersion", resource_version),
         ("sendInitialEvents", initial),
-        ("resourceVersionMatch", "NotOlderThan" if initial else None),  # the server insists on it
+        ("resourceVersionMatch", "NotOlderThan" if initial else None),  # required by the server
         ("timeoutSeconds", str(timeout_seconds)),
     )
     return tuple((name, value) for name, value in pairs if value is not None)

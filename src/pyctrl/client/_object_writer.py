@@ -1,4 +1,4 @@
-"""Writing to the server: create, update, patch, apply and delete."""
+"""Writes to the server: create, update, patch, apply and delete."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
 class ObjectVerbs(Verbs):
     """The verbs that objects and their status have in common. Arguments are never changed; the result is a new object.
 
-    Every method takes the same options:
+    The options are the same everywhere, except that an apply has no ``field_validation``:
 
     - ``dry_run``: the server checks the write and returns its result without keeping it.
     - ``field_owner``: the owner of the fields that are written; the client's by default.
@@ -153,7 +153,7 @@ class ObjectVerbs(Verbs):
 
 
 class ObjectWriter(ObjectVerbs):
-    """The writing half of `Client`."""
+    """The writes of `Client`."""
 
     async def create(
         self,
@@ -251,7 +251,7 @@ class ObjectWriter(ObjectVerbs):
         grace_period_seconds: int | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Delete every object that matches. A namespaced kind needs a namespace: servers refuse all of them at once."""
+        """Delete every object that matches. A namespaced kind needs ``namespace``: servers delete in one at a time."""
         request = delete_request(
             self._requests.options,
             Key(namespace or "", ""),

@@ -1,4 +1,4 @@
-"""Waiting for the cluster to come to something, by watching: no polling, no cache."""
+"""Functions that wait until objects meet a condition, by watching: no polling, no cache."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ async def wait_for(
     *,
     timeout: float | None = 30.0,
 ) -> O:
-    """Wait until an object exists and ``condition`` holds of it; returns it.
+    """Wait until an object exists and meets ``condition``, and return it.
 
     ``podset = await wait_for(client, PodSet, key, lambda podset: len(podset.status.nodes) == 3)`` waits for a status.
-    Without a condition, to exist is enough.
+    By default the object only has to exist.
 
     Args:
-        timeout: seconds; None waits for as long as it takes.
+        timeout: seconds; None waits forever.
 
     Raises:
-        TimeoutError: it did not happen in time; says what was seen last.
+        TimeoutError: the condition was not met in time; the message shows the objects as last seen.
         PyctrlError: the list or the watch was refused.
     """
     selectors = _select_one(kind, key)
@@ -44,7 +44,7 @@ async def wait_for(
 
 
 async def wait_until_gone(client: Client, kind: KindLike, key: Key, *, timeout: float | None = 30.0) -> None:
-    """Wait until there is no object of this name. Raises as `wait_for` does."""
+    """Wait until the object does not exist. Raises as `wait_for` does."""
     await _wait(client, kind, lambda found: not found, _select_one(kind, key), timeout)
 
 
@@ -63,7 +63,7 @@ async def wait_for_list(
     fields: Fields = None,
     timeout: float | None = 30.0,
 ) -> list[O]:
-    """Wait until ``condition`` holds of all objects that the selectors choose, sorted by key; returns them.
+    """Wait until the selected objects, sorted by key, meet ``condition``, and return them.
 
     Raises as `wait_for` does.
     """
@@ -82,11 +82,11 @@ async def _wait(
         async with asyncio.timeout(timeout):
             return await view.wait()
     except TimeoutError:
-        raise TimeoutError(f"what was waited for did not happen in {timeout:g} s; last seen: {view}") from None
+        raise TimeoutError(f"the condition was not met within {timeout:g} s; last seen: {view}") from None
 
 
 class _ObjectWatch(Generic[O]):
-    """The objects as last seen, kept up by a list and the watch that follows it."""
+    """The selected objects as last seen: a list, and the watch that follows it."""
 
     def __init__(
         self, client: Client, kind: Kind[O], condition: Callable[[list[O]], bool], selectors: dict[str, Any]
@@ -95,7 +95,7 @@ class _ObjectWatch(Generic[O]):
         self._objects: dict[Key, O] = {}
 
     async def wait(self) -> list[O]:
-        """Return the objects as soon as the condition holds of them; a watch that ends is begun again by a list."""
+        """Return the objects as soon as they meet the condition; when a watch ends, list again."""
         while True:
             listed = await self._client.list(self._kind, **self._selectors)
             self._objects = {obj.key: obj for obj in listed}

@@ -1,4 +1,4 @@
-"""Clients derived from a client: the same connections, with something decided for every request."""
+"""Clients derived from a client: the same connection, with other defaults for every request."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Derivable", "dry_run", "impersonate", "in_namespace", "with_field_ow
 
 
 class Derivable(Protocol):
-    """A client that others can be derived from."""
+    """A client from which others can be derived."""
 
     @property
     def options(self) -> ClientOptions:
-        """What holds for every request."""
+        """The defaults of every request."""
         ...
 
     def with_options(self, options: ClientOptions) -> Self:
-        """Return a client with other options, on the same connections; it needs no closing of its own."""
+        """Return a client with other options on the same connection; it need not be closed."""
         ...
 
 
@@ -29,22 +29,22 @@ C = TypeVar("C", bound=Derivable)
 
 
 def in_namespace(client: C, namespace: str) -> C:
-    """Return a client for one namespace: it is filled in where a request names none, and any other is refused."""
+    """Return a client for one namespace: the default of its requests, and the only one that they may name."""
     return client.with_options(replace(client.options, namespace=namespace))
 
 
 def dry_run(client: C) -> C:
-    """Return a client whose writes are checked and answered by the server, but never kept."""
+    """Return a client whose writes the server checks and answers, but does not keep."""
     return client.with_options(replace(client.options, dry_run=True))
 
 
 def with_field_owner(client: C, name: str) -> C:
-    """Return a client that owns the fields it writes as ``name``, unless a request says otherwise."""
+    """Return a client that writes as the field owner ``name``, unless a request names another."""
     return client.with_options(replace(client.options, field_owner=name))
 
 
 def with_field_validation(client: C, validation: FieldValidation) -> C:
-    """Return a client whose creates, updates and patches ask for this validation, unless a request says otherwise.
+    """Return a client whose creates, updates and patches have this field validation, unless a request names another.
 
     An apply is always strict.
     """
@@ -52,5 +52,5 @@ def with_field_validation(client: C, validation: FieldValidation) -> C:
 
 
 def impersonate(client: C, user: str, groups: Iterable[str] = ()) -> C:
-    """Return a client that acts as another user, which its own user must have the right to."""
+    """Return a client that acts as another user; its own user needs the right to impersonate that one."""
     return client.with_options(replace(client.options, impersonate=Impersonation(user=user, groups=tuple(groups))))

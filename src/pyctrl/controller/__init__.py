@@ -1,9 +1,8 @@
-"""From changes to reconciles: sources, predicates, handlers, the queue, workers, and the builder that wires them.
+"""Controllers: sources, predicates, handlers, the work queue, workers, and the builder that wires them.
 
-A `Source` follows the changes of a kind, keeps those that its predicates accept, and lets its handler turn them into
-requests. The queue holds each request once; a worker takes it and calls your `Reconciler`; what comes of it decides
-when the request comes again. The `Builder` puts all that together and gives it to a `ManagedCluster`, which a
-Manager is.
+A `Source` follows the changes of a kind, keeps those that its predicates accept, and maps them to requests by its
+handler. The queue holds each request once. A worker takes it and calls your `Reconciler`, whose result decides when the
+request runs again. The `Builder` makes a controller of these parts and adds it to a `ManagedCluster`: a Manager is one.
 """
 
 from __future__ import annotations
@@ -126,5 +125,5 @@ _FILES = {
     **dict.fromkeys(("ControllerStatistics", "QueueStatistics", "ReconcileStatistics"), "_statistics"),
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # a type checker would accept any name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

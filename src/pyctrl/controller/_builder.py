@@ -1,4 +1,4 @@
-"""Wire a controller in one sentence: what it reconciles, what it owns, what else it watches."""
+"""The builder: wires a controller from the kinds that it reconciles, owns and watches."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ K = TypeVar("K", bound=KubernetesObject | Unstructured)
 
 
 class Builder(Generic[T]):
-    """Make a controller and give it to its host.
+    """Makes a controller and adds it to a manager, cluster or fleet.
 
         Builder(manager).reconciles(PodSet).owns(Deployment).options(workers=2).build(PodSetReconciler())
 
-    Each kind that is named gets an informer in the host's cache. Nothing happens before `build`, which checks the
-    whole and raises a `BuilderError` that says what to change.
+    Each kind gets an informer in the cache. Nothing happens before `build`, which checks everything and raises a
+    `BuilderError` that says what to change.
 
-    A class that says it all itself (``Reconciler[PodSet]``, with ``owns`` and ``watches``) needs nothing but
-    ``Builder(manager).build(PodSetReconciler())``. What it owns and watches is added in any case.
+    A class that declares everything itself (``Reconciler[PodSet]``, with ``owns`` and ``watches``) needs only
+    ``Builder(manager).build(PodSetReconciler())``. Its ``owns`` and ``watches`` are added in any case.
     """
 
     def __init__(self, host: ManagedCluster | ManagedFleet) -> None:
@@ -50,13 +50,13 @@ class Builder(Generic[T]):
     def reconciles(
         self, kind: Kind[K], *, predicates: Iterable[Predicate[K]] = (), optional: bool = False
     ) -> Builder[K]:
-        """Name the kind the controller looks after: each change of an object asks for that object.
+        """Set the kind that the controller reconciles: each change of an object requests that object.
 
-        While the cluster does not serve the kind, the controller waits and the manager is not ready; with ``optional``
-        nothing is wrong then, the controller rests.
+        While the cluster does not serve the kind, the controller waits and the manager is not ready. With ``optional``
+        the controller rests, and the manager is ready.
 
         Raises:
-            BuilderError: it was named already, or is no kind.
+            BuilderError: it was called before, or the argument is not a kind.
         """
         absence = Absence.REST if optional else Absence.FAULT
         self._wiring.reconcile(cast(KindLike, kind), tuple(predicates), absence=absence)
@@ -71,12 +71,12 @@ class Builder(Generic[T]):
         optional: bool = False,
         cluster: ManagedCluster | ManagedFleet | None = None,
     ) -> Builder[T]:
-        """Name a kind whose objects are made by this controller: each change asks for the object that owns it.
+        """Add a kind whose objects this controller creates: each change requests the owner of the object.
 
         With ``every_owner`` each owner reference of the reconciled kind counts, not only the controller's. With
         ``optional`` the controller works without the kind while the cluster does not serve it, and follows it as soon
-        as it does; until then, reading it from the cache raises NotSynced.
-        Owners are in the cluster of what they own: any other ``cluster`` is refused by `build`, which says what to do.
+        as it is served; until then a read of it from the cache raises NotSynced.
+        Owners are in the same cluster as the objects that they own: `build` refuses any other ``cluster``.
         """
         absence = Absence.IGNORE if optional else Absence.FAULT
         self._wiring.own(kind, tuple(predicates), every_owner=every_owner, where=cluster, absence=absence)
@@ -91,21 +91,21 @@ class Builder(Generic[T]):
         optional: bool = False,
         cluster: ManagedCluster | ManagedFleet | None = None,
     ) -> Builder[T]:
-        """Name any other kind, with a handler that says what to reconcile when an object of it changes.
+        """Add any other kind, with a handler that maps a change of an object to requests.
 
-        The handler of a kind without a class is given `Unstructured` objects. With ``cluster`` the kind is watched in
-        another cluster than the controller's own, or in each of a fleet; ``observed.cluster`` tells the handler where.
-        ``optional`` is as for `owns`.
+        The handler of a kind without a class receives `Unstructured` objects. With ``cluster`` the kind is watched in
+        another cluster than the controller's, or in each cluster of a fleet; ``change.cluster`` is its name. For
+        ``optional`` see `owns`.
         """
         absence = Absence.IGNORE if optional else Absence.FAULT
         self._wiring.watch(cast(KindLike, kind), handler, tuple(predicates), where=cluster, absence=absence)
         return self
 
     def watches_clusters(self, fleet: ManagedFleet, handler: Callable[[str], Requests]) -> Builder[T]:
-        """Have a function say what to reconcile when a cluster of a fleet has come, or has left: by its name.
+        """Add a function that maps the name of a cluster to requests, when the cluster joins or leaves a fleet.
 
-        For a controller of home that keeps something in each cluster: one that is new has nothing yet that would
-        change. It is asked when the caches of the cluster are filled.
+        For a controller in the home cluster that manages objects in each cluster of the fleet: a new cluster has none
+        yet that could change. The function is called once the caches of the cluster are synced.
         """
         from pyctrl.controller._sources.fleet import FleetMembershipSource  # here: most programs have one cluster
 
@@ -117,7 +117,7 @@ class Builder(Generic[T]):
         return self
 
     def filter(self, *predicates: Predicate[Any]) -> Builder[T]:
-        """Let only those changes of all kinds through that each of these predicates accepts."""
+        """Add predicates for the changes of all kinds; a change counts if each of them accepts it."""
         self._wiring.filters += predicates
         return self
 
@@ -131,7 +131,7 @@ class Builder(Generic[T]):
         reconcile_timeout: timedelta | None = None,
         cache_sync_timeout: timedelta | None = None,
     ) -> Builder[T]:
-        """Change options; what they mean, and what they are otherwise, is with `ControllerOptions`."""
+        """Set options of the controller; see `ControllerOptions`."""
         given = {
             "name": name,
             "workers": workers,
@@ -145,11 +145,11 @@ class Builder(Generic[T]):
         return self
 
     def build(self, reconciler: Reconciler[T]) -> Controller:
-        """Make the controller, give its reconciler the host's client and a recorder, and add it to the host.
+        """Make the controller, set client and recorder of its reconciler, and add it to the manager or cluster.
 
         Raises:
-            BuilderError: something is missing or contradictory.
-            DuplicateName: the host has a controller of this name.
+            BuilderError: the wiring is incomplete or contradictory.
+            DuplicateName: there is a controller of this name already.
         """
         if isinstance(self._host, ManagedFleet):
             raise BuilderError(
@@ -165,15 +165,15 @@ class Builder(Generic[T]):
         return controller
 
     def build_each(self, make_reconciler: Callable[[], Reconciler[T]]) -> FleetController:
-        """Make a controller for each cluster of a fleet, of those that are there and of those that come.
+        """Make a controller for each cluster of a fleet, also for those that join later.
 
-        Each has its own reconciler, client, queue and workers, so that a reconciler that was written for one cluster
-        works unchanged in every one. ``make_reconciler``, which may be its class, is called once now, for what the
-        reconciler declares, and then for each cluster that comes.
+        Each has its own reconciler, client, queue and workers, so that a reconciler for one cluster works unchanged in
+        each. ``make_reconciler``, which may be the class, is called once now, to read what the reconciler declares, and
+        then for each cluster.
 
         Raises:
-            BuilderError: something is missing or contradictory, or the host is no fleet.
-            DuplicateName: the fleet has a controller of this name.
+            BuilderError: the wiring is incomplete or contradictory, or the builder is not for a fleet.
+            DuplicateName: the fleet has a controller of this name already.
         """
         from pyctrl.controller._fleet_controller import FleetController  # here: most programs have one cluster
 
@@ -184,7 +184,7 @@ class Builder(Generic[T]):
                 f"got {make_reconciler!r}"
             )
         if wiring.sources:
-            raise BuilderError(f"{wiring.sources[0]} cannot feed the controllers of several clusters at once")
+            raise BuilderError(f"{wiring.sources[0]} cannot add requests to the controllers of several clusters")
         controller = FleetController(lambda host: wiring.controller(host, make_reconciler()), hosts.blueprint)
         if controller.name in hosts.controller_names:
             raise DuplicateName(controller.name)

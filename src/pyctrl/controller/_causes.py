@@ -1,8 +1,8 @@
-"""Why a reconcile runs: kept while requests are merged, for logs and tests, never for logic.
+"""The causes of a reconcile, for logs and tests, but not for the logic of a reconciler.
 
-A reconciler that acts on *why* instead of on what it sees breaks as soon as two changes are merged into one run or
-an event is missed; therefore causes are not an argument of ``reconcile``. Logs carry them, and tests may ask
-`reconcile_causes`.
+A reconciler that acts on the cause instead of the state breaks when two changes are merged into one run, or when an
+event is missed. So causes are not an argument of ``reconcile``. Log lines have them, and `reconcile_causes` returns
+them to tests.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LIMIT = 16
 
 
 class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for every change: six times as fast
-    """Objects changed; ``version`` is the newest resource version of ``times`` changes of one type."""
+    """An object changed, ``times`` times in the same way; ``version`` is its newest resource version."""
 
     kind: GroupVersionKind
     key: Key
@@ -52,7 +52,7 @@ class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for eve
 
 
 class RetryCause(msgspec.Struct, frozen=True, gc=False):
-    """The last attempt failed, and its backoff is over; ``error`` is `error_summary` of what it raised."""
+    """The last reconcile failed, and its backoff is over; ``error`` is the `error_summary` of its error."""
 
     failures: int
     error: str
@@ -62,7 +62,7 @@ class RetryCause(msgspec.Struct, frozen=True, gc=False):
 
 
 class TimerCause(msgspec.Struct, frozen=True, gc=False):
-    """A run asked to be repeated, and its time has come."""
+    """An earlier run returned a delay, which is over."""
 
     after: timedelta
 
@@ -71,7 +71,7 @@ class TimerCause(msgspec.Struct, frozen=True, gc=False):
 
 
 class TriggerCause(msgspec.Struct, frozen=True, gc=False):
-    """Something other than the API server asked: a channel, a tick, the user's own code."""
+    """A source other than a kind added the request: a channel, a tick, the user's own code."""
 
     source: str
     times: int = 1
@@ -82,7 +82,7 @@ class TriggerCause(msgspec.Struct, frozen=True, gc=False):
 
 
 class OmittedCauses(msgspec.Struct, frozen=True, gc=False):
-    """More causes than are kept: the ``times`` oldest are only counted."""
+    """The number of older causes, of which only `LIMIT` are kept."""
 
     times: int
 
@@ -94,13 +94,13 @@ Cause = ChangeCause | RetryCause | TimerCause | TriggerCause | OmittedCauses
 
 
 def reconcile_causes() -> tuple[Cause, ...]:
-    """Return why the current reconcile runs, oldest first; empty outside of a reconcile."""
-    causes = current_log_context().get("causes", ())  # which each line has: a variable of its own costs a microsecond
+    """Return the causes of the current reconcile, oldest first; empty outside of a reconcile."""
+    causes = current_log_context().get("causes", ())  # a context variable of its own would cost a microsecond
     return causes if isinstance(causes, tuple) else ()
 
 
 def remember(causes: tuple[Cause, ...], cause: Cause) -> tuple[Cause, ...]:
-    """Add a cause: the same thing again is counted, and the oldest give way to an `OmittedCauses`."""
+    """Add a cause: a repeated one is counted, and the oldest beyond `LIMIT` become an `OmittedCauses`."""
     for place, known in enumerate(causes):
         if (again := _repeated(known, cause)) is not None:
             return (*causes[:place], *causes[place + 1 :], again)
@@ -125,14 +125,14 @@ _LABELS = {RetryCause: "retry", TimerCause: "timer", TriggerCause: "trigger", Om
 
 
 def cause_label(cause: Cause) -> str:
-    """Return what kind of cause it is, in a word: created, updated, deleted, listed, retry, timer, trigger, omitted."""
+    """Return the type of a cause: created, updated, deleted, listed, retry, timer, trigger or omitted."""
     if isinstance(cause, ChangeCause):
         return "listed" if cause.initial else cause.change
     return _LABELS[type(cause)]
 
 
 def _repeated(known: Cause, cause: Cause) -> Cause | None:
-    """Return the newer of two causes, counted together, when they tell the same; else None."""
+    """Return the newer of two equal causes with both counted, or None if they differ."""
     match known, cause:
         case ChangeCause(), ChangeCause() if (known.kind, known.key, known.change, known.cluster) == (
             cause.kind,
@@ -153,6 +153,6 @@ def _times(cause: Cause) -> int:
 
 
 def error_summary(error: BaseException) -> str:
-    """One line about an error: keeping the error itself would keep its frames, and the objects in them."""
+    """Return one line about an error. Keeping the error itself would keep its frames, and the objects in them."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__

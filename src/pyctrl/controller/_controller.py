@@ -1,4 +1,4 @@
-"""A controller: sources that fill a queue, workers that empty it."""
+"""The controller: sources that fill a queue, and workers that reconcile its requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pyctrl.controller._sources.sync import SyncWaiter
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workers import Workers
 from pyctrl.controller._workqueue.queue import Queue
-from pyctrl.controller._workqueue.queue_items import DUMP_LEVEL, dropped_fields, log_items
+from pyctrl.controller._workqueue.queue_log import DUMP_LEVEL, dropped_fields, log_items
 from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff
 from pyctrl.controller._workqueue.request_sinks import ClusterQueue, RequestSink
 from pyctrl.controller._workqueue.work_item import WorkItem
@@ -40,15 +40,15 @@ log = logging.getLogger("pyctrl.controller")
 
 
 class Controller:
-    """Keep a reconciler called for what its sources report; made by the Builder, run by the manager.
+    """Calls a reconciler for the requests of its sources. The Builder makes it, the manager runs it.
 
-    `run` starts the sources, waits until nothing that it declares is forbidden to it, however long that takes, and all
-    sources have delivered what is there already, and only then reconciles.
-    When asked to stop it takes nothing in any more and finishes what was begun; it is cancelled (by its manager) only
-    when the grace period is over. What then is still in the queue is logged: the next start lists it anew.
-    A reconciler that fails never ends its worker, and a source that fails is started again: `state` says so, and
-    nobody else suffers (see `OnSyncFailure`). It may be run again, and then begins anew: an elected one is, when its
-    manager leads again.
+    `run` starts the sources. It waits, without a limit, until the controller has all permissions that it declares, and
+    until all sources are synced. Only then it starts the workers.
+    After `ask_to_stop` it accepts no further requests and finishes the reconciles that are running. Its manager cancels
+    it when the grace period is over. It logs the requests that are left in the queue; the next start lists them again.
+    A reconciler that fails does not end its worker. A source that fails is restarted, is shown by `state`, and affects
+    no other controller (see `OnSyncFailure`). The controller may be run again after it has ended, as when its manager
+    becomes the leader again.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Controller:
         random = random or Random()
         self.name = name
         self.kind = kind
-        #: The name of the cluster that it lives in; "" for that of the manager.
+        #: The name of the cluster that it works in; "" for that of the manager.
         self.cluster: str = cluster
         self.reconciler = reconciler
         self.queue: Queue = Queue(name, limiter=options.limiter or ExponentialBackoff(random=random))
@@ -74,7 +74,7 @@ class Controller:
         self.sources: Sequence[Source] = tuple(sources)
         self._own_rbac = tuple(rbac)
         self._options = options
-        #: What it may not do, as far as is known; its manager tells.
+        #: The permissions that it is known to lack; its manager reviews them.
         self.permissions: PermissionTracker = PermissionTracker(self._retry, name=name)
         self._reconcile_handler = ReconcileHandler(
             name,
@@ -87,7 +87,7 @@ class Controller:
             state_of=self._state_of,
         )
         self._workers = Workers(name, self.queue, self._reconcile_handler.handle, count=options.workers)
-        #: What becomes of it when a source fails; its manager decides.
+        #: What happens when a source fails; set by its manager.
         self.on_sync_failure: OnSyncFailure = OnSyncFailure.WAIT
         self._source_runners = SourceRunners(name, self.sources, random=random, fields=self._fields())
         self._sync_waiter = SyncWaiter(
@@ -102,12 +102,12 @@ class Controller:
 
     @property
     def only_leader(self) -> bool:
-        """Whether it runs on the leader only; a manager puts it into the group that fits."""
+        """Whether it runs on the leader only."""
         return self._options.only_leader
 
     @property
     def workers(self) -> int:
-        """How many requests are reconciled at the same time; set it at any time."""
+        """The number of requests that are reconciled at the same time; it can be set at any time."""
         return self._workers.count
 
     @workers.setter
@@ -116,17 +116,17 @@ class Controller:
 
     @property
     def live_workers(self) -> int:
-        """How many workers there are; as many as `workers` while it runs, unless something has cancelled one."""
+        """The number of running workers: `workers` while it runs, unless one was cancelled."""
         return self._workers.alive
 
     @property
     def reconcile_timeout(self) -> timedelta | None:
-        """What one reconcile may take before it is cancelled."""
+        """The time after which a reconcile is cancelled; None for no limit."""
         return self._options.reconcile_timeout
 
     @property
     def rbac(self) -> tuple[Permission, ...]:
-        """What it needs: to list and watch what its sources follow, what its reconciler declares, and its wiring."""
+        """The permissions that it needs: those of its sources, of its reconciler and of its wiring."""
         watched = tuple(permission for source in self.sources for permission in source.rbac)
         declared = (*watched, *self.reconciler.rbac, *self._own_rbac)
         if not self.cluster:
@@ -135,7 +135,7 @@ class Controller:
 
     @property
     def state(self) -> ControllerState:
-        """What it is doing now."""
+        """The state of the controller."""
         if self._stage.is_at_rest:
             return self._stage
         is_running = self._stage is ControllerState.RUNNING
@@ -151,12 +151,12 @@ class Controller:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it reconciles and lacks nothing for it, or rests because there is no kind to reconcile."""
+        """Whether it reconciles without a known problem, or rests because its optional kind is not served."""
         return self.state.is_well
 
     @property
     def why_not_ready(self) -> str:
-        """Say why it is not ready; "" when it is."""
+        """The reason why it is not ready; "" when it is."""
         state = self.state
         if state.is_well:
             return ""
@@ -166,34 +166,34 @@ class Controller:
         return f"{state.value}: {reason}" if reason else state.value
 
     def on_reconciled(self, callback: Callable[[WorkItem, timedelta], None] | None) -> None:
-        """Have a function told of each reconcile that has ended: its turn, with causes and outcome, and its time.
+        """Set the function that is called after each reconcile, with its work item, causes and outcome, and duration.
 
-        One at a time, for views; None tells nobody. It must not raise and must be quick: the worker waits for it.
+        There is one such function; None removes it. It must not raise and must be quick: the worker waits for it.
         """
         self._reconcile_handler.on_reconciled = callback
 
     def on_reconcile_loop(self, callback: Callable[[Request, str], None] | None) -> None:
-        """Have a function called with a request whose reconciles cause themselves, and with what each of them writes.
+        """Set the function that is called with a request whose reconciles trigger themselves, and what each run writes.
 
-        It is called after every 100 such runs in a row (1,000, where each writes another object). It must not raise and
-        must be quick. None removes it.
+        It is called after every 100 such runs in a row, or 1,000 where each run writes another object. It must not
+        raise and must be quick. None removes it.
         """
         self._reconcile_handler.hot_loops.on_loop = callback
 
     def enqueue(self, request: Request, *, priority: int = 0) -> None:
-        """Ask for a reconcile by hand; before it runs too, but not once it has stopped."""
+        """Add a request to the queue, also before the controller runs. Ignored and logged once it has stopped."""
         if self.queue.is_closed:
             facts = self._fields() | {"request": str(request), "priority": priority}
-            log.info("A request is dropped: the controller has stopped", extra=facts)
+            log.info("Dropping a request: the controller has stopped", extra=facts)
         self._sink.add(request, priority=priority)
 
     def ask_to_stop(self) -> None:
-        """Take nothing in any more; `run` returns once what was begun is done."""
+        """Accept no further requests; `run` returns once the running reconciles have ended."""
         self._asked_to_stop.set()
 
     def statistics(self) -> ControllerStatistics:
         """Return numbers for metrics and tests."""
-        from pyctrl.controller._statistics import ControllerStatistics  # here: a start does without
+        from pyctrl.controller._statistics import ControllerStatistics  # here: not needed to start
 
         return ControllerStatistics(
             reconciles=self._reconcile_handler.statistics,
@@ -203,19 +203,26 @@ class Controller:
         )
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return controller-runtime's series, and what it lacks; see docs/metrics.md."""
+        """Return controller-runtime's series, and pyctrl's own; see docs/metrics.md."""
         from pyctrl.controller._metrics import collect_controller  # here: a program may serve no metrics
 
-        return collect_controller(self, self._reconcile_handler.durations)
+        return collect_controller(
+            self.name,
+            self.cluster,
+            state=self.state,
+            queue=self.queue,
+            durations=self._reconcile_handler.durations,
+            statistics=self.statistics,
+        )
 
     async def run(self) -> None:
         """Reconcile until asked to stop.
 
         Raises:
-            ControllerError: with `OnSyncFailure.END`, a source did not deliver what is there in ``cache_sync_timeout``.
+            ControllerError: with `OnSyncFailure.END`, a source was not synced within ``cache_sync_timeout``.
             Exception: with `OnSyncFailure.END`, a source failed.
         """
-        if self.queue.is_closed:  # of an earlier life
+        if self.queue.is_closed:  # by an earlier run
             self.queue.reopen()
             self._source_runners.reset()
         try:
@@ -237,7 +244,7 @@ class Controller:
         log.info("Shutdown signal received, waiting for all workers to finish", extra=self._fields())
         for task in tasks:
             task.cancel()
-        self.queue.close()  # the workers finish their turns and go; the task group waits for them
+        self.queue.close()  # ends each worker after its reconcile; the task group waits for them
 
     async def _start_workers(self, group: asyncio.TaskGroup) -> None:
         log.info("Starting Controller", extra=self._fields())
@@ -251,12 +258,12 @@ class Controller:
 
     @property
     def _on_sync_failure(self) -> OnSyncFailure:
-        """What holds here: in another cluster than the manager's there is nothing that could end the manager."""
+        """The setting that applies: a source in another cluster than the manager's never ends the manager."""
         return OnSyncFailure.WAIT if self.cluster else self.on_sync_failure
 
     @property
     def _permission_problem(self) -> str:
-        """Which rights are missing: those that were reviewed, those that it ran into, those to watch."""
+        """The missing permissions: found by the review, by failed reconciles, or by sources that may not watch."""
         return self.permissions.problem or self._source_runners.refusals
 
     def _is_own_write(self, cause: ChangeCause) -> bool:

@@ -1,4 +1,4 @@
-"""Check what the class of a reconciler declares: rbac, owns, watches, and the signature of reconcile()."""
+"""Checks of the class of a reconciler: rbac, owns, watches, and the signature of reconcile()."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _AWAITABLES = ("Awaitable", "Coroutine", "Future", "Task")
 
 
 def check_declarations(reconciler: Reconciler[Any]) -> None:
-    """Refuse attributes of the wrong shape, and a `reconcile` that cannot be awaited with a request.
+    """Refuse attributes of the wrong type, and a `reconcile` that cannot be awaited with a request.
 
     Raises:
-        BuilderError: says what was expected, what came, and where it is written.
+        BuilderError: names what was expected, the value, and the line of the class.
     """
     _check_rbac(reconciler)
     _check_owns(reconciler)
@@ -29,7 +29,7 @@ def check_declarations(reconciler: Reconciler[Any]) -> None:
 
 
 def _check_rbac(reconciler: Reconciler[Any]) -> None:
-    """A pair of parentheses without a comma is no tuple, and is soon written."""
+    """Refuse anything but permissions in a sequence: parentheses without a comma are not a tuple."""
     said: object = reconciler.rbac
     if not isinstance(said, Sequence) or not all(isinstance(each, Permission) for each in said):
         raise _refused(
@@ -55,9 +55,9 @@ def _check_watches(reconciler: Reconciler[Any]) -> None:
 
 
 def _check_reconcile(reconciler: Reconciler[Any]) -> None:
-    """What cannot be called or awaited would fail in each reconcile, and be retried for ever."""
+    """Refuse a function that cannot be called or awaited: each reconcile would fail and be retried for ever."""
     method: object = getattr(type(reconciler), "reconcile", None)
-    if not inspect.isfunction(method) or hasattr(method, "__wrapped__"):  # a decorator knows what it returns
+    if not inspect.isfunction(method) or hasattr(method, "__wrapped__"):  # a decorator may return anything
         return
     try:
         inspect.signature(method).bind(reconciler, None)
@@ -98,7 +98,7 @@ def _refused(reconciler: Reconciler[Any], member: str, expected: str, said: obje
 
 
 def _shown(said: object) -> str:
-    """Return a value as it is written in a program: classes by their names."""
+    """Return a value as source code: classes by their names."""
     if isinstance(said, type):
         return said.__name__
     if isinstance(said, tuple):

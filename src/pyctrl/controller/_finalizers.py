@@ -1,4 +1,4 @@
-"""Several finalizers of one operator: each is put on objects, and cleans up before they go."""
+"""The finalizers of an operator: they are added to objects, and clean up before the objects are deleted."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ T = TypeVar("T", bound=KubernetesObject | Unstructured)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalizeResult:
-    """What was changed of an object that finalizers were asked about; nothing of it is written yet."""
+    """What finalizers have changed of an object. The changes are not written yet."""
 
-    #: Its metadata or spec: finalizers were added or removed.
+    #: Whether metadata or spec changed: finalizers were added or removed.
     updated: bool = False
-    #: Its status: a handler said so.
+    #: Whether a handler changed the status.
     status_updated: bool = False
-    #: There is more to wait for: the finalizer stays, and nothing has failed. Said by a handler; of `Finalizers`, that
-    #: one of them said so. What is waited for has to be watched, or asked for again with ``Result.after``.
+    #: Whether a handler waits for something, without a failure: its finalizer stays. Watch what it waits for, or check
+    #: it again with ``Result.after``.
     waiting: bool = False
 
 
-#: Cleans up after an object that is being deleted. It may change the object's status and say so with its result;
-#: None is a result that says nothing. When it raises, its finalizer stays and the object with it.
+#: Cleans up after an object that is being deleted. It may change the object's status, and then returns a result that
+#: says so; None means no change. When it raises, its finalizer stays, and so does the object.
 FinalizeHandler: TypeAlias = Callable[[T], Awaitable[FinalizeResult | None]]
 
 
 class Finalizers(Generic[T]):
-    """The finalizers that an operator puts on objects of a kind, each with what it does before the object goes.
+    """The finalizers that an operator adds to objects of a kind, each with a handler that cleans up.
 
         finalizers = Finalizers[Database]()
         finalizers.register("demo.example.com/backup", take_backup)
@@ -54,10 +54,10 @@ class Finalizers(Generic[T]):
         if is_deleting(database):
             return
 
-    Handlers run one after the other, in the order in which they were registered. A handler runs again until its
-    finalizer is gone from the server, so it must be harmless when there is nothing left to do. One that fails keeps
-    its finalizer, does not keep the next ones from running, and is tried again with the reconcile. One that has begun
-    something, such as a Job, and waits for its end returns ``FinalizeResult(waiting=True)``.
+    Handlers run one after the other, in the order of registration. A handler runs again until its finalizer is removed
+    on the server, so it must be idempotent. When a handler fails, its finalizer stays, the next handlers run
+    nevertheless, and the reconcile is retried. A handler that has started something, such as a Job, and waits for its
+    end returns ``FinalizeResult(waiting=True)``.
     """
 
     def __init__(self) -> None:
@@ -67,39 +67,40 @@ class Finalizers(Generic[T]):
         """Add a finalizer.
 
         Raises:
-            ValueError: the name is taken, or is not of the form ``example.com/name``, which servers ask for.
+            ValueError: the name is taken, or is not of the form ``example.com/name``, which servers require.
         """
         if name in self._handlers:
-            raise ValueError(f"the finalizer {name!r} is registered already")
+            raise ValueError(f"finalizer {name!r} is registered already")
         domain, slash, rest = name.partition("/")
         if not (domain and slash and rest) or "/" in rest:
-            raise ValueError(f"{name!r} cannot be a finalizer: expected a domain and a name, as in example.com/backup")
+            raise ValueError(f"invalid finalizer {name!r}: expected a domain and a name, as in example.com/backup")
         self._handlers[name] = handler
 
     async def finalize(self, obj: T) -> FinalizeResult:
-        """Add the finalizers that an object lacks or, when it is being deleted, run those that it has.
+        """Add the finalizers that an object lacks or, when it is being deleted, run the handlers of those that it has.
 
-        The object is changed in place; writing it is up to the caller, even when this raises. Finalizers that are not
-        registered here are left alone.
+        It changes the object in place. The caller writes it, also when this raises. Finalizers that are not registered
+        here are left alone.
 
         Raises:
             Exception: the error of the one handler that failed.
-            ExceptionGroup: several have failed.
+            ExceptionGroup: several handlers have failed.
         """
         result, errors = await self._finalize(obj)
         _raise(errors, obj)
         return result
 
     async def finalize_and_patch(self, client: Client, obj: T) -> T:
-        """Do what `finalize` does to a copy, write what has changed, and return the object as it is now.
+        """Call `finalize` on a copy, write the changes, and return the object as it is now.
 
-        Sent are a merge patch of the status and one of the metadata, which is refused when somebody has changed the
-        object in the meantime; what was done is then done again by the next attempt. Reconcilers declare ``patch``,
-        and ``patch`` of the kind's status when a handler changes it. The returned object need not exist any more.
+        It sends a merge patch of the status and one of the metadata, each with the resource version. If the object has
+        changed meanwhile, the server refuses them, and the next reconcile runs the handlers again. Reconcilers declare
+        ``patch``, and ``patch`` of the kind's status if a handler changes it. The returned object may not exist any
+        more.
 
         Raises:
             Conflict: the object has changed since it was read.
-            Exception, ExceptionGroup: as `finalize`, after what succeeded is written.
+            Exception, ExceptionGroup: as `finalize`, after the changes of successful handlers are written.
         """
         after = cast(T, obj.deep_copy())
         newest, version = obj, obj.metadata.resource_version
@@ -124,7 +125,7 @@ class Finalizers(Generic[T]):
         for name in [name for name in self._handlers if has_finalizer(obj, name)]:
             try:
                 result = await self._handlers[name](obj) or FinalizeResult()
-            except Exception as error:  # noqa: BLE001 - raised when the others have had their turn
+            except Exception as error:  # noqa: BLE001 - raised after the other handlers have run
                 error.add_note(f"raised by the finalizer {name}")
                 errors.append(error)
             else:

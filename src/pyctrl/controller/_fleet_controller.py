@@ -1,4 +1,4 @@
-"""A controller for every cluster of a fleet: one each, that comes and goes with its cluster."""
+"""A controller in each cluster of a fleet."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ __all__ = ["FleetController"]
 
 log = logging.getLogger("pyctrl.controller")
 
-#: Between lives of a controller that has failed: the clusters beside it go on, and so does the manager.
+#: The first and the longest delay before a controller that has failed is run again.
 RESTART_SECONDS = (1.0, 60.0)
 
 
 class FleetController:
-    """Runs the same controller in each cluster of a fleet; made by the Builder, run by the manager.
+    """Runs the same controller in each cluster of a fleet. The Builder makes it, the manager runs it.
 
-    Each cluster has its own queue, workers and reconciler, so that none of them waits for another, and what a
-    reconciler remembers is about one cluster. When a cluster leaves, its controller takes nothing in any more, finishes
-    what it has begun within the fleet's grace period, and says what it drops. One that fails is run again after 1 to
-    60 seconds.
+    Each cluster has its own queue, workers and reconciler, so that no cluster waits for another and the state of a
+    reconciler is about one cluster. When a cluster leaves, its controller accepts no further requests, finishes its
+    running reconciles within the fleet's grace period, and logs the requests that it drops. A controller that fails is
+    run again after 1 to 60 seconds.
     """
 
     def __init__(self, make: Callable[[ManagedCluster], Controller], blueprint: ManagedCluster) -> None:
         self._make = make
-        prototype = make(blueprint)  # which finds mistakes of wiring now, and not when a cluster comes
+        prototype = make(blueprint)  # finds mistakes of the wiring now, not when the first cluster joins
         self.name: str = prototype.name
-        #: What it needs in each cluster, declared under the name of the fleet, and what it needs elsewhere.
+        #: The permissions that it needs in each cluster, declared under the name of the fleet, and elsewhere.
         self.rbac: tuple[Permission, ...] = prototype.rbac
         #: Whether it runs on the leader only.
         self.only_leader: bool = prototype.only_leader
@@ -51,38 +51,38 @@ class FleetController:
 
     @property
     def controllers(self) -> Mapping[str, Controller]:
-        """The controllers of the clusters that are there, by the name of the cluster."""
+        """The controllers of the present clusters, by the name of the cluster."""
         return MappingProxyType(self._controllers)
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return the numbers of all of them, each with the name of its cluster."""
+        """Return the series of all controllers, each with the name of its cluster."""
         for controller in self._controllers.values():
             yield from controller.collect_metrics()
 
-    # --- what the fleet tells ---
+    # --- the clusters of the fleet ---
 
     def engage(self, cluster: ManagedCluster) -> None:
-        """Make the controller of a cluster, whose informers begin at once, and run it if this runs."""
+        """Make the controller of a cluster, whose informers start at once, and run it if this controller runs."""
         controller = self._controllers[cluster.client.cluster] = self._make(cluster)
         self._start(controller)
 
     async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
-        """Let the controller of a cluster end: in order for as long as ``patience`` lasts, then at once."""
+        """Stop the controller of a cluster: gracefully within ``patience``, then at once."""
         controller = self._controllers.pop(cluster.client.cluster, None)
         task = self._tasks.get(cluster.client.cluster)
         if controller is None or task is None:
             return
-        if controller.state is not ControllerState.STOPPED:  # it waits to be run again
+        if controller.state is not ControllerState.STOPPED:  # else it failed, and waits to be run again
             controller.ask_to_stop()
             await asyncio.wait([task], timeout=None if patience is None else patience.total_seconds())
         await end([task])
 
-    # --- its own life ---
+    # --- running ---
 
     async def run(self) -> None:
-        """Run the controllers of all clusters that are there and that come, until asked to stop."""
+        """Run the controllers of all clusters, also of those that join later, until asked to stop."""
         self._asked_to_stop = asyncio.Event()
-        self._context = copy_context()  # elected work is marked in it, and clusters are told of by who is not elected
+        self._context = copy_context()  # marks elected work; `engage` is called outside of it
         async with asyncio.TaskGroup() as self._group:
             try:
                 for controller in self._controllers.values():
@@ -92,7 +92,7 @@ class FleetController:
                 self._group = None
 
     def ask_to_stop(self) -> None:
-        """Let each controller finish what it has begun; then `run` returns."""
+        """Let each controller finish its running reconciles; then `run` returns."""
         for controller in self._controllers.values():
             if controller.state not in (ControllerState.NOT_STARTED, ControllerState.STOPPED):
                 controller.ask_to_stop()
@@ -118,7 +118,7 @@ class FleetController:
                     return await controller.run()
                 except Exception as error:
                     facts = {"controller": controller.name, "error": str(error), "again_in_seconds": pause}
-                    log.exception("A controller failed, running it again", extra=facts)
+                    log.exception("Controller failed, it will be restarted", extra=facts)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await self._asked_to_stop.wait()

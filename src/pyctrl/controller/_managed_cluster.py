@@ -1,4 +1,4 @@
-"""Where controllers live: a cluster of a manager, or every cluster of a fleet."""
+"""The interfaces of clusters that controllers run in: one cluster of a manager, or all clusters of a fleet."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ __all__ = ["ClusterAware", "ManagedCluster", "ManagedFleet"]
 
 
 class ManagedCluster(Protocol):
-    """Where a controller lives: what the builder needs of a manager, which is its home cluster, or of another one."""
+    """A cluster in which a controller runs: a manager, for its home cluster, or a further cluster of it."""
 
     @property
     def client(self) -> CachedClient:
-        """What reconcilers read and write with."""
+        """The client of reconcilers."""
         ...
 
     @property
     def live_client(self) -> Client:
-        """Reads and writes on the server."""
+        """The client that reads from the server."""
         ...
 
     @property
     def cache(self) -> Cache:
-        """Where informers are."""
+        """The cache, with the informers."""
         ...
 
     @property
     def random(self) -> Random:
-        """Where jitter and reconcile ids come from."""
+        """The random generator for jitter and reconcile ids."""
         ...
 
     @property
@@ -48,35 +48,35 @@ class ManagedCluster(Protocol):
         """Run a controller."""
 
     def event_recorder(self, name: str, /) -> EventRecorder:
-        """Return what tells of objects in the name of a controller."""
+        """Return the recorder of Events in the name of a controller."""
         ...
 
 
 class ClusterAware(Protocol):
-    """Somebody who does something in each cluster of a fleet. Neither method raises."""
+    """A component that works in each cluster of a fleet, as multicluster-runtime's Aware. Neither method raises."""
 
     def engage(self, cluster: ManagedCluster) -> None:
-        """Take up work in a cluster that has come, or prepare for it."""
+        """Begin to work in a cluster that has joined the fleet, or prepare for it."""
 
     async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
-        """End what is done in a cluster that goes: in order for as long as ``patience`` lasts (None: for ever).
+        """End the work in a cluster that leaves: gracefully within ``patience`` (None: without a limit), then at once.
 
-        The cluster's cache and its connection last until this returns.
+        The cluster's cache and connection stay open until this returns.
         """
 
 
 @runtime_checkable
 class ManagedFleet(Protocol):
-    """Clusters that come and go, such as a `pyctrl.manager.Fleet`: each is a `ManagedCluster`."""
+    """A changing set of clusters, such as a `pyctrl.manager.Fleet`. Each is a `ManagedCluster`."""
 
     @property
     def name(self) -> str:
-        """What rights in all of these clusters are declared under."""
+        """The name under which permissions in all of these clusters are declared."""
         ...
 
     @property
     def blueprint(self) -> ManagedCluster:
-        """A cluster that is as each of them and is never connected: what is made on it says what it will need."""
+        """A cluster like each of them that is never connected, for controllers whose permissions are to be found."""
         ...
 
     @property
@@ -85,7 +85,7 @@ class ManagedFleet(Protocol):
         ...
 
     def attach(self, aware: ClusterAware) -> None:
-        """Let a tenant join all clusters that are there, and those that come."""
+        """Let a component engage all clusters of the fleet, also those that join later."""
 
     def spread(self, controller: FleetController, /) -> None:
-        """Run a controller in each of them."""
+        """Run a controller in each of the clusters."""

@@ -1,8 +1,8 @@
-"""What a controller tells Prometheus: controller-runtime's and client-go's series under their names, and our own."""
+"""The Prometheus series of a controller: controller-runtime's and client-go's under their names, and pyctrl's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from pyctrl._metrics import QUEUE_DURATIONS, Histogram, MetricFamily, cluster_label, counter, gauge, histogram
@@ -10,28 +10,35 @@ from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workqueue.queue import MAX_PRIORITY_LABELS, OTHER_PRIORITIES, Queue
 
 if TYPE_CHECKING:
-    from pyctrl.controller._controller import Controller
-    from pyctrl.controller._statistics import QueueStatistics, ReconcileStatistics
+    from pyctrl.controller._statistics import ControllerStatistics, QueueStatistics, ReconcileStatistics
 
 __all__ = ["collect_controller"]
 
-#: controller-runtime's word for what is beyond so many priorities.
+#: controller-runtime's label for all priorities beyond `MAX_PRIORITY_LABELS`.
 EXCEEDED = "exceeded_cardinality_limit"
 
 
-def collect_controller(controller: Controller, durations: Histogram) -> Iterable[MetricFamily]:
-    """Return the families of a controller; as in controller-runtime, most begin when it starts."""
-    labels = {"controller": controller.name} | cluster_label(controller.cluster)
-    yield gauge("pyctrl_controller_ready", "1 while it reconciles and lacks nothing", (labels, controller.is_ready))
-    states = [(labels | {"state": state.name.lower()}, float(state is controller.state)) for state in ControllerState]
-    yield gauge("pyctrl_controller_state", "1 for what it is doing", *states)
-    if controller.state is ControllerState.NOT_STARTED:
+def collect_controller(
+    controller: str,
+    cluster: str,
+    *,
+    state: ControllerState,
+    queue: Queue,
+    durations: Histogram,
+    statistics: Callable[[], ControllerStatistics],
+) -> Iterable[MetricFamily]:
+    """Return the metric families of a controller; as in controller-runtime, most exist once it has started."""
+    labels = {"controller": controller} | cluster_label(cluster)
+    yield gauge("pyctrl_controller_ready", "1 while the controller is ready", (labels, state.is_well))
+    states = [(labels | {"state": each.name.lower()}, float(each is state)) for each in ControllerState]
+    yield gauge("pyctrl_controller_state", "1 for the present state of the controller", *states)
+    if state is ControllerState.NOT_STARTED:
         return
-    statistics = controller.statistics()
-    yield from _reconciles(labels, statistics.reconciles, durations)
-    yield gauge("controller_runtime_max_concurrent_reconciles", "Workers", (labels, statistics.workers))
-    yield gauge("controller_runtime_active_workers", "Workers that are busy", (labels, statistics.active_workers))
-    yield from _queue({"name": controller.name} | labels, controller.queue, statistics.queue)
+    now = statistics()
+    yield from _reconciles(labels, now.reconciles, durations)
+    yield gauge("controller_runtime_max_concurrent_reconciles", "Workers", (labels, now.workers))
+    yield gauge("controller_runtime_active_workers", "Workers that are reconciling", (labels, now.active_workers))
+    yield from _queue({"name": controller} | labels, queue, now.queue)
 
 
 def _reconciles(labels: dict[str, str], counts: ReconcileStatistics, durations: Histogram) -> Iterable[MetricFamily]:
@@ -41,20 +48,22 @@ def _reconciles(labels: dict[str, str], counts: ReconcileStatistics, durations: 
     results = [(labels | {"result": result}, float(count)) for result, count in ends.items()]
     causes = [(labels | {"cause": cause}, float(count)) for cause, count in counts.causes.items()]
     prefix = "controller_runtime"
-    yield counter(f"{prefix}_reconcile_total", "Reconciles by how they ended", *results)
+    yield counter(f"{prefix}_reconcile_total", "Reconciles by result", *results)
     yield counter(f"{prefix}_reconcile_errors_total", "Reconciles that failed", (labels, errors))
     yield counter(
-        f"{prefix}_terminal_reconcile_errors_total", "Of these, not tried again", (labels, counts.terminal_error)
+        f"{prefix}_terminal_reconcile_errors_total",
+        "Reconciles that failed and are not retried",
+        (labels, counts.terminal_error),
     )
-    yield counter(f"{prefix}_reconcile_panics_total", "Always 0: an exception is an error", (labels, 0))
+    yield counter(f"{prefix}_reconcile_panics_total", "Always 0: an exception counts as an error", (labels, 0))
     yield counter(
         f"{prefix}_reconcile_timeouts_total", "Reconciles cancelled by their timeout", (labels, counts.timeout)
     )
-    yield histogram(f"{prefix}_reconcile_time_seconds", "How long reconciles take", (labels, durations))
+    yield histogram(f"{prefix}_reconcile_time_seconds", "Duration of reconciles", (labels, durations))
     yield counter("pyctrl_reconcile_causes_total", "Causes of reconciles; one may have several", *causes)
     yield counter(
         "pyctrl_self_caused_reconciles_total",
-        "Reconciles that nothing but this process's own writes has caused",
+        "Reconciles that were caused only by this process's own writes",
         (labels, counts.self_caused),
     )
     yield counter(
@@ -69,24 +78,30 @@ def _queue(labels: dict[str, str], queue: Queue, now: QueueStatistics) -> Iterab
     whole = Histogram.sum(queue.waits.values(), QUEUE_DURATIONS)
     yield gauge("workqueue_depth", "Requests that are ready", *_depths(labels, queue, now))
     yield counter("workqueue_adds_total", "Requests that became ready", (labels, now.placed))
+    yield histogram("workqueue_queue_duration_seconds", "Seconds from ready to taken by a worker", (labels, whole))
     yield histogram(
-        "workqueue_queue_duration_seconds", "How long requests are ready before they are taken", (labels, whole)
+        "workqueue_work_duration_seconds", "Seconds from taken by a worker to finished", (labels, queue.works)
     )
-    yield histogram("workqueue_work_duration_seconds", "How long workers have them", (labels, queue.works))
     yield gauge(
-        "workqueue_unfinished_work_seconds", "All that is going on, together", (labels, now.unfinished.total_seconds())
+        "workqueue_unfinished_work_seconds",
+        "Seconds that the requests in progress have taken so far, in total",
+        (labels, now.unfinished.total_seconds()),
     )
     longest = (labels, now.longest_working.total_seconds())
-    yield gauge("workqueue_longest_running_processor_seconds", "The longest that is going on", longest)
+    yield gauge(
+        "workqueue_longest_running_processor_seconds",
+        "Seconds that the oldest request in progress has taken so far",
+        longest,
+    )
     yield counter(
-        "workqueue_retries_total", "Requests for a later time: retries, timers, delayed adds", (labels, now.retries)
+        "workqueue_retries_total", "Adds for a later time: retries, timers, delayed adds", (labels, now.retries)
     )
     yield gauge("pyctrl_workqueue_waiting", "Deadlines that are not due yet", (labels, now.waiting))
-    yield histogram("pyctrl_workqueue_wait_seconds", "How long requests are ready, by priority", *waits)
+    yield histogram("pyctrl_workqueue_wait_seconds", "Seconds from ready to taken by a worker, by priority", *waits)
 
 
 def _depths(labels: dict[str, str], queue: Queue, now: QueueStatistics) -> list[tuple[dict[str, str], float]]:
-    """Return how many are ready at each priority that has occurred; 0 is always told of."""
+    """Return the number of ready requests by priority, for each priority that has occurred and for 0."""
     depths = dict.fromkeys([0, *queue.waits], 0)
     for priority, count in now.ready_by_priority.items():
         place = priority if priority in depths or len(depths) < MAX_PRIORITY_LABELS else OTHER_PRIORITIES

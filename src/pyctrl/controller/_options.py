@@ -1,4 +1,4 @@
-"""How a controller behaves, apart from what it watches and what it does."""
+"""Options of a controller."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["Absence", "ControllerOptions", "OnSyncFailure"]
 
 
 class Absence(Enum):
-    """What it means for a controller that the cluster does not serve a kind which it follows."""
+    """How a controller takes it that the cluster does not serve a kind that it follows."""
 
-    #: Something is wrong: it does not begin before, and is not ready.
+    #: As a problem: it does not start before the kind is served, and is not ready.
     FAULT = "fault"
-    #: There is nothing to do: it rests until the kind is served.
+    #: It rests until the kind is served, and is ready.
     REST = "rest"
-    #: Nothing: it works without.
+    #: It works without the kind.
     IGNORE = "ignore"
 
 
 class OnSyncFailure(Enum):
-    """What a source that fails, or has not told what is there within ``cache_sync_timeout``, means to its manager."""
+    """What happens when a source fails, or is not synced within ``cache_sync_timeout``."""
 
-    #: The controller waits until it works, says why, and is not ready; all others run.
+    #: The controller waits until the source works and is not ready; its log and state say why. All others run.
     WAIT = "wait"
-    #: The manager ends with the error, as controller-runtime's does. A missing right is waited for all the same.
+    #: The manager ends with the error, as controller-runtime's does. It waits for missing permissions nevertheless.
     END = "end"
 
 
@@ -36,17 +36,17 @@ class OnSyncFailure(Enum):
 class ControllerOptions:
     """The options of one controller, with controller-runtime's defaults."""
 
-    #: Unique in its manager; separates logs and metrics. By default the reconciled kind in lower case.
+    #: Unique in its manager; a label of logs and metrics. By default the reconciled kind in lower case.
     name: str | None = None
-    #: How many requests are reconciled at the same time; never two of one object. `Controller.workers` changes it.
+    #: Requests that are reconciled at the same time; never two for one object. `Controller.workers` changes it.
     workers: int = 1
-    #: How long failed requests wait; by default `ExponentialBackoff`, 5 ms to 1000 s for each request by itself.
+    #: Decides the delay of retries; by default `ExponentialBackoff`, 5 ms to 1000 s for each request.
     limiter: RateLimiter | None = None
-    #: Whether it runs on the leader only, where the manager elects one; otherwise every replica reconciles.
+    #: Whether it runs on the leader only, if the manager elects one; otherwise every replica reconciles.
     only_leader: bool = True
-    #: What one reconcile may take before it is cancelled and counts as failed; no limit by default.
+    #: The time after which a reconcile is cancelled and fails; no limit by default.
     reconcile_timeout: timedelta | None = None
-    #: What the first list of a source may take before the controller counts as failing; see `OnSyncFailure`.
+    #: The time after which a source that is not synced counts as failing; see `OnSyncFailure`.
     cache_sync_timeout: timedelta = timedelta(minutes=2)
 
     def __post_init__(self) -> None:

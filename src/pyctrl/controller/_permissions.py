@@ -1,4 +1,4 @@
-"""What a controller may not do: its manager reviews what it declares, and servers refuse what it tries."""
+"""The missing permissions of a controller, from the manager's reviews and from forbidden requests."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ __all__ = ["PermissionTracker"]
 
 log = logging.getLogger("pyctrl.controller")
 
-SHOWN = 3  # of each list in a sentence
-MAX_LOGGED_FORBIDDEN = 100  # refusals that are said once; who may nothing need not hear of all
+SHOWN = 3  # permissions in a message
+MAX_LOGGED_FORBIDDEN = 100  # different forbidden requests that are logged
 
 
 class PermissionTracker:
-    """The rights that a controller lacks, as far as is known; nothing, before anybody has said so.
+    """The permissions that a controller is known to lack.
 
-    Refused is a request whose last attempt failed because the server forbade something; it stays so until an attempt
-    ends otherwise. When a right that was missing is there, the requests that it was refused to are tried again at once.
-    Each cluster that the controller works in has its own rights, and is reviewed by itself.
+    A request is refused when its last reconcile failed because the server forbade something, until a reconcile ends
+    otherwise. Once a missing permission is granted, the requests that were refused for it are retried at once. Each
+    cluster in which the controller works has its own permissions and its own review.
 
     Args:
-        retry: tries a request again, as if it had not failed.
+        retry: retries a request, with its failures forgotten.
         name: of the controller.
     """
 
     def __init__(self, retry: Callable[[Request], None], *, name: str = "") -> None:
         self._retry, self._name = retry, name
-        self._missing: dict[str, Collection[Access]] = {}  # here and below: by cluster
-        self._essential: dict[str, Collection[Access]] = {}  # of what is missing
-        self._expected: set[str] = set()  # clusters whose review is still to come
+        self._missing: dict[str, Collection[Access]] = {}  # by cluster, as `_essential` and `_reviewers`
+        self._essential: dict[str, Collection[Access]] = {}  # the missing permissions that the controller waits for
+        self._expected: set[str] = set()  # clusters without a review so far
         self._reviewers: dict[str, Callable[[Forbidden], object]] = {}
         self._refused: dict[Request, Forbidden] = {}
         self._logged: set[str] = set()
         self._complete = asyncio.Event()
         self._complete.set()
 
-    # --- what the manager says ---
+    # --- reviews ---
 
     def expect_review(self, cluster: str = "", *, on_refusal: Callable[[Forbidden], object] | None = None) -> None:
-        """Let the controller wait: somebody will say what is missing in a cluster, and wants to know of refusals."""
+        """Let the controller wait for a `review` of a cluster; ``on_refusal`` is called with forbidden requests."""
         self._expected.add(cluster)
         if on_refusal is not None:
             self._reviewers[cluster] = on_refusal
         self._update_complete()
 
     def review(self, missing: Collection[Access], *, dispensable: Collection[Access] = (), cluster: str = "") -> None:
-        """Say what is missing of what the controller needs; what it is granted is made use of at once.
+        """Set the missing permissions of a cluster, and retry the requests that were refused for granted ones.
 
-        For what is ``dispensable`` of it, nothing waits.
+        The controller does not wait for ``dispensable`` permissions.
         """
         granted = set(self._missing.get(cluster, ())).difference(missing)
         self._missing[cluster] = missing
@@ -64,7 +64,7 @@ class PermissionTracker:
             self._retry_refused(missing, cluster)
 
     def forget(self, cluster: str) -> None:
-        """Forget what is missing in a cluster that has left."""
+        """Forget a cluster that has left the fleet."""
         for known in (self._missing, self._essential, self._reviewers):
             known.pop(cluster, None)
         self._expected.discard(cluster)
@@ -84,10 +84,10 @@ class PermissionTracker:
             if error.cluster == cluster and not is_missing:
                 self._retry(request)
 
-    # --- what the controller finds out ---
+    # --- reconciles ---
 
     def record_outcome(self, request: Request, error: BaseException | None) -> None:
-        """Take note of how an attempt ended."""
+        """Record the error with which a reconcile ended, or None."""
         refusal = None if error is None else _refusal_in(error)
         if refusal is None:
             if self._refused:
@@ -98,32 +98,34 @@ class PermissionTracker:
             reviewer(refusal)
 
     def log_ignored(self, error: Forbidden) -> None:
-        """Take note of a refusal that an attempt has ignored. It is said once; the controller lacks nothing by it."""
+        """Log a forbidden request of a reconcile that succeeded, once. It does not make the controller unready."""
         refused = f"{Access.refused_by(error) or error.message}{_of(error.cluster)}"
         if refused not in self._logged and len(self._logged) < MAX_LOGGED_FORBIDDEN:
             self._logged.add(refused)
-            text = "Reconciles go on although they may not %s; to be told at start, declare it with allow(...)"
+            text = (
+                "Reconciles succeed although they may not %s; declare it with allow(...) to have it reviewed at start"
+            )
             log.warning(text, refused, extra={"controller": self._name})
 
     async def wait_until_complete(self) -> None:
-        """Wait until nothing is missing, for as long as it takes."""
+        """Wait, without a limit, until no essential permission is missing."""
         await self._complete.wait()
 
     @property
     def problem(self) -> str:
-        """What is missing, in words; "" when nothing is."""
+        """The missing permissions as text; "" when none is missing."""
         if self._expected:
-            return f"its rights are being reviewed{_of(min(self._expected))}"
+            return f"its permissions are being reviewed{_of(min(self._expected))}"
         essential = [f"{access}{_of(cluster)}" for cluster, missing in self._essential.items() for access in missing]
         if essential:
             return f"it may not {_shortened(essential)}"
         refused = self._refused.values()
         refusals = dict.fromkeys(f"{Access.refused_by(error)}{_of(error.cluster)}" for error in refused)
-        return f"it was refused to {_shortened(list(refusals))}" if refusals else ""
+        return f"it was forbidden to {_shortened(list(refusals))}" if refusals else ""
 
 
 def _refusal_in(error: BaseException) -> Forbidden | None:
-    """Find the missing right that an attempt failed of: in the error, what it was raised from, or a group of errors."""
+    """Return the Forbidden error in an error, its causes and its group, if it is about a missing permission."""
     seen: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:

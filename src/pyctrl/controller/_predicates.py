@@ -1,8 +1,7 @@
-"""Which changes matter: functions from a change to yes or no, to be combined with ``&``, ``|`` and ``~``.
+"""Predicates: functions that accept or reject a change, combined with ``&``, ``|`` and ``~``.
 
-A predicate keeps a controller from running; it does not change what the cache holds. Those that compare old and new
-let creations and deletions through. Each one here but `changed` and `where` looks at metadata only, which costs
-nothing; those two decode the object.
+A predicate decides whether a change causes a reconcile; it does not change what the cache holds. Predicates that
+compare old and new accept creations and deletions. `changed` and `where` decode the object; others read metadata only.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ T_contra = TypeVar("T_contra", contravariant=True, default=Any)
 
 
 class Predicate(Generic[T_contra]):
-    """A function from a change to yes or no; combine it: ``generation_changed | labels_changed``, ``~on_delete``."""
+    """A function that accepts or rejects a change: ``generation_changed | labels_changed``, ``~on_delete``."""
 
     def __init__(self, accepts: Callable[[ObjectChange[T_contra]], bool], name: str = "") -> None:
         self._accepts = accepts
@@ -60,7 +59,7 @@ class Predicate(Generic[T_contra]):
 
 
 def changed(differs: Callable[[T, T], bool]) -> Predicate[T]:
-    """Let an update through when ``differs(old, new)``: ``changed(lambda old, new: old.spec != new.spec)``."""
+    """Accept an update if ``differs(old, new)``: ``changed(lambda old, new: old.spec != new.spec)``."""
 
     def accepts(change: ObjectChange[T]) -> bool:
         old, new = change.old, change.new
@@ -70,12 +69,12 @@ def changed(differs: Callable[[T, T], bool]) -> Predicate[T]:
 
 
 def where(matches: Callable[[T], bool]) -> Predicate[T]:
-    """Let a change through when the object, as it is now or was when it was deleted, matches."""
+    """Accept a change if the object matches in its present state, or in the last one before its deletion."""
     return Predicate(lambda change: matches(change.objects[-1]), f"where({_name(matches)})")
 
 
 def labels_match(selector: LabelSelector | str) -> Predicate:
-    """Let a change through when the object's labels match, now or, when it was deleted, at last.
+    """Accept a change if the object's labels match, in the present state or the last one before its deletion.
 
     Raises:
         SelectorError: the text does not parse.
@@ -84,12 +83,12 @@ def labels_match(selector: LabelSelector | str) -> Predicate:
     return Predicate(lambda change: parsed.matches(change.current.labels), f"labels_match({str(parsed)!r})")
 
 
-def _differs(name: str, what: Callable[[Record], object]) -> Predicate:
-    """Return the predicate that lets an update through when ``what`` of its metadata differs."""
+def _differs(name: str, value_of: Callable[[Record], object]) -> Predicate:
+    """Return the predicate that accepts an update if a value of its metadata differs."""
 
     def accepts(change: ObjectChange) -> bool:
         before, after = change.before, change.after
-        return before is None or after is None or what(before) != what(after)
+        return before is None or after is None or value_of(before) != value_of(after)
 
     return Predicate(accepts, name)
 
@@ -98,11 +97,11 @@ def _name(function: object) -> str:
     return repr(function) if isinstance(function, Predicate) else getattr(function, "__qualname__", repr(function))
 
 
-#: The spec has changed (the API server counts that in metadata.generation); not labels, annotations or status.
+#: Accepts updates of the spec, which increase metadata.generation; not of labels, annotations or status.
 generation_changed: Predicate = _differs("generation_changed", lambda state: state.generation)
 labels_changed: Predicate = _differs("labels_changed", lambda state: state.labels)
 annotations_changed: Predicate = _differs("annotations_changed", lambda state: state.annotations)
-#: Anything has changed: leaves out resyncs.
+#: Accepts all changes but resyncs.
 resource_version_changed: Predicate = Predicate(lambda change: not change.is_resync, "resource_version_changed")
 on_create: Predicate = Predicate(lambda change: change.change == "created", "on_create")
 on_update: Predicate = Predicate(lambda change: change.change == "updated", "on_update")

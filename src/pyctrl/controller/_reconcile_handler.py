@@ -1,4 +1,4 @@
-"""One attempt to reconcile: call the user's code, judge what came of it, tell the queue. Nothing gets past here."""
+"""The handler of one reconcile: calls the reconciler, and turns its result or error into the outcome of a work item."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _AT_ONCE = timedelta(0)
 
 
 class _Counts(Struct):
-    """What `ReconcileStatistics` are made of; counted at every reconcile, and so in place."""
+    """The counters of `ReconcileStatistics`, which are mutable."""
 
     success: int = 0
     requeue: int = 0
@@ -51,14 +51,14 @@ class _Counts(Struct):
     timeout: int = 0
     self_caused: int = 0
     forbidden: int = 0
-    causes: dict[str, int] = {}  # of a Struct: each has its own
+    causes: dict[str, int] = {}  # msgspec copies the default for each Struct
 
 
 class ReconcileHandler:
-    """Reconcile one turn after the other and count how they end.
+    """Reconciles work items and counts their outcomes.
 
-    An exception never leaves: it becomes a retry or, if terminal, an end. Only the cancellation of the worker does;
-    a CancelledError that the reconciler caught from elsewhere (it awaited a task that was cancelled) is a failure.
+    An exception of the reconciler becomes a retry or, for a TerminalError, the end. Only the cancellation of the worker
+    is raised. A CancelledError of another task, which the reconciler awaited, is a failure.
     """
 
     def __init__(
@@ -82,20 +82,20 @@ class ReconcileHandler:
         if kind is not None:
             self._fields |= {"controllerGroup": kind.group, "controllerKind": kind.kind}
         self._is_own_write = is_own_write
-        #: Finds reconciles that cause themselves.
+        #: Detects reconciles that trigger themselves.
         self.hot_loops: HotLoops = HotLoops(name, state_of)
         self._counts = _Counts()
         self._has_warned_of_delay = False
-        #: How long reconciles took, in seconds.
+        #: The durations of reconciles, in seconds.
         self.durations: Histogram = Histogram(RECONCILE_DURATIONS)
-        #: Told of each turn when it has ended, with how long it took.
+        #: Called after each reconcile with its work item and duration.
         self.on_reconciled: Callable[[WorkItem, timedelta], None] | None = None
 
     @property
     def statistics(self) -> ReconcileStatistics:
-        """How reconciles have ended so far, and why they ran."""
+        """The number of reconciles so far, by outcome and by cause."""
         counts = self._counts
-        from pyctrl.controller._statistics import ReconcileStatistics  # here: a start does without
+        from pyctrl.controller._statistics import ReconcileStatistics  # here: not needed to start
 
         return ReconcileStatistics(
             success=counts.success,
@@ -111,12 +111,12 @@ class ReconcileHandler:
         )
 
     async def handle(self, item: WorkItem) -> None:
-        """Reconcile a turn's request and tell the turn how it went."""
-        # The id is drawn now, so that runs repeat, and written down when a line is logged.
+        """Reconcile the request of a work item and set its outcome."""
+        # The id is drawn now, so that runs are repeatable, and formatted when a line is logged.
         own = _ReconcileFields(self._fields, item, self._random.getrandbits(128), log_fields.get())
         fields = log_fields.set(own)
         if (forbidden := forbidden_log.get()) is None:
-            forbidden_log.set(forbidden := [])  # one for each worker, for as long as it lives
+            forbidden_log.set(forbidden := [])  # one list for each worker
         try:
             if (tracing := _tracing.active) is None:
                 await self._attempt(item)
@@ -127,8 +127,8 @@ class ReconcileHandler:
             item.ended = asyncio.get_running_loop().time()
             if self._count_causes(item.causes):
                 self.hot_loops.caused_itself(item.request, item.causes)
-            elif self.hot_loops.rows:
-                self.hot_loops.rows.pop(item.request, None)
+            elif self.hot_loops.streaks:
+                self.hot_loops.streaks.pop(item.request, None)
             log_fields.reset(fields)
             took = item.ended - item.began
             self.durations.observe(took)
@@ -138,7 +138,7 @@ class ReconcileHandler:
                 self.on_reconciled(item, timedelta(seconds=took))
 
     def _count_forbidden(self, item: WorkItem, forbidden: list[Forbidden]) -> None:
-        """Count what was forbidden, and say what of it nobody would hear of: the reconcile has gone on all the same."""
+        """Count forbidden requests, and log those of a reconcile that succeeded: its error log shows the others."""
         self._counts.forbidden += len(forbidden)
         if isinstance(item.outcome, Done):
             for error in forbidden:
@@ -146,7 +146,7 @@ class ReconcileHandler:
         forbidden.clear()
 
     def _count_causes(self, causes: tuple[Cause, ...]) -> bool:
-        """Count causes by what they are, and return whether all of them are writes of this process."""
+        """Count causes by type, and return whether all of them are writes of this process."""
         counts, is_own = self._counts.causes, bool(causes)
         for cause in causes:
             if type(cause) is ChangeCause:
@@ -169,33 +169,35 @@ class ReconcileHandler:
             self._give_up(item, error)
         except asyncio.CancelledError as error:
             if _is_cancelled():
-                log.warning("Reconcile was cut off: its controller has no more time to stop")
+                log.warning("Reconcile was cancelled: the grace period of its controller is over")
                 raise
             self._fail(item, error)
-        except Exception as error:  # noqa: BLE001 - whatever the user's code raises is a failed attempt
+        except Exception as error:  # noqa: BLE001 - any exception of the user's code is a failed reconcile
             self._fail(item, error)
         else:
             self._permissions.record_outcome(item.request, None)
             self._handle_result(item, result)
 
     async def _call_with_timeout(self, request: Request) -> object:
-        """Call the user's code and give it so much time."""
-        assert self._timeout is not None  # else it has as much as it likes
+        """Call the user's code, and cancel it after the timeout."""
+        assert self._timeout is not None  # `_attempt` checks it
         limit = asyncio.timeout(self._timeout.total_seconds())
         try:
             async with limit:
                 return await self._call(request)
         except TimeoutError as error:
             if not limit.expired():
-                raise  # somebody else's
+                raise  # of the user's code
             self._counts.timeout += 1
             message = f"the reconcile took longer than reconcile_timeout={self._timeout}"
-            raise TimeoutError(message) from error.__cause__  # the cancellation, whose traceback ends where it hung
+            raise TimeoutError(
+                message
+            ) from error.__cause__  # the cancellation, whose traceback shows where the reconcile hung
 
     async def _call(self, request: Request) -> object:
-        """Call the user's code; what it returns is anything, whatever its annotation says."""
+        """Call the user's code, which may return anything despite its annotation."""
         returned: object = self._reconciler.reconcile(request)
-        if type(returned) is CoroutineType or inspect.isawaitable(returned):  # the second takes a while to say so
+        if type(returned) is CoroutineType or inspect.isawaitable(returned):  # isawaitable is slow
             return await returned
         return _NotAsync(returned)
 
@@ -217,17 +219,17 @@ class ReconcileHandler:
                 self._give_up(item, InvalidResult(self._name, result))
 
     def _check_delay(self, after: timedelta) -> None:
-        """Warn of a negative delay, once: it is a mistake of the code, and the next object has it too."""
+        """Log a warning of a negative delay, once: it is a mistake of the code and recurs for other objects."""
         if after < _AT_ONCE and not self._has_warned_of_delay:
             self._has_warned_of_delay = True
             log.warning(
-                "Reconcile returned a negative delay and runs again at once, rate-limited; further ones are not logged",
-                extra={"after": after, "cure": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
+                "Reconcile returned a negative delay, requeueing rate-limited; further negative delays are not logged",
+                extra={"after": after, "fix": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
             )
 
     def _fail(self, item: WorkItem, error: BaseException) -> None:
         if isinstance(error, UnknownCluster) and error.cluster == item.request.cluster:
-            log.info("The cluster of the object is gone, its request is dropped")
+            log.info("Dropping a request: the cluster of its object is gone")
             item.give_up()
             return
         self._counts.error += 1
@@ -249,7 +251,7 @@ class ReconcileHandler:
 
 
 class _ReconcileFields(LazyFields):
-    """What each line of an attempt has: those of its controller, of its turn, and its id."""
+    """The log fields of a reconcile: those of its controller and of its request, its id and its causes."""
 
     __slots__ = ("_item", "_number", "_of_controller", "_outer")
 
@@ -269,25 +271,22 @@ class _ReconcileFields(LazyFields):
 
 
 def reconcile_id() -> str | None:
-    """Return the id of the reconcile that this runs in, which its log lines have; None outside of one.
+    """Return the id of the current reconcile, as in its log lines; None outside of a reconcile.
 
-    Each attempt has its own: give it to other systems, so that their logs can be put beside these.
+    Each reconcile has its own id. Pass it to other systems to correlate their logs with these.
     """
     found = current_log_context().get("reconcileID")
     return found if isinstance(found, str) else None
 
 
 def _traceback_of(error: BaseException, item: WorkItem) -> BaseException | None:
-    """Return the error when its traceback tells more than its message does.
-
-    pyctrl's own errors say what happened and what to do; of another error that repeats, once is enough.
-    """
-    summary = {cause.error for cause in item.causes if isinstance(cause, RetryCause)}
-    return None if isinstance(error, PyctrlError) or error_summary(error) in summary else error
+    """Return the error if its traceback should be logged: not for pyctrl's own errors, nor for a repeated error."""
+    logged = {cause.error for cause in item.causes if isinstance(cause, RetryCause)}
+    return None if isinstance(error, PyctrlError) or error_summary(error) in logged else error
 
 
 class _NotAsync:
-    """What a reconcile returned that is not a coroutine function; its repr ends up in the message of InvalidResult."""
+    """The value that a `reconcile` returned which is not async; its repr is part of the message of InvalidResult."""
 
     def __init__(self, value: object) -> None:
         self._value = value
@@ -302,14 +301,14 @@ def _names(request: Request) -> dict[str, str]:
 
 
 def _is_cancelled() -> bool:
-    """Whether somebody asked this very task to end."""
+    """Return whether the current task is being cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 @contextmanager
 def reconcile_span(tracing: Tracing, item: WorkItem) -> Iterator[None]:
-    """Make a span of a block that works on ``turn`` and in whose log context it is said which one; tell its outcome."""
+    """Record a block that reconciles a work item as a span; the log context of the block has its fields."""
     fields = current_log_context()
     name = f"reconcile {fields['controller']}"
     with tracing.span(name, _span_attributes(fields, item), waited=item.waited) as span:
@@ -326,7 +325,7 @@ def reconcile_span(tracing: Tracing, item: WorkItem) -> Iterator[None]:
                 span.fail(type(error).__name__, error)
 
 
-#: The keys of log lines, as attributes: OpenTelemetry's where it has some.
+#: Span attributes for log fields, with the names of OpenTelemetry's conventions where there are some.
 _SPAN_KEYS = {
     "controller": "pyctrl.controller",
     "controllerGroup": "pyctrl.object.group",

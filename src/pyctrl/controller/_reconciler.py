@@ -1,4 +1,4 @@
-"""What a user writes: a Reconciler, called with a Request, answering with a Result."""
+"""The base class of reconcilers, which users implement."""
 
 from __future__ import annotations
 
@@ -24,33 +24,32 @@ T = TypeVar("T", contravariant=True, default=Any)
 
 
 class Reconciler(ABC, Generic[T]):
-    """Bring one object of kind T closer to what its spec says.
+    """Brings one object of kind T closer to the state that its spec describes.
 
-    A subclass has one method, `reconcile`, and finds ``self.client`` and ``self.recorder`` there once the Builder has
-    built it. For one request at most one reconcile runs at a time; for different requests as many as there are workers.
-    Requests are merged: three changes in a row may be one call, and one call may have nothing to do.
+    A subclass implements `reconcile`. ``Builder.build`` sets ``self.client`` and ``self.recorder``. For one request at
+    most one reconcile runs at a time; for different requests, as many as there are workers. Requests are merged: three
+    changes in a row may cause one call, and a call may find nothing to do.
     """
 
-    #: Reads from the cache (its own writes included), writes to the server. Set by ``Builder.build``.
+    #: Reads from the cache, own writes included, and writes to the server. Set by ``Builder.build``.
     client: CachedClient
-    #: Tells of objects by Events, in the controller's name, without waiting. Set by ``Builder.build``.
-    #: Who uses it declares `pyctrl.rbac.EVENTS`.
+    #: Records Events in the controller's name, without waiting. Set by ``Builder.build``. A reconciler that uses it
+    #: declares `pyctrl.rbac.EVENTS`.
     recorder: EventRecorder
-    #: What it does beyond reading what the builder watches: ``rbac = (allow(Deployment, "create", "patch"),)``.
-    #: Roles are made of it, and the manager reviews it at start. An attribute of the class or, where it depends on
+    #: The permissions that it needs besides those to watch: ``rbac = (allow(Deployment, "create", "patch"),)``. Roles
+    #: are generated from it, and the manager reviews it at start. An attribute of the class or, where it depends on
     #: options, of the object.
     rbac: Sequence[Permission] = ()
-    #: The kinds whose objects it makes, as ``Builder.owns`` takes them: ``owns = (Deployment,)``.
+    #: The kinds whose objects it creates, as for ``Builder.owns``: ``owns = (Deployment,)``.
     owns: Sequence[KindLike] = ()
-    #: Other kinds with the handlers that say what to reconcile, as ``Builder.watches`` takes them:
-    #: ``watches = ((Pod, mapped(podset_of)),)``.
+    #: Other kinds, each with a handler, as for ``Builder.watches``: ``watches = ((Pod, mapped(podset_of)),)``.
     watches: Sequence[tuple[KindLike, Handler[Any]]] = ()
 
     @abstractmethod
     async def reconcile(self, request: Request) -> Result | None:
-        """Look at the object and at what belongs to it, and make the next step.
+        """Read the object and what belongs to it, and make the next step towards its spec.
 
         Raises:
-            TerminalError: trying again cannot help; the next change of the object runs it again.
-            Exception: anything else is tried again, later each time (5 ms to 1000 s).
+            TerminalError: a retry cannot help; the object is reconciled again at its next change.
+            Exception: any other error is retried with backoff (5 ms to 1000 s).
         """

@@ -15,11 +15,11 @@ __all__ = ["Request", "Result"]
 
 
 class Request(NamedTuple):
-    """Which object to reconcile. Never why: a reconciler looks at the state of the world, not at events."""
+    """The object to reconcile. It does not say why: a reconciler acts on state, not on events."""
 
     namespace: str
     name: str
-    #: The cluster the object lives in; "" for the cluster of the manager.
+    #: The cluster that the object is in; "" for the cluster of the manager.
     cluster: str = ""
 
     @classmethod
@@ -38,25 +38,25 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a reconcile that succeeded wants next; a failed one raises.
+    """When a successful reconcile runs again; a failed reconcile raises.
 
-    Returning None, ``Result()`` or ``Result.done()`` is the same: wait for the next change.
+    None, ``Result()`` and ``Result.done()`` are the same: at the next change.
     """
 
-    #: Run again after this long, at the latest. A change that comes earlier runs earlier, and the deadline stays unless
-    #: that run sets a new one. Zero means at once, after the rate limiter's delay: 5 ms, doubled with each run that
-    #: returns zero again, up to 1000 s, and back to 5 ms when a run ends otherwise. That is no error. A negative delay
+    #: Run again after this time at the latest. An earlier change causes an earlier run, and the deadline stays unless
+    #: that run sets a new one. Zero means after the rate limiter's delay: 5 ms, doubled with each run that returns zero
+    #: again, up to 1000 s, and back to 5 ms when a run ends otherwise. It does not count as an error. A negative delay
     #: counts as zero, with a warning.
     requeue_after: timedelta | None = None
-    #: The place in line of that next run; by default the one this run had.
+    #: The priority of that next run; by default that of this run.
     priority: int | None = None
 
     @classmethod
     def done(cls) -> Result:
-        """Return the result that wants nothing but the next change."""
+        """Return the result for: run again at the next change."""
         return cls()
 
     @classmethod
     def after(cls, delay: timedelta, *, priority: int | None = None) -> Result:
-        """Return the result that wants to run again in ``delay`` at the latest; for zero see `requeue_after`."""
+        """Return the result for: run again in ``delay`` at the latest. For zero see `requeue_after`."""
         return cls(requeue_after=delay, priority=priority)

@@ -1,4 +1,4 @@
-"""How controllers are doing, in numbers. Imported when somebody asks, which a start does not wait for."""
+"""Numbers about controllers. Imported on first use, so that a start does not wait for it."""
 
 from __future__ import annotations
 
@@ -11,53 +11,54 @@ __all__ = ["ControllerStatistics", "QueueStatistics", "ReconcileStatistics"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileStatistics:
-    """How often a controller's reconciles ended how, since it started."""
+    """The number of a controller's reconciles since its start, by outcome and cause."""
 
     success: int = 0
-    #: Succeeded, and asked to run again at once: with a delay of zero or less.
+    #: Succeeded with a requeue delay of zero or less.
     requeue: int = 0
-    #: Succeeded, and asked to run again after a delay.
+    #: Succeeded with a requeue delay.
     requeue_after: int = 0
-    #: Failed and tried again; those that timed out are among them.
+    #: Failed and retried, including timeouts.
     error: int = 0
-    #: Failed and not tried again: a TerminalError, or a result that is none.
+    #: Failed and not retried: a TerminalError, or an invalid result.
     terminal_error: int = 0
     timeout: int = 0
-    #: Time spent in reconciles, all together.
+    #: The total time of all reconciles.
     took: timedelta = timedelta(0)
-    #: How often each kind of cause made a request run (see `cause_label`); one run may have had several.
+    #: Causes of reconciles by type (see `cause_label`); one reconcile may have several.
     causes: Mapping[str, int] = field(default_factory=dict)
-    #: Of those that ran only because this process itself had written something.
+    #: Reconciles that were caused only by writes of this process.
     self_caused: int = 0
-    #: Requests of reconciles that the API server has forbidden, whatever became of the reconcile.
+    #: Requests of reconciles that the API server has forbidden, whatever the outcome of the reconcile.
     forbidden: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatistics:
-    """How a queue is doing at one moment."""
+    """Numbers about a queue at one moment."""
 
-    #: Requests a worker could take now, in all and by priority.
+    #: Requests that a worker could take now, in total and by priority.
     ready: int
     ready_by_priority: dict[int, int]
     #: Deadlines that are not due yet: retries, timers, delayed adds.
     waiting: int
     working: int
-    #: Since the start: how often something was added, and how often a later run was asked for.
+    #: Calls of `add` since the start.
     adds: int
-    #: How often a request that was not ready became so: what Go's queue counts as an add.
+    #: Requests that became ready, which client-go's workqueue counts as adds.
     placed: int
+    #: Adds for a later time: retries, timers, delayed adds.
     retries: int
     longest_ready: timedelta
     longest_working: timedelta
-    #: How long all that is being worked on has been so, together.
+    #: The sum of the times that the running reconciles have taken so far.
     unfinished: timedelta
     is_closed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerStatistics:
-    """How a controller is doing."""
+    """Numbers about a controller."""
 
     reconciles: ReconcileStatistics
     queue: QueueStatistics

@@ -1,4 +1,4 @@
-"""What a builder was told: from it a controller is made, in one cluster or in each of several."""
+"""The wiring that a builder collects, from which it makes a controller in one cluster or in each cluster of a fleet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["WatchesInput", "Wiring"]
 
 
 class WatchesInput(Struct, frozen=True):
-    """A kind, and what its changes mean; ``where`` is None for the cluster that the controller lives in."""
+    """A kind to watch, with handler and predicates; ``where`` is None for the cluster of the controller."""
 
     kind: KindLike
     handler: Handler[Any]
@@ -34,10 +34,10 @@ class WatchesInput(Struct, frozen=True):
 
 
 class Wiring(Struct):
-    """What a controller is made of, before it is known in which cluster it lives."""
+    """The parts of a controller, independent of the cluster that it will run in."""
 
     reconciled: WatchesInput | None = None
-    owned: list[tuple[WatchesInput, bool]] = field(default_factory=list)  # with: whether every owner counts
+    owned: list[tuple[WatchesInput, bool]] = field(default_factory=list)  # with: whether every owner reference counts
     watched: list[WatchesInput] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     filters: list[Predicate[Any]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Wiring(Struct):
 
     @property
     def name(self) -> str:
-        """What the controller is called."""
+        """The name of the controller."""
         if self.options.name is not None:
             return self.options.name
         if self.reconciled is None:
@@ -55,12 +55,12 @@ class Wiring(Struct):
     def reconcile(
         self, kind: KindLike, predicates: tuple[Predicate[Any], ...] = (), *, absence: Absence = Absence.FAULT
     ) -> None:
-        """Take the kind that the controller looks after. Raises BuilderError."""
+        """Set the kind that the controller reconciles. Raises BuilderError."""
         _check_kind("reconciles", kind)
         if self.reconciled is not None:
             raise BuilderError(
                 f"reconciles() was called twice, with {kind_of(self.reconciled.kind)} and {kind_of(kind)}; "
-                "a controller looks after one kind: use watches() for another one, or a second controller"
+                "a controller reconciles one kind: use watches() for another one, or a second controller"
             )
         self.reconciled = WatchesInput(kind, for_object, predicates, absence=absence)
 
@@ -73,7 +73,7 @@ class Wiring(Struct):
         where: ManagedCluster | ManagedFleet | None = None,
         absence: Absence = Absence.FAULT,
     ) -> None:
-        """Take a kind whose objects it makes. Raises BuilderError."""
+        """Add a kind whose objects the controller creates. Raises BuilderError."""
         _check_kind("owns", kind)
         self.owned.append((WatchesInput(kind, for_object, predicates, where, absence), every_owner))
 
@@ -86,7 +86,7 @@ class Wiring(Struct):
         where: ManagedCluster | ManagedFleet | None = None,
         absence: Absence = Absence.FAULT,
     ) -> None:
-        """Take any other kind. Raises BuilderError."""
+        """Add any other kind. Raises BuilderError."""
         _check_kind("watches", kind)
         if not callable(handler):
             raise BuilderError(
@@ -95,9 +95,9 @@ class Wiring(Struct):
         self.watched.append(WatchesInput(kind, handler, predicates, where, absence))
 
     def with_declared(self, reconciler: Reconciler[Any]) -> Wiring:
-        """Return this with what the reconciler's class says, as if it had been said to the builder.
+        """Return this wiring with the kinds that the reconciler's class declares.
 
-        The kind it looks after is taken from there only where nothing else was said.
+        The reconciled kind is taken from the class only if the builder was given no kind and no source.
         """
         check_declarations(reconciler)
         whole = replace(self, owned=[*self.owned], watched=[*self.watched])
@@ -105,19 +105,19 @@ class Wiring(Struct):
             kind = kind_argument(type(reconciler), Reconciler)
             if kind is not None:
                 whole.reconcile(kind)
-        said = {kind_of(owned.kind) for owned, _ in self.owned}
+        known = {kind_of(owned.kind) for owned, _ in self.owned}
         for owned_kind in reconciler.owns:
-            if _check_kind("owns", owned_kind) and kind_of(owned_kind) not in said:
+            if _check_kind("owns", owned_kind) and kind_of(owned_kind) not in known:
                 whole.own(owned_kind)
         for watched_kind, handler in reconciler.watches:
             whole.watch(watched_kind, handler)
         return whole
 
     def controller(self, host: ManagedCluster, reconciler: Reconciler[Any]) -> Controller:
-        """Make the controller that lives on a host, and give its reconciler a client and a recorder.
+        """Make the controller for a cluster, and set client and recorder of its reconciler.
 
         Raises:
-            BuilderError: something is missing or contradictory.
+            BuilderError: the wiring is incomplete or contradictory.
         """
         return self.with_declared(reconciler)._make(host, reconciler)
 
@@ -137,10 +137,10 @@ class Wiring(Struct):
         return controller
 
     def _rbac(self) -> tuple[Permission, ...]:
-        """Owning takes the right to set the owner's finalizers, where the cluster checks who blocks its deletion.
+        """Return the permission to update the owner's finalizers, if there are owned kinds.
 
-        A controller reference says ``blockOwnerDeletion``, and where the admission plugin
-        OwnerReferencesPermissionEnforcement is on, as in OpenShift, only those may who could block it anyway.
+        A controller reference sets ``blockOwnerDeletion``. The admission plugin OwnerReferencesPermissionEnforcement,
+        as in OpenShift, allows that only to users who may set the owner's finalizers.
         """
         if self.reconciled is None or not self.owned:
             return ()
@@ -159,11 +159,11 @@ class Wiring(Struct):
 
     def _owner_watched(self, owned: WatchesInput, every: bool) -> WatchesInput:
         if self.reconciled is None:
-            raise BuilderError(f"owns({kind_of(owned.kind)}) needs reconciles(): whose objects are the owners?")
+            raise BuilderError(f"owns({kind_of(owned.kind)}) needs reconciles(), which names the kind of the owners")
         return replace(owned, handler=for_owner(self.reconciled.kind, every=every))
 
     def _source(self, host: ManagedCluster, watched: WatchesInput) -> Source:
-        where = host if watched.where is None else watched.where  # a fleet without clusters is empty, and so false
+        where = host if watched.where is None else watched.where  # not `or`: an empty fleet is false
         predicates = (*self.filters, *watched.predicates)
         if where is not host and isinstance(watched.handler, OwnerHandler):
             self._check_owner(host, where, watched.kind, watched.handler)
@@ -183,7 +183,7 @@ class Wiring(Struct):
     def _check_owner(
         self, host: ManagedCluster, where: ManagedCluster | ManagedFleet, kind: KindLike, handler: OwnerHandler
     ) -> None:
-        """Refuse to look for owners of another cluster; the garbage collector would delete what it owns."""
+        """Refuse owners in another cluster: the garbage collector would delete the owned objects."""
         if isinstance(where, ManagedFleet) or where.client.cluster != host.client.cluster:
             there = where.name if isinstance(where, ManagedFleet) else where.client.cluster
             raise BuilderError(

@@ -1,4 +1,4 @@
-"""Any number of workers, more or fewer at any time."""
+"""Workers: tasks that take requests from the queue and handle them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["Workers"]
 
 
 class Workers:
-    """Take turns from a queue, ``count`` at the same time; a worker that is too many finishes its turn first.
+    """Tasks that handle the items of a queue, ``count`` at the same time; ``count`` can change at any time.
 
-    Workers let the event loop turn between reconciles: one that is answered by the cache alone never suspends.
+    A worker that is no longer needed finishes its item first. Between items a worker yields to the event loop when its
+    time slice is over: a reconcile that reads from the cache only never suspends by itself.
     """
 
     def __init__(self, name: str, queue: Queue, handle: Callable[[WorkItem], Awaitable[None]], *, count: int) -> None:
@@ -26,13 +27,13 @@ class Workers:
         self._count = count
         self._number = 0
         self._group: asyncio.TaskGroup | None = None
-        # As sets, but in the order of their beginning: runs must repeat.
+        # Dictionaries as ordered sets, so that runs are repeatable.
         self._idle: dict[asyncio.Task[None], None] = {}
         self._busy: dict[asyncio.Task[None], None] = {}
 
     @property
     def count(self) -> int:
-        """How many there should be."""
+        """The number of workers that should run."""
         return self._count
 
     @count.setter
@@ -44,16 +45,16 @@ class Workers:
 
     @property
     def active(self) -> int:
-        """How many are at work right now."""
+        """The number of workers that are handling an item."""
         return len(self._busy)
 
     @property
     def alive(self) -> int:
-        """How many there are; fewer than `count` when something has cancelled one."""
+        """The number of running workers; fewer than `count` when one was cancelled."""
         return len(self._idle) + len(self._busy)
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Begin, with tasks in ``group``; they end when the queue is closed."""
+        """Start the workers as tasks in ``group``; they end when the queue is closed."""
         self._group = group
         self._adjust()
 

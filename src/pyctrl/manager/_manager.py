@@ -121,7 +121,7 @@ class Manager:
         self.random: Random = random or Random()
         self._given_client = cache.client if cache is not None else client
         self._given_cache = cache
-        self._scope = _scope(namespaces, kinds, outside)
+        self._scope = CacheScope.of(namespaces, kinds, outside)
         self._cache_sync_timeout = cache_sync_timeout
         self._on_sync_failure = on_sync_failure
         self._lifecycle = Lifecycle(grace_period=grace_period, random=self.random)
@@ -321,7 +321,7 @@ class Manager:
             ConfigError: the credentials cannot be used.
         """
         _ = self.client  # raises when not connected
-        cluster = self._registry.add_cluster(name, config, _scope(namespaces, kinds, outside))
+        cluster = self._registry.add_cluster(name, config, CacheScope.of(namespaces, kinds, outside))
         self._exit.push_async_callback(cluster.aclose)
         return cluster
 
@@ -346,7 +346,7 @@ class Manager:
             ManagerError: the name is taken or empty, or the manager is not connected or is stopping.
         """
         _ = self.client  # raises when not connected
-        return self._registry.add_fleet(name, provider, _scope(namespaces, kinds, outside))
+        return self._registry.add_fleet(name, provider, CacheScope.of(namespaces, kinds, outside))
 
     @property
     def _home(self) -> ConnectedCluster:
@@ -474,10 +474,3 @@ def _group_of(runnable: object) -> Group:
     if isinstance(runnable, GroupRunnable):
         return Group(runnable.manager_group)
     return Group.OTHERS if runs_on_every_replica(runnable) else Group.ELECTED
-
-
-def _scope(
-    namespaces: Iterable[str] | None, kinds: Mapping[KindLike, KindOptions] | None, outside: Outside
-) -> CacheScope:
-    chosen = None if namespaces is None else frozenset(namespaces)
-    return CacheScope(namespaces=chosen, kinds=dict(kinds or {}), outside=outside)

@@ -94,7 +94,7 @@ class World:
 
 
 def webhook(name: str, /, **more: Any) -> dict[str, Any]:
-    """Give a webhook that wants to see all writes of ConfigMaps."""
+    """Return a webhook that matches all writes of ConfigMaps."""
     return {
         "name": name,
         "clientConfig": {"url": f"https://hooks.example.com/{name.partition('.')[0]}"},

@@ -1,4 +1,4 @@
-"""A server to ask in one line, and a way to read its watches."""
+"""Requests to an API server in one line, and reading of its watches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
 class Asker:
-    """Asks an API server, and decodes what it answers."""
+    """Sends requests to an API server and decodes the responses."""
 
     def __init__(self, server: ApiServer | None = None) -> None:
         self.server = server or ApiServer(random=Random(7))

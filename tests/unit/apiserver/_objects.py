@@ -1,4 +1,4 @@
-"""Definitions and objects that the tests of the schema side share."""
+"""Definitions and objects that tests share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUP = "test.example.com"
 def definition(
     schema: dict[str, Any], *, plural: str = "things", kind: str = "Thing", **version: Any
 ) -> dict[str, Any]:
-    """Give a definition of one version with a schema."""
+    """Return a definition of one version with a schema."""
     first = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **version}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -31,14 +31,14 @@ def definition(
 
 
 def spec_schema(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Give a schema of an object whose spec has these properties."""
+    """Return the schema of an object whose spec has these properties."""
     return {"type": "object", "properties": {"spec": {"type": "object", "properties": properties, **more}}}
 
 
 def create(
     registry: ResourceRegistry, obj: dict[str, Any], *, field_validation: str = "Warn"
 ) -> tuple[dict[str, Any], list[str]]:
-    """Bring an object into the form in which it is created; gives it and the warnings."""
+    """Prepare an object for create; return it with the warnings."""
     group, _, version = obj["apiVersion"].rpartition("/")
     found = registry.by_kind(group, version, obj["kind"])
     assert found is not None
@@ -56,7 +56,7 @@ def create(
 def update(
     registry: ResourceRegistry, new: dict[str, Any], old: dict[str, Any], *, subresource: str | None = None
 ) -> dict[str, Any]:
-    """Bring a replacement into the form in which it is stored."""
+    """Prepare an object for update."""
     group, _, version = new["apiVersion"].rpartition("/")
     found = registry.by_kind(group, version, new["kind"])
     assert found is not None
@@ -70,19 +70,25 @@ def update(
 
 
 def install(registry: ResourceRegistry, schema: dict[str, Any], **version: Any) -> None:
-    """Define the kind Thing."""
+    """Install a definition of the kind Thing."""
     created, _ = create(registry, definition(schema, **version))
     registry.install(created)
 
 
 def thing(spec: Any = None, **more: Any) -> dict[str, Any]:
-    """Give a Thing."""
+    """Return a Thing."""
     obj: dict[str, Any] = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}, **more}
     return obj if spec is None else {**obj, "spec": spec}
 
 
+def pod(**container: Any) -> dict[str, Any]:
+    """Return a Pod with one container."""
+    spec = {"containers": [{"name": "c", "image": "busybox:1", **container}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+
+
 def deployment(**spec: Any) -> dict[str, Any]:
-    """Give a Deployment that is as short as it may be."""
+    """Return a minimal Deployment."""
     template = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}}
     return {
         "apiVersion": "apps/v1",
@@ -93,5 +99,5 @@ def deployment(**spec: Any) -> dict[str, Any]:
 
 
 def complaints(refused: StatusError) -> list[str]:
-    """Give what a refusal complains about: `field: message`."""
+    """Return the causes of an error as `field: message`."""
     return [f"{cause['field']}: {cause['message']}" for cause in refused.status["details"]["causes"]]

@@ -1,4 +1,4 @@
-"""A client that sends any bytes, and says what came back and whether the connection is still open."""
+"""A client that sends any bytes and reports the response and whether the connection is open."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 
 class Told(NamedTuple):
-    """One answer."""
+    """One response."""
 
     status: int
     headers: dict[str, str]

@@ -1,4 +1,4 @@
-"""A connection without a socket: bytes go in, what the server writes comes out."""
+"""A connection without a socket."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PATIENCE = 100.0  # seconds in which a connection ends; a server that waits for 
 
 
 class Wire(asyncio.Transport):
-    """The transport of one connection, which keeps what is written to it."""
+    """The transport of one connection, which records what is written to it."""
 
     def __init__(self) -> None:
         super().__init__({"peername": ("127.0.0.1", 1)})

@@ -1,4 +1,4 @@
-"""The authority: certificates that TLS accepts, strictly, and that log users in."""
+"""Certificate authority: server certificates that strict TLS accepts, and client certificates of users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def strict_client(trusted: bytes) -> ssl.SSLContext:
 
 
 def shake_hands(client: ssl.SSLContext, server: ssl.SSLContext, name: str) -> ssl.SSLObject:
-    """Let two contexts shake hands in memory; give the server's side."""
+    """Run the handshake of two contexts in memory; return the server's side."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     one = client.wrap_bio(to_client, to_server, server_hostname=name)
     other = server.wrap_bio(to_server, to_client, server_side=True)
@@ -36,7 +36,7 @@ def shake_hands(client: ssl.SSLContext, server: ssl.SSLContext, name: str) -> ss
     "name", ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc", "api.example", "192.0.2.3"]
 )
 def test_a_server_is_trusted_by_all_its_names(name: str) -> None:
-    """Who trusts the authority trusts the server, under the names of every cluster and those it was given."""
+    """A client that trusts the authority trusts the server under its usual and its given names."""
     authority = CertificateAuthority.new()
     server = authority.server_context(["api.example", "192.0.2.3"])
     assert shake_hands(strict_client(authority.certificate), server, name).cipher() is not None
@@ -51,7 +51,7 @@ def test_another_name_or_authority_is_not_trusted() -> None:
 
 
 def test_a_client_certificate_is_its_user(tmp_path: Path) -> None:
-    """The user is the common name, its groups are the organizations; authenticated it is as well."""
+    """The user is the common name, the groups are the organizations and system:authenticated."""
     authority = CertificateAuthority.new()
     path = tmp_path / "jane.pem"
     path.write_bytes(b"".join(authority.client("jane", ["dev", "ops"])))
@@ -65,7 +65,7 @@ def test_a_client_certificate_is_its_user(tmp_path: Path) -> None:
 
 
 def test_users_of_another_authority_are_taken_when_it_is_named(tmp_path: Path) -> None:
-    """Client certificates of one's own authority are refused until the server is told to trust it."""
+    """Client certificates of another authority are refused unless the server trusts it."""
     authority, company = CertificateAuthority.new(), CertificateAuthority.new("company")
     path = tmp_path / "jane.pem"
     path.write_bytes(b"".join(company.client("jane")))
@@ -79,7 +79,7 @@ def test_users_of_another_authority_are_taken_when_it_is_named(tmp_path: Path) -
 
 
 def test_an_authority_is_kept(tmp_path: Path) -> None:
-    """The same directory gives the same authority; its key is nobody else's to read."""
+    """The same directory has the same authority; only the owner can read its key."""
     kept = tmp_path / "certificates"
     first, second = CertificateAuthority.load_or_create(kept), CertificateAuthority.load_or_create(kept)
     assert first.certificate == second.certificate
@@ -88,7 +88,7 @@ def test_an_authority_is_kept(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_authority(tmp_path: Path) -> None:
-    """What cannot be read or does not fit together is one clear error."""
+    """Unreadable or mismatched files are a ConfigError."""
     (tmp_path / "ca.crt").write_bytes(CertificateAuthority.new().certificate)
     (tmp_path / "ca.key").write_bytes(CertificateAuthority.new()._key)
     with pytest.raises(ConfigError, match="the key does not match the certificate"):
@@ -102,7 +102,7 @@ def test_files_that_are_no_authority(tmp_path: Path) -> None:
 
 
 def test_without_cryptography_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing package is told with the command that installs it."""
+    """The error for a missing package has the command that installs it."""
     monkeypatch.delitem(sys.modules, "pyctrl._certificates", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(ConfigError, match=r"pip install 'pyctrl-runtime\[apiserver\]'"):

@@ -1,4 +1,4 @@
-"""What kubectl looks for: OpenAPI documents that it can follow, and refusals and tables that it knows how to show."""
+"""Behaviour that kubectl relies on: OpenAPI documents, errors of kubectl edit, and tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def references(value: Any) -> Iterator[str]:
 
 
 def test_every_reference_leads_somewhere(ask: Asker) -> None:
-    """In each OpenAPI document, of either version, every `$ref` is in the same document."""
+    """Every `$ref` of an OpenAPI document, v2 and v3, is in the same document."""
     _, index = ask("GET", "/openapi/v3")
     for path in index["paths"]:
         _, document = ask("GET", f"/openapi/v3/{path}")
@@ -42,7 +42,7 @@ def test_every_reference_leads_somewhere(ask: Asker) -> None:
 
 
 def test_operations_tell_what_may_be_asked(ask: Asker) -> None:
-    """A patch tells its kind, its media types and that fields can be validated, which kubectl apply asks for."""
+    """A patch operation has its kind, media types and the parameter fieldValidation, which kubectl apply reads."""
     _, document = ask("GET", "/openapi/v3/apis/apps/v1")
 
     patch = document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
@@ -68,7 +68,7 @@ def test_operations_are_told_apart(ask: Asker) -> None:
 
 
 def test_version_2_has_bodies_among_its_parameters(ask: Asker) -> None:
-    """In the old form a body is a parameter, and types stand without a schema."""
+    """In v2 a body is a parameter, and parameters have their type without a schema."""
     _, document = ask("GET", "/openapi/v2")
 
     post = document["paths"]["/api/v1/namespaces/{namespace}/configmaps"]["post"]
@@ -94,7 +94,7 @@ def test_a_strict_strategic_patch_shows_itself(ask: Asker) -> None:
 
 
 def test_a_strict_merge_patch_shows_what_came_of_it(ask: Asker) -> None:
-    """Of a merge patch with an unknown field the patched object is shown."""
+    """A merge patch with an unknown field is 422 and shows the patched object."""
     ask.make("a")
 
     code, told = ask("PATCH", f"{CONFIGMAPS}/a", {"nosuch": 1}, headers=MERGE, fieldValidation="Strict")
@@ -105,7 +105,7 @@ def test_a_strict_merge_patch_shows_what_came_of_it(ask: Asker) -> None:
 
 
 def test_a_patch_to_the_wrong_type_shows_what_came_of_it(ask: Asker) -> None:
-    """A merge patch that makes an object no object of its kind is 422, with the reason of Go's decoder."""
+    """A merge patch whose result does not decode is 422, with the reason of Go's decoder."""
     ask.make("a")
 
     code, told = ask("PATCH", f"{CONFIGMAPS}/a", {"data": 5}, headers=MERGE)
@@ -116,7 +116,7 @@ def test_a_patch_to_the_wrong_type_shows_what_came_of_it(ask: Asker) -> None:
 
 
 def test_deprecated_kinds_say_so(ask: Asker) -> None:
-    """Whoever lists Endpoints is told what has taken their place."""
+    """A list of Endpoints has the deprecation warning."""
     answer = ask.answer("GET", "/api/v1/endpoints")
 
     told = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'
@@ -124,7 +124,7 @@ def test_deprecated_kinds_say_so(ask: Asker) -> None:
 
 
 def test_a_scale_is_a_row(ask: Asker) -> None:
-    """`kubectl get --subresource=scale` gets a table of what is wanted and what is there."""
+    """`kubectl get --subresource=scale` gets a table of desired and available replicas."""
     ask("POST", DEPLOYMENTS, deployment())
 
     _, found = ask("GET", f"{DEPLOYMENTS}/a/scale", headers=TABLE)

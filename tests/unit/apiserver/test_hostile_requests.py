@@ -1,4 +1,4 @@
-"""Whatever bytes a client sends, it is answered, and nothing that it sends is a failure of the server."""
+"""Hostile requests: any bytes get a response, and none causes an internal error."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _BODIES = (
 
 
 def request(method: bytes = b"GET", target: bytes = MAPS, headers: tuple[bytes, ...] = (), body: bytes = b"") -> bytes:
-    """Write a request as it is on the wire."""
+    """Encode a request."""
     lines = [method + b" " + target + b" HTTP/1.1", b"Host: localhost", *headers]
     if body:
         lines.append(b"Content-Length: %d" % len(body))
@@ -76,7 +76,7 @@ _REQUESTS = st.builds(
 
 
 def answered(*requests: bytes, is_guarded: bool = False) -> list[bytes]:
-    """Send requests to a server that audits everything, and return its answers."""
+    """Send requests to a server that audits everything, and return its responses."""
 
     async def main() -> list[bytes]:
         audit = AuditLog(lambda _line: None, level=AuditLevel.REQUEST_RESPONSE)
@@ -93,7 +93,7 @@ def answered(*requests: bytes, is_guarded: bool = False) -> list[bytes]:
 def test_nothing_that_a_client_sends_is_a_failure_of_the_server(
     caplog: pytest.LogCaptureFixture, is_guarded: bool, requests: list[bytes]
 ) -> None:
-    """Each request is answered; no answer is an internal error, and no traceback is logged."""
+    """Each request has a response; none is an internal error, and no traceback is logged."""
     caplog.clear()
     answers = answered(*requests, is_guarded=is_guarded)
     assert all(answer.startswith(b"HTTP/1.1 ") for answer in answers)
@@ -124,7 +124,7 @@ def test_nothing_that_a_client_sends_is_a_failure_of_the_server(
     ],
 )
 def test_hostile_input_is_refused_with_a_status(caplog: pytest.LogCaptureFixture, sent: bytes, status: bytes) -> None:
-    """Bytes that are no text, depth and numbers of 5,000 digits are the client's mistakes: 4xx, and no traceback."""
+    """Invalid text, deep nesting and numbers of 5,000 digits are 4xx, without a traceback."""
     (answer,) = answered(sent)
     assert answer[9:12] == status
     assert status != b"400" or b'"kind":"Status"' in answer
@@ -132,6 +132,6 @@ def test_hostile_input_is_refused_with_a_status(caplog: pytest.LogCaptureFixture
 
 
 def test_a_watch_ends_with_a_client_that_has_sent_its_end_already() -> None:
-    """A half-closed connection does not keep a watch until its timeout, although the end came before the answer."""
+    """A connection that is half-closed before the response does not keep its watch until the timeout."""
     (answer,) = answered(request(target=MAPS + b"?watch=1"))
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")

@@ -406,6 +406,23 @@ async def test_a_reconcile_can_ask_how_old_its_view_is_and_bound_it() -> None:
         await informer.wait_for_age(SECOND, timeout=SECOND)
 
 
+async def test_an_event_notifies_the_informer_only_while_someone_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An event costs no notification, and yet a waiter for a version is woken by the event that has it."""
+    async with lab() as it:
+        informer = it.cache.informer(CONFIGMAP)
+        await it.cache.wait_for_sync()
+        notifications: list[None] = []
+        monkeypatch.setattr(informer, "_on_notice", lambda: notifications.append(None))
+
+        await it.direct.create(config_map("c"))
+        await until(lambda: len(informer.lister.store) == 3)
+        assert notifications == []
+
+        made = await it.direct.create(config_map("d"))
+        await informer.wait_for_version(made.metadata.resource_version, timeout=SECOND)
+        assert len(notifications) >= 1
+
+
 async def test_statistics_say_how_much_there_is() -> None:
     """Objects, their bytes, and how each reflector is doing."""
     async with lab() as it:

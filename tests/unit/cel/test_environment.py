@@ -7,19 +7,12 @@ from typing import Any
 import pytest
 
 from pyctrl.cel import (
-    BOOL,
     DYN,
     INT,
     MATCH_CONDITION,
-    STRING,
-    AuthorizerAttributes,
-    AuthorizerDecision,
-    AuthorizerValue,
     CompileFailed,
     Environment,
     EvaluationFailed,
-    list_of,
-    policy_variables,
 )
 
 SELF: dict[str, Any] = {"i": 5, "s": "abc", "l": ["x-a", "x-b"], "m": {"x": 1}, "n": None}
@@ -102,42 +95,6 @@ def test_an_expression_that_is_none_says_where(text: str) -> None:
     with pytest.raises(CompileFailed, match="^(compilation|program instantiation) failed") as failed:
         environment().compile(text)
     assert NO_PROGRAM[text] in str(failed.value)
-
-
-def test_a_mark_stands_under_the_error() -> None:
-    """A compilation error shows the line and marks the position, with wide markers under wide characters."""
-    with pytest.raises(CompileFailed) as failed:
-        environment().compile("'é' == 'x' &&\n 'é' == n")
-    assert str(failed.value).endswith(" |  'é' == n\n | ..．..^")
-
-
-def test_a_policy_is_typed_by_what_its_variables_are() -> None:
-    """The variables of a policy have the types of their expressions; other variables do not exist."""
-    declared = policy_variables({"names": list_of(STRING)}, has_params=False)
-    program = Environment(declared).compile("variables.names.exists(n, n == object.name)")
-
-    assert program.type == BOOL
-    assert program.evaluate({"variables": {"names": ["a"]}, "object": {"name": "a"}}) is True
-    with pytest.raises(CompileFailed, match="undefined field 'other'"):
-        Environment(declared).compile("variables.other == 1")
-    with pytest.raises(CompileFailed, match="undeclared reference to 'params'"):
-        Environment(declared).compile("params.x == 1")
-
-
-def test_the_authorizer_is_asked_what_the_expression_says() -> None:
-    """`authorizer` passes the attributes of the check to the function that decides."""
-    asked: list[AuthorizerAttributes] = []
-
-    def decide(access: AuthorizerAttributes) -> AuthorizerDecision:
-        asked.append(access)
-        return AuthorizerDecision(allowed=access.verb == "get", reason="because")
-
-    text = "authorizer.group('apps').resource('deployments').namespace('x').name('y').check('get').allowed()"
-    program = environment().compile(text)
-
-    assert program.uses("authorizer")
-    assert program.evaluate({"authorizer": AuthorizerValue(decide)}) is True
-    assert asked == [AuthorizerAttributes(verb="get", group="apps", resource="deployments", namespace="x", name="y")]
 
 
 DIGITS = "9" * 5000

@@ -1,4 +1,4 @@
-"""A scripted API server: it answers what the test put in line, and remembers what it was asked."""
+"""Scripted API server: it sends queued answers and records requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyctrl.client import Headers
 
 @dataclass
 class Reply:
-    """An answer in line."""
+    """A queued answer."""
 
     status: int = 200
     headers: Sequence[tuple[str, str]] = ()
@@ -21,7 +21,7 @@ class Reply:
 
 @dataclass
 class Asked:
-    """A request that came."""
+    """A recorded request."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ Handler = Callable[[Asked], Awaitable[Reply]]
 
 @dataclass
 class FakeServer:
-    """Answers what is in line, one answer a request; or whatever ``handler`` does when it is set."""
+    """Sends one queued answer for each request, or the answer of ``handler`` if it is set."""
 
     asked: list[Asked] = field(default_factory=list)
     line: list[Reply | Exception] = field(default_factory=list)
@@ -53,17 +53,17 @@ class FakeServer:
         status: int = 200,
         headers: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Put an answer in line."""
+        """Queue an answer."""
         body = json.dumps(document).encode() if isinstance(document, Mapping) else document
         self.line.append(Reply(status, headers, body))
 
     def refuse(self, code: int, reason: str, message: str = "refused", **headers: str) -> None:
-        """Put a Status in line."""
+        """Queue a Status."""
         document = {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
         self.reply(document, status=code, headers=[(k.replace("_", "-"), v) for k, v in headers.items()])
 
     def not_served(self) -> None:
-        """Put kube-apiserver's answer for an unknown path in line."""
+        """Queue kube-apiserver's answer for an unknown path."""
         self.reply(b"404 page not found\n", status=404, headers=[("Content-Type", "text/plain")])
 
     async def handle(

@@ -39,23 +39,6 @@ def test_a_derived_client_of_a_subclass_keeps_its_attributes(server: FakeServer)
     assert (client.options.namespace, client.options.field_owner) == ("", "pyctrl")
 
 
-def test_a_derived_client_shares_the_connection(client: Client) -> None:
-    """Transport, discovery, observers and memory of applies are those of the client it was derived from."""
-    derived = in_namespace(client, "default")
-
-    assert derived.connection is client.connection
-    assert derived.discovery is client.discovery
-    assert derived.transport is client.transport
-
-
-def test_a_client_of_a_connection_has_options_of_its_own(client: Client) -> None:
-    """The connection of one client serves another, whose options do not depend on the first one's."""
-    other = Client(with_field_owner(client, "me").connection)
-
-    assert other.connection is client.connection
-    assert other.options.field_owner == "pyctrl"
-
-
 async def test_the_class_unstructured_names_no_kind(client: Client, server: FakeServer) -> None:
     """Only a GroupVersionKind reads untyped objects; type checkers cannot refuse their class."""
     with pytest.raises(NotRegistered, match="Unstructured"):

@@ -1,19 +1,17 @@
-"""Create or update, patch or apply: what is sent, and what is refused before anything is."""
+"""Create or update, create or patch, create or apply: requests and results."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
 
 import pytest
 
 from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
 from pyctrl.apiserver import ApiServer
-from pyctrl.cache import Cache, CachedClient, KindOptions
 from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult, dry_run, in_namespace
 from pyctrl.errors import AlreadyExists, Conflict
 from pyctrl.kinds.apps.v1 import Deployment
-from pyctrl.kinds.core.v1 import ConfigMap, Pod, Volume
+from pyctrl.kinds.core.v1 import ConfigMap
 
 KEY = Key("default", "a")
 DEPLOYMENT: dict[str, Any] = {
@@ -30,7 +28,7 @@ NONE, CREATED, UPDATED = OperationResult.NONE, OperationResult.CREATED, Operatio
 
 
 class Sent:
-    """Notes the verbs of what a client writes."""
+    """Records the verbs of a client's writes."""
 
     def __init__(self, client: Client) -> None:
         self.verbs: list[str] = []
@@ -58,57 +56,8 @@ def nothing(found: object) -> None:
     """Change nothing."""
 
 
-async def test_an_apply_is_tried_once(live: Client) -> None:
-    """What managed fields do not tell, an empty structure that the server filled in, is sent once by each program."""
-    await live.apply(DEPLOYMENT)
-    sent = Sent(live)
-
-    results = [(await live.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-    await live.status.patch(Deployment, KEY, MergePatch({"status": {"replicas": 1}}))
-    results.append((await live.create_or_apply(DEPLOYMENT)).result)
-
-    assert results == [NONE] * 4
-    assert sent.verbs == ["apply", "patch"]
-
-
-async def test_a_change_of_hands_is_seen(live: Client) -> None:
-    """A value that went away and came back is somebody else's now, so the apply is sent although nothing looks new."""
-    await live.create_or_apply(DEPLOYMENT)
-    for replicas in (5, 1):
-        patch = MergePatch({"spec": {"replicas": replicas, "template": {"metadata": {"labels": {"b": str(replicas)}}}}})
-        await live.patch(Deployment, KEY, patch, field_owner="somebody")
-    wanted = {**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replicas": 1}}
-    sent = Sent(live)
-
-    shared = await live.create_or_apply(wanted)
-
-    assert (shared.result, sent.verbs) == (UPDATED, ["apply"])
-
-
-@pytest.mark.virtual_time
-async def test_without_managed_fields(live: Client) -> None:
-    """A kind that is cached without them is applied once for each version of the object, and nothing changes by it."""
-    cache = Cache(live, options={Deployment: KindOptions(strip_managed_fields=True)})
-    cached = CachedClient(cache, live)
-    cache.informer(Deployment)
-    task = asyncio.create_task(cache.run())
-    try:
-        await cache.wait_for_sync()
-        await cached.create_or_apply(DEPLOYMENT)
-        sent = Sent(live)
-        results = [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-        await live.patch(Deployment, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}), field_owner="somebody")
-        results += [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-
-    finally:
-        task.cancel()
-
-    assert results == [NONE] * 6
-    assert sent.verbs == ["patch", "apply"]
-
-
 async def test_the_client_s_namespace(live: Client) -> None:
-    """A client for one namespace fills it in for objects that name none; a dry run leaves no trace."""
+    """A client for one namespace fills it in for objects without one; a dry run is not remembered."""
     here = in_namespace(live, "default")
     wanted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
 
@@ -121,7 +70,7 @@ async def test_the_client_s_namespace(live: Client) -> None:
 
 
 async def test_an_object_of_another_version_is_refused(live: Client) -> None:
-    """An apply that names a version which is no longer there is sent, to be refused by the server."""
+    """An apply with an outdated resource version is sent, and refused by the server."""
     made = (await live.create_or_apply(config_map(k="1"))).object
     await live.patch(ConfigMap, KEY, MergePatch({"data": {"l": "1"}}))
     wanted = config_map(k="1")
@@ -131,35 +80,8 @@ async def test_an_object_of_another_version_is_refused(live: Client) -> None:
         await live.create_or_apply(wanted)
 
 
-async def test_an_empty_structure_is_something(live: Client) -> None:
-    """Empty lists and labels are as good as none, but a volume that becomes an emptyDir is a change."""
-    pod = Pod.from_wire(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "a", "namespace": "default"},
-            "spec": {"containers": [{"name": "c", "image": "i"}]},
-        }
-    )
-
-    def empty(found: Pod) -> None:
-        found.metadata.labels = {}
-        found.spec.host_aliases = []
-
-    def volume(found: Pod) -> None:
-        found.spec.volumes = [Volume.from_wire({"name": "v", "emptyDir": {}})]
-
-    sent = Sent(live)
-    results = [(await live.create_or_update(pod, empty)).result for _ in range(2)]
-    with pytest.raises(Exception, match="pod updates may not change fields"):
-        await live.create_or_update(pod, volume)
-
-    assert results == [CREATED, NONE]
-    assert sent.verbs == ["create", "update"]
-
-
 async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:
-    """An update of an object that has changed since is refused, and so is one more of the same name."""
+    """A stale update is a Conflict, and creating an object that exists by now AlreadyExists."""
     made = await live.create(config_map())
     await live.patch(ConfigMap, KEY, MergePatch({"data": {"l": "1"}}))
 
@@ -174,7 +96,7 @@ async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:
 
 
 async def test_the_status_is_somebody_else_s(live: Client) -> None:
-    """Create-or-update neither compares nor writes it; create-or-patch writes it alone when nothing else changed."""
+    """create_or_update ignores the status; create_or_patch patches only the status when nothing else changed."""
 
     def status(found: Deployment) -> None:
         found.status.replicas = 3
@@ -193,7 +115,7 @@ async def test_the_status_is_somebody_else_s(live: Client) -> None:
 
 
 async def test_a_patch_removes_what_was_taken_away(live: Client) -> None:
-    """Members that are gone from maps are removed, and what others have written in the meantime stays."""
+    """Members removed from maps are removed by the patch, and changes of others in the meantime stay."""
 
     def change(found: Unstructured) -> None:
         found["data"] = {"k": "2"}
@@ -208,13 +130,13 @@ async def test_a_patch_removes_what_was_taken_away(live: Client) -> None:
 
 
 async def test_another_name_is_refused(live: Client) -> None:
-    """A change of name or namespace would write to another object: nothing is sent."""
+    """A changed name or namespace would write another object: it is refused."""
 
     def rename(found: ConfigMap) -> None:
         found.metadata.name = "b"
 
     sent = Sent(live)
-    with pytest.raises(ValueError, match="it made default/b of default/a"):
+    with pytest.raises(ValueError, match="it changed default/a to default/b"):
         await live.create_or_update(config_map(), rename)
     with pytest.raises(ValueError, match="ConfigMap has no name"):
         await live.create_or_patch(ConfigMap(), nothing)
@@ -222,9 +144,9 @@ async def test_another_name_is_refused(live: Client) -> None:
 
 
 async def test_a_coroutine_function_is_refused(live: Client) -> None:
-    """A change that waits would never run: that is an error which says so."""
+    """A coroutine function would never run: it is refused."""
 
     async def change(found: ConfigMap) -> None: ...
 
-    with pytest.raises(TypeError, match="mutate is a plain function"):
+    with pytest.raises(TypeError, match="mutate must be a plain function"):
         await live.create_or_update(config_map(), cast(Any, change))

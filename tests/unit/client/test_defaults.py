@@ -1,4 +1,4 @@
-"""What controller-runtime's client does unless told otherwise: measured, and not read off constants."""
+"""Defaults of controller-runtime's client, measured rather than read from constants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.client._fake_server import FakeServer
 
 
 async def test_the_client_does_not_limit_itself() -> None:
-    """Five hundred requests at once take no time: the server says when it is enough, and is heeded then."""
+    """Five hundred concurrent requests are not delayed: only the server limits the rate."""
     async with Client.connect(Config.in_process(ApiServer())) as client, asyncio.TaskGroup() as group:
         for number in range(500):
             group.create_task(client.find(ConfigMap, Key("default", str(number))))
@@ -21,7 +21,7 @@ async def test_the_client_does_not_limit_itself() -> None:
 
 
 async def test_what_is_not_said_is_not_sent(client: Client, server: FakeServer) -> None:
-    """No dry run, no validation, no force, and deletion as the kind has it: the API server's own defaults hold."""
+    """No dry run, field validation, force or delete options are sent: the API server's defaults apply."""
     answer = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
     for _ in range(4):
         server.reply(answer)

@@ -1,15 +1,14 @@
-"""Sub-resources: the status, scale, eviction, binding, token, and any other by name."""
+"""Sub-resources: the status, and any other by name."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from pyctrl.api import CustomResource, Key, Model
-from pyctrl.client import Client, MergePatch, bind, create_token, evict, get_scale, merge_from, set_scale
-from pyctrl.errors import TooManyRequests, UnknownKind
+from pyctrl.client import Client, MergePatch, merge_from, set_scale
+from pyctrl.errors import UnknownKind
 from tests.unit.client._fake_server import FakeServer
 
 
@@ -61,7 +60,7 @@ async def test_status(client: Client, server: FakeServer) -> None:
 
 
 async def test_status_answers_reach_observers(client: Client, server: FakeServer) -> None:
-    """A status write answers with the object, so observers get it; a scale write does not, so they get none."""
+    """Observers get the object that a status write returns, and None for a scale, which is not the object."""
     bodies: list[bytes | None] = []
 
     class Observer:
@@ -79,57 +78,6 @@ async def test_status_answers_reach_observers(client: Client, server: FakeServer
 
     assert bodies[0] is not None
     assert bodies[1] is None
-
-
-async def test_scale(client: Client, server: FakeServer) -> None:
-    """The scale of any kind is read and set without touching the rest of the object."""
-    server.reply(SCALE)
-    server.reply(SCALE)
-
-    scale = await get_scale(client, Widget, KEY)
-    await set_scale(client, Widget, KEY, 5)
-
-    assert (scale.replicas, scale.current_replicas, str(scale.selector)) == (3, 2, "app=a")
-    assert (server.asked[1].method, server.asked[1].path) == ("PATCH", f"{PATH}/scale")
-    assert server.asked[1].json == {"spec": {"replicas": 5}}
-
-
-async def test_eviction(client: Client, server: FakeServer) -> None:
-    """An eviction that a budget forbids is TooManyRequests at once, so that the caller decides when to try again."""
-    server.reply({"kind": "Status", "status": "Success"}, status=201)
-    server.refuse(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.")
-
-    await evict(client, Key("default", "p"), grace_period_seconds=5)
-    with pytest.raises(TooManyRequests, match="disruption budget"):
-        await evict(client, Key("default", "p"))
-
-    assert server.asked[0].path == "/api/v1/namespaces/default/pods/p/eviction"
-    assert server.asked[0].json["kind"] == "Eviction"
-    assert server.asked[0].json["deleteOptions"]["gracePeriodSeconds"] == 5
-
-
-async def test_binding(client: Client, server: FakeServer) -> None:
-    """A binding names the node."""
-    server.reply({"kind": "Status", "status": "Success"}, status=201)
-
-    await bind(client, Key("default", "p"), "node-1")
-
-    assert server.asked[0].path == "/api/v1/namespaces/default/pods/p/binding"
-    assert server.asked[0].json["target"] == {"apiVersion": "v1", "kind": "Node", "name": "node-1"}
-
-
-async def test_token(client: Client, server: FakeServer) -> None:
-    """A token comes with its end, and does not show in logs."""
-    status = {"token": "secret", "expirationTimestamp": "2030-01-02T03:04:05Z"}
-    server.reply({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "status": status}, status=201)
-
-    token = await create_token(client, Key("default", "sa"), audiences=["x"], expiration_seconds=600)
-
-    assert token.token == "secret"
-    assert token.expires_at == datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert "secret" not in repr(token)
-    assert server.asked[0].path == "/api/v1/namespaces/default/serviceaccounts/sa/token"
-    assert server.asked[0].json["spec"] == {"audiences": ["x"], "expirationSeconds": 600}
 
 
 async def test_any_other(client: Client, server: FakeServer) -> None:

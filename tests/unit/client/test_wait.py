@@ -1,4 +1,4 @@
-"""Waiting for objects: by watching, until a condition holds, and with words when it does not."""
+"""Waiting for objects until a condition is met, and the error when it is not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def live(client: Client) -> None:
 
 
 async def test_what_is_waited_for_is_told_when_it_happens() -> None:
-    """That an object is there, that it is as it should be, that a list is, and that it has gone: each in its second."""
+    """An existing object, its status, a list and a deletion are each noticed in the second in which they happen."""
     async with Client.connect(Config.in_process(ApiServer())) as client, asyncio.TaskGroup() as group:
         group.create_task(live(client))
         await wait_for(client, ConfigMap, KEY)
@@ -43,10 +43,10 @@ async def test_what_is_waited_for_is_told_when_it_happens() -> None:
 
 
 async def test_what_does_not_happen_is_told_with_what_was_seen_last() -> None:
-    """After half a minute, unless another limit is set."""
+    """The error after the timeout shows the objects as last seen."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
         await client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace="default"), data={"colour": "red"}))
-        with pytest.raises(TimeoutError, match=r"did not happen in 30 s; last seen: .*red"):
+        with pytest.raises(TimeoutError, match=r"the condition was not met within 30 s; last seen: .*red"):
             await wait_for(client, ConfigMap, KEY, lambda obj: obj.data["colour"] == "blue")
         assert now() == 30
         with pytest.raises(TimeoutError, match="in 5 s"):

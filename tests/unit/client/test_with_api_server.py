@@ -1,4 +1,4 @@
-"""The client and the embedded API server, one against the other: the same meaning on both sides of the seam."""
+"""The client against the embedded API server."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def config_map(name: str = "a", **data: str) -> ConfigMap:
 
 
 async def test_life_of_an_object(live: Client) -> None:
-    """Created, read, changed in three ways, and deleted."""
+    """An object is created, read, changed in three ways, and deleted."""
     made = await live.create(config_map(k="1"))
     with pytest.raises(AlreadyExists):
         await live.create(config_map())
@@ -126,7 +126,7 @@ async def test_views_of_one_object(live: Client) -> None:
 
 
 async def test_optimistic_lock(live: Client) -> None:
-    """Of two that change the same object from the same state, a lock lets only the first."""
+    """Of two changes to the same version, an optimistic lock admits only the first."""
     made = await live.create(config_map(k="1"))
     mine, theirs = made, copy.deepcopy(made)
     my_patch = merge_from(mine, optimistic_lock=True)
@@ -153,7 +153,7 @@ async def test_strategic_patch(live: Client) -> None:
 
 
 async def test_apply(live: Client) -> None:
-    """Applying creates, changes only what is owned, refuses the fields of others, and takes them by force."""
+    """An apply creates, changes only owned fields, is refused for fields of others, and takes them over with force."""
     document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
     mine = with_field_owner(live, "me")
 
@@ -171,7 +171,7 @@ async def test_apply(live: Client) -> None:
 
 
 async def test_pages(live: Client) -> None:
-    """A list in pages gives every object once, and a token that the server has forgotten is Expired."""
+    """A list in pages returns every object once, and an expired token raises Expired."""
     server = ApiServer()
     client = in_namespace(Client(InProcessTransport(server)), "default")
     for n in range(5):
@@ -204,7 +204,7 @@ async def test_selectors(live: Client) -> None:
 
 
 async def test_watch(live: Client) -> None:
-    """A watch from a list's version tells everything that happens after it, until the server ends it."""
+    """A watch from a list's version returns all later changes, until the server ends it."""
     await live.create(config_map("before"))
     version = (await live.list(ConfigMap, namespace="default")).resource_version
     made = await live.create(config_map(k="1"))
@@ -223,7 +223,7 @@ async def test_watch(live: Client) -> None:
 
 
 async def test_streamed_list(live: Client) -> None:
-    """A streamed list ends with the bookmark that says so, and then goes on as a watch."""
+    """A streamed list ends with an annotated bookmark, and continues as a watch."""
     await live.create(config_map())
     seen = []
 
@@ -237,7 +237,7 @@ async def test_streamed_list(live: Client) -> None:
 
 
 async def test_status(live: Client) -> None:
-    """The status is written apart: neither write touches the other half."""
+    """Object and status are written separately: neither write changes the other."""
     made = await live.create(Deployment.from_wire(DEPLOYMENT))
     assert made.spec is not None
     made.spec.replicas = 9
@@ -250,7 +250,7 @@ async def test_status(live: Client) -> None:
 
 
 async def test_scale(live: Client) -> None:
-    """The scale shows and sets the replicas, and tells which pods count."""
+    """The scale reads and sets the replicas, and has the selector of the pods."""
     await live.create(Deployment.from_wire(DEPLOYMENT))
 
     before = await get_scale(live, Deployment, KEY)
@@ -274,7 +274,7 @@ async def test_pod_actions(live: Client) -> None:
 
 
 async def test_token(live: Client) -> None:
-    """A token is made for a service account."""
+    """A token is created for a service account."""
     await live.create(ServiceAccount(metadata=ObjectMeta(name="robot", namespace="default")))
 
     token = await create_token(live, Key("default", "robot"), expiration_seconds=3600)
@@ -283,7 +283,7 @@ async def test_token(live: Client) -> None:
 
 
 async def test_dry_run(live: Client) -> None:
-    """A dry run is answered as if it were real, and nothing is kept."""
+    """A dry run is answered like a write, but nothing is kept."""
     made = await dry_run(live).create(config_map(k="1"))
 
     assert made.metadata.uid
@@ -294,7 +294,7 @@ async def test_dry_run(live: Client) -> None:
 
 
 async def test_field_validation() -> None:
-    """An unknown field is a warning for the handler by default, and refused when asked to be strict."""
+    """An unknown field is a warning by default, and refused with strict field validation."""
     seen: list[str] = []
     live = Client(InProcessTransport(ApiServer()), on_warning=lambda warning: seen.append(warning.text))
     wrong = Deployment.from_wire({**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replica": 1}})  # type: ignore[dict-item]
@@ -307,7 +307,7 @@ async def test_field_validation() -> None:
 
 
 async def test_preconditions(live: Client) -> None:
-    """A delete that names another uid is a conflict."""
+    """A delete with another UID as precondition is a Conflict."""
     made = await live.create(config_map())
 
     with pytest.raises(Conflict):
@@ -316,7 +316,7 @@ async def test_preconditions(live: Client) -> None:
 
 
 async def test_invalid(live: Client) -> None:
-    """An object that breaks its kind's rules says at which field."""
+    """An invalid object raises Invalid with the field."""
     with pytest.raises(Invalid) as caught:
         await live.create(config_map("No Such Name"))
     assert caught.value.causes[0].field == "metadata.name"
@@ -342,7 +342,7 @@ async def test_definition_comes_and_goes(live: Client) -> None:
 
 @pytest.mark.real_time
 async def test_over_http() -> None:
-    """Over HTTP everything means the same."""
+    """The client works the same over HTTP."""
     async with serve(ApiServer()) as url, Client.connect(Config(server=url)) as client:
         made = await client.create(config_map(k="1"))
         assert (await client.get(CONFIG_MAP, KEY)).metadata.uid == made.metadata.uid

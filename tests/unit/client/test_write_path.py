@@ -1,4 +1,4 @@
-"""The path of a write through the sources, from `Client.update` to the socket: short enough to be read."""
+"""The source files on the path of a write, from `Client.update` to the socket."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _files_to_socket(calls: list[str]) -> list[str]:
 @pytest.mark.real_time
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_an_update_passes_twelve_files(scheme: str) -> None:
-    """Each is entered after the one before; a test that fails here names a file that was added to the path."""
+    """An update enters at most these twelve files, over HTTP as over HTTPS."""
     authority = Authority()
     tls = authority.server_context("127.0.0.1") if scheme == "https" else None
     application = web.Application()

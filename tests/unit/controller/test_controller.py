@@ -349,7 +349,7 @@ async def test_nothing_is_dropped_without_a_line(caplog: pytest.LogCaptureFixtur
     ]
     late = vars(caplog.records[-1])
     assert (late["message"], late["controller"], late["request"], late["priority"]) == (
-        "A request is dropped: the controller has stopped",
+        "Dropping a request: the controller has stopped",
         "thing",
         "default/c",
         7,

@@ -21,7 +21,7 @@ from pyctrl.errors import ControllerError
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.controller._kit import A, Listed, make, running
 from tests.unit.controller._turns import Turns
-from tests.unit.controller.sources.test_change_listener import config_map, following
+from tests.unit.controller.sources.test_kind import config_map, following
 
 MANY = [Request("default", str(number)) for number in range(5 * STEPS)]
 WORKERS = 4
@@ -191,10 +191,10 @@ async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture)
     task.cancel()
 
     assert str(life.error) == (
-        "Endless added 500,000 requests without waiting, and the event loop served nothing else meanwhile; "
-        "let its loop `await asyncio.sleep(0)` now and then"
+        "Endless added 500,000 requests without an await, which blocked the event loop; "
+        "call `await asyncio.sleep(0)` in its loop"
     )
-    assert caplog.messages == ["A source failed and will be started again"]
+    assert caplog.messages == ["Source failed, it will be restarted"]
 
 
 async def test_many_requests_over_many_turns_are_no_matter() -> None:

@@ -19,7 +19,7 @@ from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Manager
 from pyctrl.testing import Spinning, run_virtual
 
-WARNING = "Reconcile loop: each run is caused by what the last one wrote"
+WARNING = "Hot loop: each reconcile is caused by a write of the one before"
 PAUSE = 0.1  # seconds of each run, so that virtual time passes
 
 
@@ -88,7 +88,7 @@ async def test_a_loop_is_warned_of_with_the_field_that_each_run_writes(caplog: p
     assert (about["controller"], about["namespace"], about["name"]) in [("counter", "default", name) for name in "ab"]
     assert (warning["fields"], warning["written"]) == ("data.runs", f"ConfigMap default/{about['name']}")
     assert warning["runs"] in (UPDATES, UPDATES + 1)
-    assert "write only when something differs" in warning["cure"]
+    assert "write only when something differs" in warning["fix"]
 
 
 async def test_whoever_shows_loops_is_called_for_each_row_of_runs() -> None:

@@ -18,7 +18,7 @@ from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, Ro
 from pyctrl.manager import Manager, Preflight
 
 RULES = [PolicyRule(api_groups=[""], resources=["configmaps"], verbs=["get", "list", "watch"])]
-SENTENCE = "Reconciles go on although they may not get secrets in namespace 'default'; "
+SENTENCE = "Reconciles succeed although they may not get secrets in namespace 'default'; "
 
 
 class Curious(Reconciler[ConfigMap]):
@@ -61,4 +61,4 @@ async def test_a_refusal_that_is_swallowed_is_counted_and_said_once(caplog: pyte
 
     assert len(told) == 1
     assert told[0].startswith(SENTENCE)
-    assert controller.permissions.problem == "it was refused to list secrets at the cluster scope"
+    assert controller.permissions.problem == "it was forbidden to list secrets at the cluster scope"

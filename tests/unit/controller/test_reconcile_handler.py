@@ -116,12 +116,12 @@ async def test_a_negative_delay_is_zero_with_one_warning(caplog: pytest.LogCaptu
     assert [later - earlier for earlier, later in pairwise(times)] == [1, 2, 4, 8]
     [warning] = caplog.records
     assert warning.message == (
-        "Reconcile returned a negative delay and runs again at once, rate-limited; further ones are not logged"
+        "Reconcile returned a negative delay, requeueing rate-limited; further negative delays are not logged"
     )
     facts = vars(warning)
     about = facts["context"]
     assert (about["controller"], about["name"], facts["after"]) == ("thing", "a", timedelta(seconds=-90))
-    assert "max(delay, timedelta(0))" in facts["cure"]
+    assert "max(delay, timedelta(0))" in facts["fix"]
 
 
 async def test_repetitions_at_once_are_counted_as_such() -> None:

@@ -1,4 +1,4 @@
-"""Limits of a server's connections, decided without sockets and in virtual time."""
+"""Limits on connections, without sockets and in virtual time."""
 
 from __future__ import annotations
 

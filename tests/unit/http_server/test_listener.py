@@ -1,4 +1,4 @@
-"""Servers when there are no file descriptors left; on real sockets."""
+"""Accepting connections without free file descriptors, on real sockets."""
 
 from __future__ import annotations
 

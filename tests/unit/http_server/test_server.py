@@ -1,4 +1,4 @@
-"""What the servers of a manager answer to requests that are not valid; on real sockets."""
+"""Responses to invalid requests, on real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log records, and what formatters make of them."""
+"""Log records and their formatted lines."""
 
 from __future__ import annotations
 

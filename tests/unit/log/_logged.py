@@ -1,4 +1,4 @@
-"""What is logged, as whoever searches JSON finds it."""
+"""Log lines as JSON objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log lines for people."""
+"""The console format of log lines."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_fields_of_the_context_are_on_every_line_of_the_block() -> None:
 
 
 def test_an_error_is_told_once() -> None:
-    """What the message says already is no field; without a traceback the error is one."""
+    """Fields that repeat the message are dropped; without a traceback, the error is a field."""
     assert console("Reconciler error: ValueError: no", error="ValueError: no").endswith("error: ValueError: no")
     assert console("it waits", error="it is down").endswith('it waits  error="it is down"')
     text = console("failed", level=logging.ERROR, exc=raised(ValueError("no")))

@@ -1,4 +1,4 @@
-"""Text of others in log lines for people: it cannot forge a line or steer the terminal."""
+"""Untrusted text in console lines can neither forge a line nor control the terminal."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_stack_is_indented_too() -> None:
 
 
 def test_json_cannot_be_forged_either() -> None:
-    """One record is one line of ASCII."""
+    """Each record is one line of ASCII."""
     stream = io.StringIO()
     handler = LogOptions(encoder="json", sampling=False).handler(stream)
     for evil in EVIL:

@@ -1,4 +1,4 @@
-"""Log lines for machines."""
+"""The JSON format of log lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How logs are set up: the options, their flags, and the whole program."""
+"""Log options, their flags, and the logging of a whole program."""
 
 from __future__ import annotations
 

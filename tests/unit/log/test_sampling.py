@@ -1,4 +1,4 @@
-"""Lines that repeat: the first ones are shown, the rest is counted."""
+"""Sampling: the first repeated lines are logged, the others counted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_of_errors_that_repeat_the_first_are_shown_and_then_one_in_a_hundred() -
 
 
 def test_each_controller_message_and_level_has_its_own_count() -> None:
-    """A controller that fails all the time does not hide what another one, or the manager, has to say."""
+    """A controller that fails constantly does not suppress lines of other controllers or the manager."""
     sampler = Sampler()
     for controller in ("podset", "backup"):
         with log_context(controller=controller):

@@ -1,4 +1,4 @@
-"""Managers with a fleet in one virtual loop: servers that come and go, each with its own way there."""
+"""Managers with a fleet in one virtual loop, whose clusters join and leave over separate networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replicas of a program in one virtual loop: managers that elect, each with its own way to the server."""
+"""Replicas of a program in one virtual loop: managers with leader election, each with its own network."""
 
 from __future__ import annotations
 

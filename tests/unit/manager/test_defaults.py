@@ -1,4 +1,4 @@
-"""What controller-runtime's manager does unless told otherwise: measured, and not read off constants."""
+"""Defaults of controller-runtime's manager, measured by behaviour instead of read from constants."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Busy:
 
 
 async def test_stopping_may_take_30_s() -> None:
-    """Signals are heard without being asked for; what has not ended half a minute later is cancelled and named."""
+    """Signals are handled by default; runnables that have not ended after 30 seconds are cancelled and named."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         manager.add(Busy(1000))
         loop = cast(VirtualTimeLoop, asyncio.get_running_loop())

@@ -1,4 +1,4 @@
-"""The lines that controller-runtime logs and pyctrl logs too, with their keys, as whoever searches JSON finds them."""
+"""Log lines shared with controller-runtime, and their keys in JSON."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_who_knows_the_logs_of_operators_in_go_knows_these() -> None:
 
 
 async def test_each_attempt_has_an_id_and_the_object_under_its_kind() -> None:
-    """One object's lines are found by its name, one attempt's by its id."""
+    """The lines of an object are found by its name, those of one reconcile by its id."""
     with logged() as lines:
         await live(ApiServer())
 

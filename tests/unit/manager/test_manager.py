@@ -1,4 +1,4 @@
-"""The manager with everything real but the network: cache, controllers and an API server in this process."""
+"""The manager with a real cache, controllers and API server in one process."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def names(client: Client) -> Sequence[str]:
 
 
 async def test_a_program_runs_until_a_signal_and_goes_on() -> None:
-    """Start, reconcile what is there and what comes, stop by SIGTERM, and the loop is still ours."""
+    """Start, reconcile existing and new objects, stop by SIGTERM, and leave the loop running."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         await manager.live_client.create(config_map("early"))
         Builder(manager).reconciles(ConfigMap).build(Copier())
@@ -85,7 +85,7 @@ async def test_a_controller_can_be_built_while_the_manager_runs() -> None:
 
 
 async def test_a_controller_can_be_stopped_while_the_manager_runs() -> None:
-    """The others go on; its watch can be given up as well, and its name is free for another one of its kind."""
+    """The others continue; its watch can be removed as well, and its name is free for another controller."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(Copier())
         secrets = Builder(manager).reconciles(Secret).build(Idle())
@@ -122,7 +122,7 @@ async def test_runnables_of_ones_own_find_a_filled_cache() -> None:
 
 
 async def test_a_kind_that_nobody_serves_ends_the_manager_if_that_is_asked_for() -> None:
-    """With OnSyncFailure.END, after the time for the first lists: an error that says what is missing."""
+    """With OnSyncFailure.END, after the time for the first lists: an error that names the missing kinds."""
     config, limit = Config.in_process(ApiServer()), timedelta(seconds=30)
     async with Manager(config, cache_sync_timeout=limit, on_sync_failure=OnSyncFailure.END) as manager:
         Builder(manager).reconciles(GroupVersionKind("example.com", "v1", "Missing")).build(cast(Any, Copier()))

@@ -1,4 +1,4 @@
-"""The recorders of a manager: whose they are, and until when what they are told is written."""
+"""Event recorders of a manager: their names, and when recorded Events are written."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def test_each_reconciler_has_a_recorder_in_its_controllers_name() -> None:
 
 
 async def test_a_replica_is_known_by_the_name_of_its_host() -> None:
-    """In a cluster that is the pod's: in what it tells, and in the lease that it holds."""
+    """In a cluster, the host is the pod's name: in Events, and in the Lease."""
     election = LeaderElection(name="op", namespace="default")
     async with Manager(Config.in_process(ApiServer()), leader_election=election) as manager, manager.running():
         manager.event_recorder("teller").normal(config_map("a"), "Seen", "Seen it")

@@ -1,4 +1,4 @@
-"""Several managers in one process and one loop: nothing of one is another's, and each ends by itself."""
+"""Several managers in one process and loop are independent of each other."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Tenant:
 
 
 async def test_each_ends_by_itself() -> None:
-    """One fails, one loses its lease, one is stopped; the last reconciles on, and counts only what is its own."""
+    """One fails, one loses its Lease, one is stopped; the last one keeps reconciling, with its own metrics only."""
     server = ApiServer()
     failing, losing, stopped, last = (
         Tenant(server, namespace, name)

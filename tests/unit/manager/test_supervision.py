@@ -1,4 +1,4 @@
-"""One of many controllers cannot start: the others reconcile, it is named, and it begins when it can."""
+"""A controller that cannot start is reported, does not delay others, and starts later."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ async def test_of_twenty_controllers_one_lacks_its_definition(caplog: pytest.Log
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(told) == 2
     assert f"Failed to find the resource of {ODD}: " in told[0]
-    assert told[1] == "Controller does not begin yet"
+    assert told[1] == "Controller is not ready to start"
     assert f"The server now serves {ODD}" in caplog.messages
 
 
@@ -248,7 +248,7 @@ async def test_of_twenty_controllers_one_has_a_kind_whose_list_fails(fault: Any,
 
 
 async def test_a_controller_works_without_an_optional_kind(caplog: pytest.LogCaptureFixture) -> None:
-    """It begins without, is ready, and nothing is said as a warning; defined, the kind is followed within seconds."""
+    """It starts without the kind, is ready, and logs no warning; once the CRD exists, the kind is watched."""
     caplog.set_level(logging.INFO)
     seen: list[str] = []
 
@@ -296,7 +296,7 @@ async def test_a_controller_of_an_optional_kind_rests() -> None:
 
 
 async def test_a_kind_that_one_may_miss_and_another_may_not() -> None:
-    """Who needs it is not ready; who works without it is."""
+    """A controller that needs it is not ready; one that works without it is."""
     async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
         free = Builder(manager).reconciles(KINDS[0]).owns(ODD, optional=True).build(Keeper(it, KINDS[0]))
         build(manager, it, [ODD])
@@ -306,7 +306,7 @@ async def test_a_kind_that_one_may_miss_and_another_may_not() -> None:
 
 
 async def test_an_optional_kind_that_may_not_be_listed_is_gone_without(caplog: pytest.LogCaptureFixture) -> None:
-    """The missing right is told of, as what one can do without."""
+    """The missing permission is logged as dispensable."""
     async with zoo(rbac=True) as it, Manager(it.cluster.config_for_account(BOT)) as manager:
         Builder(manager).reconciles(KINDS[0]).build(Keeper(it, KINDS[0]))
         await it.grant(manager.grants())
@@ -339,7 +339,7 @@ async def test_a_definition_that_goes_while_the_controller_runs() -> None:
 
 
 async def test_a_cluster_that_is_not_there_ends_the_manager() -> None:
-    """Where nothing at all comes in two minutes, waiting longer helps nobody: the error names all kinds once."""
+    """If no list arrives in two minutes, `run` raises one error with all kinds."""
     async with zoo() as it:
         wire = FaultyTransport(InProcessTransport(it.cluster.server), [Rule(Refused(), times=None)])
         async with Manager(client=Client(wire, random=Random(2)), random=Random(3)) as manager:

@@ -1,4 +1,4 @@
-"""The watchdog of the event loop: when it reports, how often, and what it names."""
+"""The event loop watchdog: when it logs, how often, and the code that it names."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_turn_that_is_too_long_is_reported_while_it_lasts() -> None:
 
 
 def test_a_loop_that_turns_or_waits_is_not_reported() -> None:
-    """One that waits is not even given a callback, one that is busy gets one for each look."""
+    """An idle loop gets no callback, a busy one gets one for each check."""
     turns = LoopTurns(threshold=1.0)
     for second in range(100):
         look = turns.check(second, late=0.0, is_idle=second % 2 == 0)

@@ -50,7 +50,7 @@ class Attributes:
     """The attributes of one write.
 
     `object` and `old` are whole objects in the version of the request. A mutating plugin changes `object` in place or
-    replaces it. A delete has no object, a create no old one. For a sub-resource with its own kind (`scale`,
+    replaces it. A delete has no object, a create no old one. For a subresource with its own kind (`scale`,
     `eviction`, `binding`, `token`) they are of that kind, which is `kind`.
     """
 
@@ -60,7 +60,7 @@ class Attributes:
     old: dict[str, Any] | None = None
     name: str
     options: WriteOptions | DeleteOptions
-    own_kind: Kind | None = None  # of a sub-resource; None for the kind of the resource
+    own_kind: Kind | None = None  # of a subresource; None for the kind of the resource
     reinvocation: ReinvocationContext = field(default_factory=ReinvocationContext)
     is_mutated_dynamically: bool = False  # dynamic plugins ran and may have changed the object
 
@@ -71,7 +71,7 @@ class Attributes:
 
     @property
     def subresource(self) -> str:
-        """The written sub-resource, or ""."""
+        """The written subresource, or ""."""
         return self.request.target.subresource
 
     @property

@@ -37,7 +37,7 @@ class RuleMatcher(NamedTuple):
     operations: frozenset[str]
     groups: frozenset[str]
     versions: frozenset[str]
-    resources: tuple[tuple[str, str], ...]  # resource and sub-resource
+    resources: tuple[tuple[str, str], ...]  # resource and subresource
     names: frozenset[str]
     scope: str
 

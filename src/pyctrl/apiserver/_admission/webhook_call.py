@@ -47,7 +47,7 @@ class AdmissionReviewClient:
         self._components = components
         self._random = random
 
-    async def ask(
+    async def call(
         self,
         hook: WebhookAccessor,
         attributes: Attributes,

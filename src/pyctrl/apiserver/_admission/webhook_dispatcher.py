@@ -106,19 +106,19 @@ class MutatingAdmissionWebhook(_AdmissionWebhook):
 
     async def _changes(self, hook: WebhookAccessor, attributes: Attributes, wanted: ResourceType, index: int) -> bool:
         """Call one webhook; return whether it changed the object."""
-        place = f"round_{attributes.reinvocation.round}_index_{index}"
+        key = f"round_{attributes.reinvocation.round}_index_{index}"
         try:
             shown = await self._versions.convert_to(attributes, wanted)
-            response = await self._review_client.ask(hook, attributes, wanted, shown, mutating=True)
+            response = await self._review_client.call(hook, attributes, wanted, shown, mutating=True)
             operations = _operations(hook, response)
         except CallingWebhookFailed as failed:
-            _annotate(attributes, "mutation", place, hook, {"mutated": False})
+            _annotate(attributes, "mutation", key, hook, {"mutated": False})
             if not hook.fails_open:
                 raise failed.error() from None
-            attributes.annotate(f"failed-open.mutating.webhook.admission.k8s.io/{place}", hook.name)
+            attributes.annotate(f"failed-open.mutating.webhook.admission.k8s.io/{key}", hook.name)
             return False
         changed = bool(operations) and await self._patch(hook, attributes, wanted, shown[0], operations)
-        _annotate(attributes, "mutation", place, hook, {"mutated": changed})
+        _annotate(attributes, "mutation", key, hook, {"mutated": changed})
         return changed
 
     async def _patch(
@@ -165,9 +165,9 @@ def _redecode(obj: dict[str, Any], resource: ResourceType) -> None:
         raise internal_error(error.why) from None
 
 
-def _annotate(attributes: Attributes, prefix: str, place: str, hook: WebhookAccessor, more: dict[str, Any]) -> None:
+def _annotate(attributes: Attributes, prefix: str, key: str, hook: WebhookAccessor, more: dict[str, Any]) -> None:
     value = {"configuration": hook.key[0], "webhook": hook.name, **more}
-    attributes.annotate(f"{prefix}.webhook.admission.k8s.io/{place}", json.dumps(value, separators=(",", ":")))
+    attributes.annotate(f"{prefix}.webhook.admission.k8s.io/{key}", json.dumps(value, separators=(",", ":")))
 
 
 class ValidatingAdmissionWebhook(_AdmissionWebhook):
@@ -180,20 +180,20 @@ class ValidatingAdmissionWebhook(_AdmissionWebhook):
         """Call every webhook that matches, concurrently; raise the first error."""
         if is_exempt(attributes):
             return
-        asked: list[tuple[WebhookAccessor, ResourceType]] = []
+        matched: list[tuple[WebhookAccessor, ResourceType]] = []
         for hook in self._hooks.all():
             wanted = await self._matcher.wanted(hook, attributes)
             if wanted is not None:
-                asked.append((hook, wanted))
-        if asked:
+                matched.append((hook, wanted))
+        if matched:
             attributes.request.must_wait("a webhook")
         errors: list[StatusError] = []
-        calls = [self._ask(hook, attributes, wanted, place, errors) for place, (hook, wanted) in enumerate(asked)]
+        calls = [self._call(hook, attributes, wanted, index, errors) for index, (hook, wanted) in enumerate(matched)]
         await _together(calls)
         if errors:
             raise errors[0]
 
-    async def _ask(
+    async def _call(
         self,
         hook: WebhookAccessor,
         attributes: Attributes,
@@ -203,7 +203,7 @@ class ValidatingAdmissionWebhook(_AdmissionWebhook):
     ) -> None:
         try:
             shown = await self._versions.convert_to(attributes, wanted)
-            await self._review_client.ask(hook, attributes, wanted, shown, mutating=False)
+            await self._review_client.call(hook, attributes, wanted, shown, mutating=False)
         except StatusError as error:
             errors.append(error)
         except CallingWebhookFailed as failed:

@@ -35,7 +35,7 @@ class RuleProgram:
     program: Program
     message_program: Program | None
     message: str  # used if there is no `message_program` or its result is not usable
-    called: str  # the name of the rule in evaluation errors
+    display_name: str  # the name of the rule in evaluation errors
     reason: str
     field_path: str  # appended to the path of the value in errors
     is_transition: bool  # it uses `oldSelf`
@@ -139,12 +139,12 @@ def self_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool) -
 
 def _rule(found: CompilationResult, program: Program, schema: Mapping[str, Any]) -> RuleProgram:
     text = found.text
-    called = (text.get("message") or text["rule"]).strip()
+    display_name = (text.get("message") or text["rule"]).strip()
     return RuleProgram(
         program=program,
         message_program=found.message_program,
-        message=called if text.get("message") else f"failed rule: {called}",
-        called=called,
+        message=display_name if text.get("message") else f"failed rule: {display_name}",
+        display_name=display_name,
         reason=text.get("reason") or "FieldValueInvalid",
         field_path=printed_path(text.get("fieldPath") or "", schema) or "",
         is_transition=found.is_transition,

@@ -23,7 +23,7 @@ _KEY = "x-kubernetes-validations"
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 
 
-def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
+def _children(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
     """Yield the schemas directly inside a schema, with their paths."""
     for key, each in (schema.get("properties") or {}).items():
         yield each, f"{path}.properties[{key}]"
@@ -71,11 +71,11 @@ def _field_path(path: str, schema: Schema, where: str) -> Iterator[FieldError]:
         yield invalid_value(where, path, "must be a valid path")
 
 
-def _places(schema: Schema, path: str) -> Iterator[str]:
+def _rule_paths(schema: Schema, path: str) -> Iterator[str]:
     if schema.get(_KEY):
         yield f"{path}.{_KEY}"
-    for each, where in _below(schema, path):
-        yield from _places(each, where)
+    for each, where in _children(schema, path):
+        yield from _rule_paths(each, where)
 
 
 # -- compilation -----------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def rule_compilation_errors(schema: Schema, path: str, causes: Sequence[FieldErr
         causes: The other errors of the schema. Rules of a node with an error at or below it are not compiled.
     """
     if not has_library():
-        return [field_forbidden(where, NOT_INSTALLED) for where in _places(schema, path)]
+        return [field_forbidden(where, NOT_INSTALLED) for where in _rule_paths(schema, path)]
     broken = [cause.field for cause in causes]
     return list(_compile(schema, path, None, broken, is_root=True))
 
@@ -100,7 +100,7 @@ def _compile(
 ) -> Iterator[FieldError]:
     """Compile the rules at and below a node; `lost` is the path of a list around it whose items have no keys."""
     is_lost = schema.get("type") == "array" and schema.get("x-kubernetes-list-type") != "map"
-    for each, where in _below(schema, path):
+    for each, where in _children(schema, path):
         yield from _compile(each, where, lost or (path if is_lost else None), broken)
     rules = schema.get(_KEY) or ()
     if any(field.startswith(path) for field in broken):

@@ -41,10 +41,10 @@ class RuleValidator:
         node, read = self._node, self._read
         if any(cause.reason in _BLOCKING for cause in causes):
             return [invalid_value("<nil>", None, _NOT_CHECKED)]
-        seen = value if read is None else read(value)
-        seen_old = old if read is None or old is None or not node.has_transitions else read(old)
+        cel_value = value if read is None else read(value)
+        old_cel_value = old if read is None or old is None or not node.has_transitions else read(old)
         found: list[FieldError] = []
-        _walk(node, _CorrelatedObject(value, seen, old, seen_old, ""), found)
+        _walk(node, _CorrelatedObject(value, cel_value, old, old_cel_value, ""), found)
         return [cause if cause.field else cause._replace(field="<nil>") for cause in found]
 
 
@@ -55,100 +55,100 @@ def compile_rules(schema: Mapping[str, Any]) -> RuleValidator:
 
 
 class _CorrelatedObject:
-    """A value and its old value, both as JSON and as CEL values (`seen`)."""
+    """A value and its old value, both as JSON and as CEL values (`cel_value`)."""
 
-    __slots__ = ("around", "json", "old", "path", "seen", "seen_old")
+    __slots__ = ("cel_value", "json", "old", "old_cel_value", "parent", "path")
 
     def __init__(
         self,
         json: _JSON,
-        seen: Any,
+        cel_value: Any,
         old: _JSON | None,
-        seen_old: Any,
+        old_cel_value: Any,
         path: str,
-        around: _CorrelatedObject | None = None,
+        parent: _CorrelatedObject | None = None,
     ) -> None:
-        self.json, self.seen, self.old, self.seen_old, self.path = json, seen, old, seen_old, path
-        self.around = around
+        self.json, self.cel_value, self.old, self.old_cel_value, self.path = json, cel_value, old, old_cel_value, path
+        self.parent = parent
 
     def key(self, key: str, path: str) -> _CorrelatedObject:
         """Return the value of a key with the old value of the same key."""
         old = self.old.get(key) if isinstance(self.old, dict) else None
-        seen_old = None if old is None else self.seen_old.get(key)
-        return _CorrelatedObject(self.json[key], self.seen[key], old, seen_old, path, self)
+        old_cel_value = None if old is None else self.old_cel_value.get(key)
+        return _CorrelatedObject(self.json[key], self.cel_value[key], old, old_cel_value, path, self)
 
     @property
     def is_unchanged(self) -> bool:
         """Whether the value is unchanged, so that errors in it are ratcheted."""
         if self.old is None:
-            return self.around is not None and self.around.is_unchanged
+            return self.parent is not None and self.parent.is_unchanged
         return is_same(self.json, self.old)
 
 
-def _walk(node: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
+def _walk(node: RuleNode, obj: _CorrelatedObject, causes: list[FieldError]) -> None:
     for rule in node.rules:
-        cause = _evaluate(rule, node, place)
+        cause = _evaluate(rule, node, obj)
         if cause is not None:
             causes.append(cause)
-    if isinstance(place.json, dict):
-        _walk_object(node, place, causes)
-    elif isinstance(place.json, list) and node.items is not None:
-        _walk_list(node, node.items, place, causes)
+    if isinstance(obj.json, dict):
+        _walk_object(node, obj, causes)
+    elif isinstance(obj.json, list) and node.items is not None:
+        _walk_list(node, node.items, obj, causes)
 
 
-def _walk_object(node: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
-    prefix = f"{place.path}." if place.path else ""
+def _walk_object(node: RuleNode, obj: _CorrelatedObject, causes: list[FieldError]) -> None:
+    prefix = f"{obj.path}." if obj.path else ""
     for key, child in node.properties.items():
-        if place.json.get(key) is not None:
-            _walk(child, place.key(key, prefix + key), causes)
+        if obj.json.get(key) is not None:
+            _walk(child, obj.key(key, prefix + key), causes)
     if node.additional is not None:
-        for key, item in place.json.items():
+        for key, item in obj.json.items():
             if item is not None:
-                _walk(node.additional, place.key(key, f"{place.path}[{key}]"), causes)
+                _walk(node.additional, obj.key(key, f"{obj.path}[{key}]"), causes)
 
 
-def _walk_list(node: RuleNode, items: RuleNode, place: _CorrelatedObject, causes: list[FieldError]) -> None:
-    known = _by_key(node, place)
-    for index, item in enumerate(place.json):
+def _walk_list(node: RuleNode, items: RuleNode, obj: _CorrelatedObject, causes: list[FieldError]) -> None:
+    known = _by_key(node, obj)
+    for index, item in enumerate(obj.json):
         if item is not None:
-            old, seen_old = known.get(list_key(item, node.keys, None), (None, None)) if known else (None, None)
-            path = f"{place.path}[{index}]"
-            _walk(items, _CorrelatedObject(item, place.seen[index], old, seen_old, path, place), causes)
+            old, old_cel_value = known.get(list_key(item, node.keys, None), (None, None)) if known else (None, None)
+            path = f"{obj.path}[{index}]"
+            _walk(items, _CorrelatedObject(item, obj.cel_value[index], old, old_cel_value, path, obj), causes)
 
 
-def _by_key(node: RuleNode, place: _CorrelatedObject) -> Mapping[Any, tuple[_JSON, Any]]:
+def _by_key(node: RuleNode, obj: _CorrelatedObject) -> Mapping[Any, tuple[_JSON, Any]]:
     """Return the old items of a list of type map by their keys; items of other lists have no old values."""
-    if not node.keys or not isinstance(place.old, list):
+    if not node.keys or not isinstance(obj.old, list):
         return {}
-    pairs = zip(place.old, place.seen_old, strict=True)
-    return {list_key(item, node.keys, None): (item, seen) for item, seen in pairs}
+    pairs = zip(obj.old, obj.old_cel_value, strict=True)
+    return {list_key(item, node.keys, None): (item, cel_value) for item, cel_value in pairs}
 
 
 # -- one rule --------------------------------------------------------------------------------------------------
 
 
-def _evaluate(rule: RuleProgram, node: RuleNode, place: _CorrelatedObject) -> FieldError | None:
-    old = place.seen_old
+def _evaluate(rule: RuleProgram, node: RuleNode, obj: _CorrelatedObject) -> FieldError | None:
+    old = obj.old_cel_value
     if rule.is_transition and old is None and not rule.is_optional:
         return None
     if rule.is_optional:
         old = NONE if old is None else Optional(old)
-    variables = {"self": place.seen, "oldSelf": old}
+    variables = {"self": obj.cel_value, "oldSelf": old}
     try:
         if rule.program.evaluate(variables) is True:
             return None
     except EvaluationFailed as failed:
-        return invalid_value(place.path, node.kind, _evaluation_error(str(failed), rule.called))
-    if not rule.is_transition and place.is_unchanged:
+        return invalid_value(obj.path, node.kind, _evaluation_error(str(failed), rule.display_name))
+    if not rule.is_transition and obj.is_unchanged:
         return None
-    return _cause(rule, place, _message(rule, variables))
+    return _cause(rule, obj, _message(rule, variables))
 
 
-def _evaluation_error(error: str, called: str) -> str:
+def _evaluation_error(error: str, display_name: str) -> str:
     if error.startswith(NO_OVERLOAD):
         why = "call arguments did not match a supported operator, function or macro signature for rule"
-        return f"'{error}': {why}: {called}"
-    return f"{error} evaluating rule: {called}"
+        return f"'{error}': {why}: {display_name}"
+    return f"{error} evaluating rule: {display_name}"
 
 
 def _message(rule: RuleProgram, variables: Mapping[str, Any]) -> str:
@@ -162,14 +162,14 @@ def _message(rule: RuleProgram, variables: Mapping[str, Any]) -> str:
     return found if is_usable else rule.message
 
 
-def _cause(rule: RuleProgram, place: _CorrelatedObject, message: str) -> FieldError:
-    where = (place.path + rule.field_path).lstrip(".") if not place.path else place.path + rule.field_path
+def _cause(rule: RuleProgram, obj: _CorrelatedObject, message: str) -> FieldError:
+    where = (obj.path + rule.field_path).lstrip(".") if not obj.path else obj.path + rule.field_path
     if rule.reason == "FieldValueRequired":
         return required(where, message)
     if rule.reason == "FieldValueForbidden":
         return field_forbidden(where, message)
-    is_large = isinstance(place.json, (dict, list))
+    is_large = isinstance(obj.json, (dict, list))
     if rule.reason == "FieldValueDuplicate":
-        return FieldError(rule.reason, "Duplicate value", where) if is_large else duplicate(where, place.json)
+        return FieldError(rule.reason, "Duplicate value", where) if is_large else duplicate(where, obj.json)
     text = f"Invalid value: {message}"
-    return FieldError(rule.reason, text, where) if is_large else invalid_value(where, place.json, message)
+    return FieldError(rule.reason, text, where) if is_large else invalid_value(where, obj.json, message)

@@ -236,6 +236,8 @@ def _other_decoder(node: SchemaNode) -> FastDecoder:
     return partial(whole_value, None) if node.preserve and not node.closed else _undecided
 
 
+# -- scalars ---------------------------------------------------------------------------------------------------
+
 ScalarCheck: TypeAlias = Callable[[JSON], bool]
 
 NO_CHECKS = ValueValidations()

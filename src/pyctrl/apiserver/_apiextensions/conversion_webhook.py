@@ -73,11 +73,11 @@ class WebhookConverter:
             StatusError: 500, the webhook failed.
         """
         assert isinstance(resource, CustomResourceType)  # only definitions have conversion webhooks
-        lacking = [stored for stored in objects if stored.lacks(resource, anew=anew)]
-        if lacking and request is not None:
+        unconverted = [stored for stored in objects if stored.lacks(resource, anew=anew)]
+        if unconverted and request is not None:
             request.must_wait("a conversion webhook")
-        for first in range(0, len(lacking), BATCH):
-            batch = lacking[first : first + BATCH]
+        for first in range(0, len(unconverted), BATCH):
+            batch = unconverted[first : first + BATCH]
             converted = await self.convert([_as_written(stored, resource) for stored in batch], resource)
             for stored, obj in zip(batch, converted, strict=True):
                 stored.show_as(resource, msgspec.json.encode(obj))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
@@ -22,7 +23,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata,
     validate_metadata_update,
 )
-from pyctrl.apiserver._resources.resource_type import DecodedFields
+from pyctrl.apiserver._resources.resource_type import DecodedFields, RESTFactory
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
 from pyctrl.apiserver._schema.field_paths import value_at
@@ -35,6 +36,7 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
 
 __all__ = ["CustomResourceType", "served_types"]
 
@@ -48,8 +50,8 @@ def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) 
     """Return the types of a definition's served versions."""
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
-    called = accepted if accepted.get("plural") else spec["names"]
-    types = {version["name"]: CustomResourceType(spec, called, version, components) for version in spec["versions"]}
+    crd_names = accepted if accepted.get("plural") else spec["names"]
+    types = {version["name"]: CustomResourceType(spec, crd_names, version, components) for version in spec["versions"]}
     versions = {each.api_version: each for each in types.values()}
     for each in types.values():
         each.versions = versions
@@ -62,13 +64,17 @@ class CustomResourceType:
 
     has_generation: bool = True
     is_custom: bool = True
-    begin_deletion: Callable[[dict[str, JSON]], None] | None = None
+    deletion: DeletionStrategy | None = None
     verbs: tuple[str, ...] = VERBS
+    allows_unconditional_update: bool = False
+    allows_create_on_update: bool = False
+    returns_deleted_object: bool = False
+    rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their subresources are the same for all definitions
 
     def __init__(
         self,
         spec: Mapping[str, JSON],
-        called: Mapping[str, JSON],
+        crd_names: Mapping[str, JSON],
         version: Mapping[str, JSON],
         components: OpenAPIComponents,
     ) -> None:
@@ -76,13 +82,14 @@ class CustomResourceType:
         self.group: str = spec["group"]
         self.storage_group: str = self.group
         self.version: str = version["name"]
-        self.kind: str = called["kind"]
-        self.plural: str = called["plural"]
-        self.singular: str = called.get("singular") or self.kind.lower()
+        self.kind: str = crd_names["kind"]
+        self.plural: str = crd_names["plural"]
+        self.storage_prefix: str = f"{self.group}/{self.plural}"
+        self.singular: str = crd_names.get("singular") or self.kind.lower()
         self.namespaced: bool = spec["scope"] == "Namespaced"
-        self.list_kind: str = called.get("listKind") or f"{self.kind}List"
-        self.short_names: tuple[str, ...] = tuple(called.get("shortNames") or ())
-        self.categories: tuple[str, ...] = tuple(called.get("categories") or ())
+        self.list_kind: str = crd_names.get("listKind") or f"{self.kind}List"
+        self.short_names: tuple[str, ...] = tuple(crd_names.get("shortNames") or ())
+        self.categories: tuple[str, ...] = tuple(crd_names.get("categories") or ())
         self.described = version
         self.subresources: frozenset[str] = frozenset(version.get("subresources") or {})
         self.parts: frozenset[str] = self.subresources & {"status"}
@@ -146,6 +153,25 @@ class CustomResourceType:
     def _metadata_node(self) -> SchemaNode:
         return self._components.node(*_META)
 
+    @property
+    def columns(self) -> Sequence[Mapping[str, JSON]]:
+        """The column definitions of the kind's table."""
+        from pyctrl.apiserver._apiextensions.table_columns import column_definitions  # only kubectl requests tables
+
+        return column_definitions(self.described.get("additionalPrinterColumns") or ())
+
+    def cells(self, obj: dict[str, JSON]) -> list[JSON]:
+        """Return the cells of an object's row, in the order of the columns."""
+        from pyctrl.apiserver._apiextensions.table_columns import row_cells  # only kubectl requests tables
+
+        return row_cells(self.described.get("additionalPrinterColumns") or (), obj)
+
+    def reset_fields(self, subresource: str | None) -> FieldSet:
+        """Return the fields that a write to the object, or to a subresource, neither changes nor owns."""
+        if subresource == "status":
+            return {"f:metadata": {}, "f:spec": {}}
+        return {"f:status": {}} if "status" in self.subresources else {}
+
     def blank(self) -> dict[str, JSON]:
         """Return an empty object: a custom resource has no built-in fields."""
         return {}
@@ -203,19 +229,19 @@ class CustomResourceType:
         obj: dict[str, JSON],
         *,
         warnings: list[str],
-        settled: DecodedFields | None = None,
+        decoded_fields: DecodedFields | None = None,
         user: User | None = None,
     ) -> None:
         """Prepare and validate a new object: drop its status, set its generation."""
         metadata, causes = obj["metadata"], list[errors.FieldError]()
         if "status" in self.subresources and obj.pop("status", None) is not None:
-            settled = None  # it may have been required
+            decoded_fields = None  # it may have been required
         metadata["generation"] = 1
-        if settled is None or settled.metadata is None:
+        if decoded_fields is None or decoded_fields.metadata is None:
             causes += validate_metadata(
                 metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
             )
-        causes += self.validate(obj, None, is_settled=settled is not None)
+        causes += self.validate(obj, None, is_decoded=decoded_fields is not None)
         self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
 
@@ -239,10 +265,10 @@ class CustomResourceType:
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
 
     def validate(
-        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_settled: bool = False
+        self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_decoded: bool = False
     ) -> list[errors.FieldError]:
-        """Validate an object, which replaces `old`, against the schema; with `is_settled`, `decode` has done so."""
-        return [] if is_settled or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
+        """Validate an object, which replaces `old`, against the schema; with `is_decoded`, `decode` has done so."""
+        return [] if is_decoded or self._decode_fast(obj) is not None else self._schema_causes(obj, old)
 
     def _schema_causes(self, obj: dict[str, JSON], old: dict[str, JSON] | None) -> list[errors.FieldError]:
         """Return the errors of values, scale, embedded objects and list types."""
@@ -330,7 +356,7 @@ def _priority(version: str) -> tuple[int, int, int]:
 
 
 def _of_status(causes: list[errors.FieldError]) -> list[errors.FieldError]:
-    """Return the errors in the status, with messages relative to it, for the status sub-resource."""
+    """Return the errors in the status, with messages relative to it, for the status subresource."""
     inside = (cause for cause in causes if cause.field.removeprefix(".").startswith("status"))
     return [
         cause._replace(

@@ -44,10 +44,10 @@ _APPROVAL = "api-approved.kubernetes.io"
 def default_definition(obj: dict[str, JSON]) -> None:
     """Set the names derived from the kind, conversion strategy None, and the default port of webhooks."""
     spec = obj["spec"]
-    called = spec["names"]
-    kind = called.get("kind", "")
+    spec_names = spec["names"]
+    kind = spec_names.get("kind", "")
     if kind:
-        set_defaults(called, singular=kind.lower(), listKind=f"{kind}List")
+        set_defaults(spec_names, singular=kind.lower(), listKind=f"{kind}List")
     conversion = spec.setdefault("conversion", {"strategy": "None"})
     service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
     if service is not None:
@@ -98,7 +98,7 @@ def _spec(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
         yield not_supported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else required("spec.scope")
     versions = spec["versions"] or []
     yield from _versions(versions)
-    yield from _called(spec["names"])
+    yield from _validate_names(spec["names"])
     yield from _per_version(versions, "schema", "spec.validation", _schema)
     yield from _per_version(versions, "subresources", "spec.subresources", _subresources)
     yield from _per_version(versions, "additionalPrinterColumns", "spec.additionalPrinterColumns", _columns)
@@ -112,23 +112,23 @@ def _spec(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
 def _group(group: str) -> Iterator[FieldError]:
     if not group:
         yield required("spec.group")
-    elif complaints := names.subdomain(group):
-        yield invalid_value("spec.group", group, ",".join(complaints))
+    elif errors := names.subdomain(group):
+        yield invalid_value("spec.group", group, ",".join(errors))
     elif "." not in group:
         yield invalid_value("spec.group", group, "should be a domain with at least one dot")
 
 
 def _versions(versions: list[dict[str, JSON]]) -> Iterator[FieldError]:
-    shared = _shared(versions)
+    shared = _common_fields(versions)
     for index, version in enumerate(versions):
         if (version.get("schema") or {}).get("openAPIV3Schema") is None:
             yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
     for index, version in enumerate(versions):
-        if complaints := names.label_1035(version["name"]):
-            yield invalid_value(f"spec.versions[{index}].name", version["name"], ",".join(complaints))
+        if errors := names.label_1035(version["name"]):
+            yield invalid_value(f"spec.versions[{index}].name", version["name"], ",".join(errors))
         yield from _warning(version, f"spec.versions[{index}].deprecationWarning")
-    if versions and versions[0]["name"] and (complaints := names.label_1035(versions[0]["name"])):
-        yield invalid_value("spec.version", versions[0]["name"], ",".join(complaints))
+    if versions and versions[0]["name"] and (errors := names.label_1035(versions[0]["name"])):
+        yield invalid_value("spec.version", versions[0]["name"], ",".join(errors))
     if len({each["name"] for each in versions}) != len(versions):
         yield invalid_value("spec.versions", _as_go(versions, shared), "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
@@ -154,7 +154,7 @@ def _warning(version: Mapping[str, JSON], where: str) -> Iterator[FieldError]:
         )  # a pointer, shown as JSON
 
 
-def _shared(versions: list[dict[str, JSON]]) -> frozenset[str]:
+def _common_fields(versions: list[dict[str, JSON]]) -> frozenset[str]:
     """Return the fields with the same value in all versions; kube-apiserver moves these to the top level."""
     keys = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
     return frozenset(key for key in keys if all(each.get(key) == versions[0].get(key) for each in versions))
@@ -184,7 +184,7 @@ def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: 
     """Validate a field of all versions; once, under the top-level path `common`, if they share its value."""
     if not versions:
         return
-    if key in _shared(versions):
+    if key in _common_fields(versions):
         if versions[0].get(key):
             yield from check(versions[0][key], common, versions[0])
         return
@@ -251,14 +251,14 @@ def _selectable(found: list[Mapping[str, JSON]], path: str, version: Mapping[str
         text, where = each.get("jsonPath", ""), f"{path}[{index}].jsonPath"
         if not text:
             yield required(where)
-        elif why := _unselectable(text, version):
+        elif why := _selectable_field_error(text, version):
             yield invalid_value(where, text, why)
         elif text in seen:
             yield FieldError("FieldValueDuplicate", f"Duplicate value: {quoted(text)}", where)
         seen.add(text)
 
 
-def _unselectable(text: str, version: Mapping[str, JSON]) -> str:
+def _selectable_field_error(text: str, version: Mapping[str, JSON]) -> str:
     """Return why a path is not a selectable field; "" if it is one."""
     if not text.startswith((".", "[")):
         return f"is an invalid path: expected [ or . but got: {text.partition('.')[0]}"
@@ -276,23 +276,23 @@ def _unselectable(text: str, version: Mapping[str, JSON]) -> str:
     return ""
 
 
-def _called(called: Mapping[str, JSON]) -> Iterator[FieldError]:
+def _validate_names(spec_names: Mapping[str, JSON]) -> Iterator[FieldError]:
     for key in ("plural", "singular", "kind", "listKind"):
-        if not called.get(key):
+        if not spec_names.get(key):
             yield required(f"spec.names.{key}")
     for key in ("plural", "singular"):
-        if called.get(key) and (complaints := names.label_1035(called[key])):
-            yield invalid_value(f"spec.names.{key}", called[key], ",".join(complaints))
+        if spec_names.get(key) and (errors := names.label_1035(spec_names[key])):
+            yield invalid_value(f"spec.names.{key}", spec_names[key], ",".join(errors))
     for key in ("kind", "listKind"):
-        if called.get(key) and (complaints := names.label_1035(called[key].lower())):
-            why = f"may have mixed case, but should otherwise match: {','.join(complaints)}"
-            yield invalid_value(f"spec.names.{key}", called[key], why)
+        if spec_names.get(key) and (errors := names.label_1035(spec_names[key].lower())):
+            why = f"may have mixed case, but should otherwise match: {','.join(errors)}"
+            yield invalid_value(f"spec.names.{key}", spec_names[key], why)
     for key in ("shortNames", "categories"):
-        for index, each in enumerate(called.get(key) or ()):
-            if complaints := names.label_1035(each):
-                yield invalid_value(f"spec.names.{key}[{index}]", each, ",".join(complaints))
-    if called.get("kind") and called.get("kind") == called.get("listKind"):
-        yield invalid_value("spec.names.listKind", called["listKind"], "kind and listKind may not be the same")
+        for index, each in enumerate(spec_names.get(key) or ()):
+            if errors := names.label_1035(each):
+                yield invalid_value(f"spec.names.{key}[{index}]", each, ",".join(errors))
+    if spec_names.get("kind") and spec_names.get("kind") == spec_names.get("listKind"):
+        yield invalid_value("spec.names.listKind", spec_names["listKind"], "kind and listKind may not be the same")
 
 
 def _conversion(conversion: Mapping[str, JSON]) -> Iterator[FieldError]:
@@ -372,20 +372,22 @@ def is_established(definition: Mapping[str, JSON]) -> bool:
 def accept_names(definition: Mapping[str, JSON], registry: ServedResources) -> dict[str, JSON] | None:
     """Return the definition with its names accepted or rejected in the status; None if the status is unchanged.
 
-    The caller writes the result to the status and passes it to `ServedResources.install` if it is established.
+    The caller writes the result to the status and serves its types (`ServedResources.replace`) if it is established.
     """
     new: dict[str, JSON] = copied(definition)
     status = new["status"]
-    clash = _clash(definition, registry)
-    if clash is None:
+    conflict = _name_conflict(definition, registry)
+    if conflict is None:
         status["acceptedNames"] = copied(definition["spec"]["names"])
-        _set(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
+        _set_condition(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
         if not is_established(definition):
-            _set(status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+            _set_condition(
+                status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted"
+            )
     else:
-        _set(status, "NamesAccepted", "False", *clash)
+        _set_condition(status, "NamesAccepted", "False", *conflict)
         if not is_established(definition):
-            _set(status, "Established", "False", "NotAccepted", "not all names are accepted")
+            _set_condition(status, "Established", "False", "NotAccepted", "not all names are accepted")
     return new if status != definition["status"] else None
 
 
@@ -395,10 +397,10 @@ def mark_terminating(definition: dict[str, JSON]) -> None:
     if CLEANUP_FINALIZER not in finalizers:
         finalizers.append(CLEANUP_FINALIZER)
     message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
-    _set(definition["status"], "Terminating", "True", "InstanceDeletionPending", message)
+    _set_condition(definition["status"], "Terminating", "True", "InstanceDeletionPending", message)
 
 
-def _set(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:
+def _set_condition(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:
     conditions = [dict(each) for each in status.get("conditions") or ()]
     now = {"type": kind, "status": value, "lastTransitionTime": _timestamp(), "reason": reason, "message": message}
     for index, each in enumerate(conditions):
@@ -416,20 +418,20 @@ def _timestamp() -> str:
     return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _clash(definition: Mapping[str, JSON], registry: ServedResources) -> tuple[str, str] | None:
+def _name_conflict(definition: Mapping[str, JSON], registry: ServedResources) -> tuple[str, str] | None:
     """Return reason and message of a name conflict with another definition or built-in kind of the group."""
     spec = definition["spec"]
     own = {id(each) for each in registry.installed(definition["metadata"]["name"])}
     others = [each for each in registry if each.group == spec["group"] and id(each) not in own]
     resources = {name for each in others for name in (each.plural, each.singular, *each.short_names)}
     kinds = {name for each in others for name in (each.kind, each.list_kind)}
-    called = spec["names"]
+    spec_names = spec["names"]
     reasons = [
-        ("PluralConflict", called.get("plural"), resources),
-        ("SingularConflict", called.get("singular"), resources),
-        *(("ShortNamesConflict", name, resources) for name in called.get("shortNames") or ()),
-        ("KindConflict", called.get("kind"), kinds),
-        ("ListKindConflict", called.get("listKind"), kinds),
+        ("PluralConflict", spec_names.get("plural"), resources),
+        ("SingularConflict", spec_names.get("singular"), resources),
+        *(("ShortNamesConflict", name, resources) for name in spec_names.get("shortNames") or ()),
+        ("KindConflict", spec_names.get("kind"), kinds),
+        ("ListKindConflict", spec_names.get("listKind"), kinds),
     ]
-    clashes = [(reason, f"{shown_value(name)} is already in use") for reason, name, taken in reasons if name in taken]
-    return clashes[-1] if clashes else None  # the last one, as in kube-apiserver
+    conflicts = [(reason, f"{shown_value(name)} is already in use") for reason, name, taken in reasons if name in taken]
+    return conflicts[-1] if conflicts else None  # the last one, as in kube-apiserver

@@ -12,8 +12,9 @@ from typing import Any
 from pyctrl.apiserver._apiextensions.custom_type import served_types
 from pyctrl.apiserver._apiextensions.definitions import CLEANUP_FINALIZER, accept_names, is_established
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.graceful_deletion import DeletionOutcome, before_delete
+from pyctrl.apiserver._endpoints.graceful_deletion import before_delete
 from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome
 from pyctrl.apiserver._resources.served_resources import DEFINITIONS
 from pyctrl.apiserver._storage.storage import StoredObject, WatchCacheEvent
 

@@ -1,4 +1,4 @@
-"""Validation of root schemas of versions with the status sub-resource, for which few fields are allowed."""
+"""Validation of root schemas of versions with the status subresource, for which few fields are allowed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _RULE: dict[str, JSON] = {
 
 
 def validate_root(schema: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    """Validate the root schema of a version with the status sub-resource."""
+    """Validate the root schema of a version with the status subresource."""
     shown = _as_go(schema)
     if any(value != _ZEROS.get(name) for name, value in shown.items() if name not in _ALLOWED):
         allowed = f"only [{' '.join(_ALLOWED)}] fields are allowed at the root of the schema"

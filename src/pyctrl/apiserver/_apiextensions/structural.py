@@ -70,11 +70,11 @@ def unknown_formats(schema: Schema) -> Iterator[str]:
     name = schema.get("format")
     if name and not is_known_format(name, schema.get("type", "")):
         yield name
-    for each, _ in _below(schema, ""):
+    for each, _ in _children(schema, ""):
         yield from unknown_formats(each)
 
 
-def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
+def _children(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
     """Yield the schemas directly inside a schema, with their paths."""
     for key, each in (schema.get("properties") or {}).items():
         yield each, f"{path}.properties[{key}]"
@@ -87,7 +87,9 @@ def _below(schema: Schema, path: str) -> Iterator[tuple[Schema, str]]:
 
 
 def _has_unsupported(schema: Schema) -> bool:
-    return any(schema.get(key) for key in _UNSUPPORTED) or any(_has_unsupported(each) for each, _ in _below(schema, ""))
+    return any(schema.get(key) for key in _UNSUPPORTED) or any(
+        _has_unsupported(each) for each, _ in _children(schema, "")
+    )
 
 
 # -- OpenAPI fields that definitions cannot use ----------------------------------------------------------------
@@ -100,7 +102,7 @@ def _openapi(schema: Schema, path: str, *, is_root: bool = False) -> Iterator[Fi
     if schema.get("properties") and schema.get("additionalProperties") not in (None, True):
         why = "additionalProperties and properties are mutual exclusive"
         yield field_forbidden(f"{path}.additionalProperties", why)
-    for each, where in _below(schema, path):
+    for each, where in _children(schema, path):
         yield from _openapi(each, where)
     yield from _extensions(schema, path)
     if schema.get("x-kubernetes-validations"):
@@ -283,7 +285,9 @@ def _nested(branch: Schema, structure: Schema, path: str) -> Iterator[FieldError
             yield from _nested(each, inner or {}, where)
     if isinstance(branch.get("items"), Mapping) and isinstance(structure.get("items"), Mapping):
         yield from _nested(branch["items"], structure["items"], f"{path}.items")
-    for each, where in _below({key: branch[key] for key in ("not", "allOf", "anyOf", "oneOf") if key in branch}, path):
+    for each, where in _children(
+        {key: branch[key] for key in ("not", "allOf", "anyOf", "oneOf") if key in branch}, path
+    ):
         yield from _nested(each, structure, where)
 
 
@@ -304,6 +308,6 @@ def _defaults(schema: Schema, path: str, level: str = "field") -> Iterator[Field
         yield from validate(node, default, f"{path}.default")
         if level == "root":
             yield from (required(f"{path}.default.{key}") for key in ("apiVersion", "kind") if not default.get(key))
-    for each, where in _below(schema, path):
+    for each, where in _children(schema, path):
         is_metadata = level == "metadata" or (level == "root" and where == f"{path}.properties[metadata]")
         yield from _defaults(each, where, "metadata" if is_metadata else "field")

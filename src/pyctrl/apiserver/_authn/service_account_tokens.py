@@ -104,20 +104,20 @@ class ServiceAccountTokens:
         Raises:
             InvalidToken: It is a token of this server that is not valid, or not for these audiences.
         """
-        read = self.signer.read(token)
-        if read is None or read.issuer not in (ISSUER, LEGACY_ISSUER):
+        parsed = self.signer.parse(token)
+        if parsed is None or parsed.issuer not in (ISSUER, LEGACY_ISSUER):
             return None
-        if not read.is_genuine:
+        if not parsed.is_genuine:
             raise InvalidToken("go-jose/go-jose: error in cryptographic primitive")
-        own = read.claims.get("aud") or [ISSUER]
+        own = parsed.claims.get("aud") or [ISSUER]
         good = [audience for audience in own if audience in audiences]
         if not good:
             wanted = " ".join(map(quoted, audiences))
             raise InvalidToken(
                 f"token audiences [{' '.join(map(quoted, own))}] is invalid for the target audiences [{wanted}]"
             )
-        is_legacy = read.issuer == LEGACY_ISSUER
-        return (self._validate_legacy(read.claims, token) if is_legacy else self._validate(read.claims)), good
+        is_legacy = parsed.issuer == LEGACY_ISSUER
+        return (self._validate_legacy(parsed.claims, token) if is_legacy else self._validate(parsed.claims)), good
 
     def _validate(self, claims: Mapping[str, Any]) -> User:
         moment, private = now().timestamp(), claims["kubernetes.io"]

@@ -32,7 +32,7 @@ class SigningKey(Protocol):
     id: str
 
     def sign(self, text: bytes) -> bytes: ...
-    def is_good(self, text: bytes, signature: bytes) -> bool: ...
+    def verify(self, text: bytes, signature: bytes) -> bool: ...
     def public(self) -> dict[str, str] | None: ...
 
 
@@ -62,7 +62,7 @@ class TokenSigner:
         signed = f"{_encode(header)}.{_encode(claims)}"
         return f"{signed}.{_text(self.key.sign(signed.encode()))}"
 
-    def read(self, token: str) -> JSONWebToken | None:
+    def parse(self, token: str) -> JSONWebToken | None:
         """Parse a token and verify its signature; None for a text that is not a JSON web token."""
         return self._parse_cached(token)
 
@@ -76,7 +76,7 @@ class TokenSigner:
             return None
         if not isinstance(header, dict) or not isinstance(claims, dict):
             return None
-        is_genuine = self.key.is_good(f"{parts[0]}.{parts[1]}".encode(), signature)
+        is_genuine = self.key.verify(f"{parts[0]}.{parts[1]}".encode(), signature)
         return JSONWebToken(str(claims.get("iss", "")), is_genuine, claims)
 
 
@@ -92,7 +92,7 @@ class _HMACKey:
     def sign(self, text: bytes) -> bytes:
         return hmac.digest(self._secret, text, "sha256")
 
-    def is_good(self, text: bytes, signature: bytes) -> bool:
+    def verify(self, text: bytes, signature: bytes) -> bool:
         return hmac.compare_digest(signature, self.sign(text))
 
     def public(self) -> None:
@@ -117,7 +117,7 @@ class _RsaKey:
 
         return self._private.sign(text, PKCS1v15(), SHA256())
 
-    def is_good(self, text: bytes, signature: bytes) -> bool:
+    def verify(self, text: bytes, signature: bytes) -> bool:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
         from cryptography.hazmat.primitives.hashes import SHA256

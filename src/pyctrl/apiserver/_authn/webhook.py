@@ -64,10 +64,10 @@ class WebhookTokenAuthenticator:
         }
         seconds = self._options.cache.total_seconds()
         try:
-            found = _read(await self._review_client.ask(review), audiences)
+            found = _read(await self._review_client.review(review), audiences)
         except WebhookCallFailed as failed:
             found, seconds = AuthenticatorResponse(error=str(failed)), 0.0
-        self._cache.keep((token, audiences), found, seconds if not found.error else 0.0)
+        self._cache.put((token, audiences), found, seconds if not found.error else 0.0)
 
 
 def _read(status: Mapping[str, Any], audiences: tuple[str, ...]) -> AuthenticatorResponse:

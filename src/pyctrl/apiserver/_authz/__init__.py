@@ -5,9 +5,16 @@ An `Authorizer` decides whether a user has an `Access`: `RBACAuthorizer` by the 
 `EscalationCheck` rejects writes of roles and bindings that grant permissions which the user does not have.
 """
 
-from pyctrl.apiserver._authz.authorizer import UnionAuthorizer, access_forbidden, access_of
+from pyctrl.apiserver._authz.authorizer import (
+    AlwaysAllowAuthorizer,
+    Authorizer,
+    Decision,
+    UnionAuthorizer,
+    access_forbidden,
+    access_of,
+)
 from pyctrl.apiserver._authz.escalation import EscalationCheck
-from pyctrl.apiserver._authz.rbac import AlwaysAllowAuthorizer, Authorizer, Decision, RBACAuthorizer
+from pyctrl.apiserver._authz.rbac import RBACAuthorizer
 from pyctrl.apiserver._authz.webhook import AuthorizationWebhook, WebhookAuthorizer
 
 __all__ = [

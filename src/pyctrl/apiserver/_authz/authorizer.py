@@ -1,44 +1,86 @@
-"""The access that a request needs, the union of authorizers, and the Forbidden error."""
+"""The authorizer interface, the union of authorizers, and the Forbidden error of a request."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.rbac import Authorizer, Decision, RoleReference
 from pyctrl.apiserver._errors import StatusError, forbidden, status_error
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._request.request_context import RequestContext
 
-__all__ = ["UnionAuthorizer", "access_forbidden", "access_of"]
+__all__ = [
+    "EVERYTHING",
+    "GROUP",
+    "AlwaysAllowAuthorizer",
+    "Authorizer",
+    "Decision",
+    "RoleReference",
+    "UnionAuthorizer",
+    "access_forbidden",
+    "access_of",
+]
 
+GROUP = "rbac.authorization.k8s.io"
+
+#: The rules of cluster-admin.
+EVERYTHING = (
+    AccessRule(verbs=("*",), groups=("*",), resources=("*",)),
+    AccessRule(verbs=("*",), paths=("*",)),
+)
 
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def access_forbidden(access: Access, user: User, reason: str) -> StatusError:
-    """Return the 403 error of an access, in kube-apiserver's words."""
-    if not access.is_resource:
-        message = f"forbidden: User {_quoted(user.name)} cannot {access.verb} path {_quoted(access.path)}"
-        return status_error(403, "Forbidden", f"{message}: {reason}" if reason else message, {})
-    where = f"in the namespace {_quoted(access.namespace)}" if access.namespace else "at the cluster scope"
-    resource, group = _quoted(access.shown_resource), _quoted(access.group)
-    why = f"User {_quoted(user.name)} cannot {access.verb} resource {resource} in API group {group} {where}"
-    return forbidden(access.resource, access.name, f"{why}: {reason}" if reason else why, access.group)
+class RoleReference(NamedTuple):
+    """The role of a binding. Its str() is the error that the role does not exist."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()}.{GROUP} {quoted(self.name)} not found"
 
 
-def access_of(context: RequestContext) -> Access:
-    """Return the access that a request needs."""
-    return Access.of_request(context.method, context.path, context.query.first)
+class Decision(NamedTuple):
+    """The decision of an authorizer with its reason, in the words of access reviews and the audit log.
+
+    Neither allowed nor denied is no opinion: the request is rejected unless another authorizer allows it.
+    """
+
+    is_allowed: bool
+    reason: str = ""
+    is_denied: bool = False
+    error: str = ""  # why the authorizer could not decide
 
 
-def _quoted(text: str) -> str:
-    return quoted(text.translate(_ESCAPED))
+class Authorizer(Protocol):
+    """Decides whether a user has an access, and lists the rules of a user."""
+
+    unresolved: str
+    """Why `rules` are incomplete; "" if they are complete."""
+
+    def decide(self, user: User, access: Access) -> Decision: ...
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        """Return the rules of a user in a namespace ("": in all), and the bound roles that do not exist."""
+        ...
+
+
+class AlwaysAllowAuthorizer:
+    """Authorizer that allows everything, for tests without access control."""
+
+    unresolved = ""
+
+    def decide(self, user: User, access: Access) -> Decision:
+        return Decision(is_allowed=True)
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        return list(EVERYTHING), []
 
 
 class UnionAuthorizer:
@@ -66,3 +108,23 @@ class UnionAuthorizer:
         """Return the rules of all authorizers."""
         found = [each.rules(user, namespace) for each in self._authorizers]
         return [rule for rules, _ in found for rule in rules], [role for _, absent in found for role in absent]
+
+
+def access_forbidden(access: Access, user: User, reason: str) -> StatusError:
+    """Return the 403 error of an access, in kube-apiserver's words."""
+    if not access.is_resource:
+        message = f"forbidden: User {_quoted(user.name)} cannot {access.verb} path {_quoted(access.path)}"
+        return status_error(403, "Forbidden", f"{message}: {reason}" if reason else message, {})
+    where = f"in the namespace {_quoted(access.namespace)}" if access.namespace else "at the cluster scope"
+    resource, group = _quoted(access.shown_resource), _quoted(access.group)
+    why = f"User {_quoted(user.name)} cannot {access.verb} resource {resource} in API group {group} {where}"
+    return forbidden(access.resource, access.name, f"{why}: {reason}" if reason else why, access.group)
+
+
+def access_of(context: RequestContext) -> Access:
+    """Return the access that a request needs."""
+    return Access.of_request(context.method, context.path, context.query.first)
+
+
+def _quoted(text: str) -> str:
+    return quoted(text.translate(_ESCAPED))

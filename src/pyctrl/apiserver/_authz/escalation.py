@@ -11,13 +11,8 @@ from typing import Any
 from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule, missing_rules
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.rbac import (
-    EVERYTHING,
-    GROUP,
-    Authorizer,
-    RBACAuthorizer,
-    RoleReference,
-)
+from pyctrl.apiserver._authz.authorizer import EVERYTHING, GROUP, Authorizer, RoleReference
+from pyctrl.apiserver._authz.rbac import RBACAuthorizer
 from pyctrl.apiserver._errors import StatusError, forbidden, not_found, qualified_resource, unknown_error
 from pyctrl.apiserver._request.request import ResourceRequest
 
@@ -74,19 +69,19 @@ class EscalationCheck:
 
     def _check_rules(self, request: ResourceRequest, name: str, wanted: Iterable[AccessRule]) -> None:
         held, absent = self._rbac.rules(request.user, request.target.namespace)
-        lacking = missing_rules(held, wanted)
-        if lacking:
-            raise _escalation_error(request, name, lacking, absent)
+        missing = missing_rules(held, wanted)
+        if missing:
+            raise _escalation_error(request, name, missing, absent)
 
 
 def _escalation_error(
-    request: ResourceRequest, name: str, lacking: Iterable[AccessRule], absent: Iterable[RoleReference]
+    request: ResourceRequest, name: str, missing: Iterable[AccessRule], absent: Iterable[RoleReference]
 ) -> StatusError:
     user, resource = request.user, request.target.resource
     groups = " ".join(map(quoted, user.groups))
     why = (
         f"user {quoted(user.name)} (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:\n"
-        + "\n".join(sorted(map(_shown, lacking)))
+        + "\n".join(sorted(map(_format_rule, missing)))
     )
     # Missing roles are reported with the resource of the request, as by kube-apiserver.
     errors = [f"{qualified_resource(resource, GROUP)} {quoted(each.name)} not found" for each in absent]
@@ -95,7 +90,7 @@ def _escalation_error(
     )
 
 
-def _shown(rule: AccessRule) -> str:
+def _format_rule(rule: AccessRule) -> str:
     """Format a rule as in kube-apiserver's errors."""
     named = (
         ("APIGroups", rule.groups),

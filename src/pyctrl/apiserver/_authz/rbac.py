@@ -7,73 +7,20 @@ at once. Rules of roles are decoded once. Decisions are cached until any role or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pyctrl._go.text import aggregate_messages, quoted
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User, service_account_of
+from pyctrl.apiserver._authz.authorizer import GROUP, Decision, RoleReference
 from pyctrl.apiserver._storage.storage import Collection, Storage, StoredObject, WatchCacheEvent
 
-__all__ = ["EVERYTHING", "GROUP", "AlwaysAllowAuthorizer", "Authorizer", "Decision", "RBACAuthorizer", "RoleReference"]
+__all__ = ["GROUP", "RBACAuthorizer"]
 
 
-GROUP = "rbac.authorization.k8s.io"
 MAX_CACHED_DECISIONS = 10_000
 
-#: The rules of cluster-admin.
-EVERYTHING = (
-    AccessRule(verbs=("*",), groups=("*",), resources=("*",)),
-    AccessRule(verbs=("*",), paths=("*",)),
-)
-
 Subject = tuple[str, str, str]  # kind, namespace (of a service account), name
-
-
-class RoleReference(NamedTuple):
-    """The role of a binding. Its str() is the error that the role does not exist."""
-
-    kind: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind.lower()}.{GROUP} {quoted(self.name)} not found"
-
-
-class Decision(NamedTuple):
-    """The decision of an authorizer with its reason, in the words of access reviews and the audit log.
-
-    Neither allowed nor denied is no opinion: the request is rejected unless another authorizer allows it.
-    """
-
-    is_allowed: bool
-    reason: str = ""
-    is_denied: bool = False
-    error: str = ""  # why the authorizer could not decide
-
-
-class Authorizer(Protocol):
-    """Decides whether a user has an access, and lists the rules of a user."""
-
-    unresolved: str
-    """Why `rules` are incomplete; "" if they are complete."""
-
-    def decide(self, user: User, access: Access) -> Decision: ...
-
-    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        """Return the rules of a user in a namespace ("": in all), and the bound roles that do not exist."""
-        ...
-
-
-class AlwaysAllowAuthorizer:
-    """Authorizer that allows everything, for tests without access control."""
-
-    unresolved = ""
-
-    def decide(self, user: User, access: Access) -> Decision:
-        return _ALLOWED
-
-    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
-        return list(EVERYTHING), []
 
 
 class RBACAuthorizer:
@@ -94,7 +41,7 @@ class RBACAuthorizer:
     def decide(self, user: User, access: Access) -> Decision:
         """Decide whether a user has an access."""
         if user.is_administrator:
-            return _ALLOWED
+            return Decision(is_allowed=True)
         decision = self._decided.get((user, access))
         if decision is None:
             if len(self._decided) >= MAX_CACHED_DECISIONS:
@@ -126,7 +73,7 @@ class RBACAuthorizer:
         return known[1]
 
     def _role_of(self, binding: _SubjectBinding) -> list[AccessRule] | None:
-        return self.role(binding.role.kind, binding.place.namespace, binding.role.name)
+        return self.role(binding.role.kind, binding.key.namespace, binding.role.name)
 
     def _decide(self, user: User, access: Access) -> Decision:
         errors: list[str] = []
@@ -135,18 +82,18 @@ class RBACAuthorizer:
             if rules is None:
                 errors.append(str(binding.role))
             elif any(rule.allows(access) for rule in rules):
-                return Decision(True, f"RBAC: allowed by {binding.shown} to {_shown(subject)}")
+                return Decision(True, f"RBAC: allowed by {binding.description} to {_format_subject(subject)}")
         return Decision(False, f"RBAC: {aggregate_messages(errors)}" if errors else "")
 
     def _of(self, user: User, namespace: str) -> Iterator[tuple[_SubjectBinding, Subject]]:
         """Yield the bindings of a user with the subject that matches, ClusterRoleBindings first."""
         found: dict[_ResourceKey, tuple[_SubjectBinding, Subject]] = {}
         for subject in _subjects(user):
-            for place, binding in self._bindings.get(subject, _NONE).items():
-                if place.namespace in ("", namespace):
-                    found.setdefault(place, (binding, subject))
-        for place in sorted(found):
-            yield found[place]
+            for key, binding in self._bindings.get(subject, _NO_BINDINGS).items():
+                if key.namespace in ("", namespace):
+                    found.setdefault(key, (binding, subject))
+        for key in sorted(found):
+            yield found[key]
 
     # -- changes of the storage ----------------------------------------------------------------------------------
 
@@ -168,13 +115,12 @@ class RBACAuthorizer:
             for subject in binding.subjects:
                 bound = self._bindings.setdefault(subject, {})
                 if is_there:
-                    bound[binding.place] = binding
+                    bound[binding.key] = binding
                 else:
-                    bound.pop(binding.place, None)
+                    bound.pop(binding.key, None)
 
 
-_ALLOWED = Decision(True)
-_NONE: Mapping[_ResourceKey, _SubjectBinding] = {}
+_NO_BINDINGS: Mapping[_ResourceKey, _SubjectBinding] = {}
 _ROLES = {"ClusterRole": "clusterroles", "Role": "roles"}
 
 
@@ -184,7 +130,7 @@ class _ResourceKey(NamedTuple):
 
 
 class _SubjectBinding(NamedTuple):
-    place: _ResourceKey
+    key: _ResourceKey
     role: RoleReference
     subjects: tuple[Subject, ...]
 
@@ -197,8 +143,8 @@ class _SubjectBinding(NamedTuple):
         return cls(_ResourceKey(stored.namespace, stored.name), role, subjects)
 
     @property
-    def shown(self) -> str:
-        namespace, name = self.place
+    def description(self) -> str:
+        namespace, name = self.key
         binding = f"RoleBinding {quoted(f'{name}/{namespace}')}" if namespace else f"ClusterRoleBinding {quoted(name)}"
         return f"{binding} of {self.role.kind} {quoted(self.role.name)}"
 
@@ -217,6 +163,6 @@ def _subjects(user: User) -> Iterator[Subject]:
         yield "Group", "", group
 
 
-def _shown(subject: Subject) -> str:
+def _format_subject(subject: Subject) -> str:
     kind, namespace, name = subject
     return f"{kind} {quoted(f'{name}/{namespace}' if kind == 'ServiceAccount' else name)}"

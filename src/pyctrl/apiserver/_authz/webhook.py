@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pyctrl.api import Access, AccessRule
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._authz.rbac import Decision, RoleReference
+from pyctrl.apiserver._authz.authorizer import Decision, RoleReference
 from pyctrl.apiserver._webhooks import ReviewCache, ReviewClient, ReviewPending, WebhookCallFailed, WebhookClient
 
 __all__ = ["AuthorizationWebhook", "WebhookAuthorizer"]
@@ -74,12 +74,12 @@ class WebhookAuthorizer:
             "status": {"allowed": False},
         }
         try:
-            decision = _read(await self._review_client.ask(review))
+            decision = _read(await self._review_client.review(review))
         except WebhookCallFailed as failed:
             decision = Decision(is_allowed=False, error=str(failed))
         options = self._options
         cache = options.authorized_cache if decision.is_allowed else options.unauthorized_cache
-        self._cache.keep((user, access), decision, 0.0 if decision.error else cache.total_seconds())
+        self._cache.put((user, access), decision, 0.0 if decision.error else cache.total_seconds())
 
     def _spec(self, user: User, access: Access) -> dict[str, Any]:
         if access.is_resource:

@@ -1,4 +1,4 @@
-"""An APIService for every group version that is served, as kube-aggregator keeps them: all of them are local here."""
+"""APIServices of the served group versions, as kube-aggregator's autoregistration controller keeps them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._meta.system_fields import fill_system_fields, timestamp
 
-MANAGED = "kube-aggregator.kubernetes.io/automanaged"
+__all__ = ["AutoRegisterController"]
+
+_MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 
 _RESOURCE = ("apiregistration.k8s.io", "v1", "apiservices")
-_BUILT_IN, _CUSTOM = "onstart", "true"  # how the label says whose group it is
+_BUILT_IN, _CUSTOM = "onstart", "true"  # values of the label
 
-# What a kube-apiserver 1.36 shows: the priority of each of its groups, and of versions that differ from the usual one.
+# The priorities of kube-apiserver 1.36: of each of its groups, and of versions that differ from the usual one.
 _GROUPS = {
     "": 18000,
     "admissionregistration.k8s.io": 16700,
@@ -42,7 +44,7 @@ _CUSTOM_GROUP, _CUSTOM_VERSION = 1000, 100
 
 
 class AutoRegisterController:
-    """Keeps the APIServices in step with what is served."""
+    """Keeps the APIServices consistent with the served group versions."""
 
     def __init__(self, backend: RESTStorage) -> None:
         self._backend = backend
@@ -50,7 +52,7 @@ class AutoRegisterController:
         self._epoch: int | None = None
 
     def sync(self) -> None:
-        """Make and remove them after what is served has changed; those that a client made are left alone."""
+        """Create and remove APIServices after the served resources changed; those of clients are kept."""
         registry = self._backend.registry
         if registry.epoch == self._epoch:
             return
@@ -59,7 +61,7 @@ class AutoRegisterController:
         wanted = {f"{version}.{group}": (group, version) for group, version in versions if group != _RESOURCE[0]}
         collection = self._backend.collection(self._type)
         for stored in collection.current(""):
-            if stored.name not in wanted and MANAGED in (stored.decode()["metadata"].get("labels") or {}):
+            if stored.name not in wanted and _MANAGED in (stored.decode()["metadata"].get("labels") or {}):
                 collection.remove(stored)
         for name, (group, version) in wanted.items():
             if collection.find("", name) is None:
@@ -68,7 +70,7 @@ class AutoRegisterController:
     def _make(self, name: str, group: str, version: str) -> None:
         label = _BUILT_IN if group in _GROUPS else _CUSTOM
         obj: dict[str, Any] = {
-            "metadata": {"name": name, "labels": {MANAGED: label}},
+            "metadata": {"name": name, "labels": {_MANAGED: label}},
             "spec": _spec(group, version),
             "status": {"conditions": [_available()]},
         }

@@ -1,21 +1,23 @@
-"""The objects that are there before anybody makes one, as in every cluster."""
+"""Objects that every cluster has: system namespaces, the service kubernetes, system priority classes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-SERVICE_ADDRESS = "10.0.0.1"  # the first of kube-apiserver's default service range
-SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+__all__ = ["bootstrap_objects"]
+
+_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+_SERVICE_ADDRESS = "10.0.0.1"  # the first of kube-apiserver's default service range
+_SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 
 def bootstrap_objects() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the path and the body of each, in the order to create them."""
-    for name in NAMESPACES:
+    """Yield the collection path and the body of each object, in the order of creation."""
+    for name in _NAMESPACES:
         yield "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield "/api/v1/namespaces/default/services", _kubernetes_service()
-    for priority, value in SYSTEM_PRIORITIES.items():
+    for priority, value in _SYSTEM_PRIORITIES.items():
         yield "/apis/scheduling.k8s.io/v1/priorityclasses", _priority_class(priority, value)
 
 
@@ -25,8 +27,8 @@ def _kubernetes_service() -> dict[str, Any]:
         "kind": "Service",
         "metadata": {"name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"}},
         "spec": {
-            "clusterIP": SERVICE_ADDRESS,
-            "clusterIPs": [SERVICE_ADDRESS],
+            "clusterIP": _SERVICE_ADDRESS,
+            "clusterIPs": [_SERVICE_ADDRESS],
             "ipFamilies": ["IPv4"],
             "ipFamilyPolicy": "SingleStack",
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],

@@ -62,8 +62,10 @@ class CreateHandler:
         self._generate_name(request, obj["metadata"])
         attributes.name = obj["metadata"].get("name", "")
         fill_system_fields(obj["metadata"], self._backend.random)
-        settled = None if attributes.is_mutated_dynamically else request.settled
-        request.resource.prepare_create(obj, warnings=request.warnings, settled=settled, user=request.user)
+        decoded_fields = None if attributes.is_mutated_dynamically else request.decoded_fields
+        request.resource.prepare_create(
+            obj, warnings=request.warnings, decoded_fields=decoded_fields, user=request.user
+        )
         self._backend.check_create(request)
         await admission.validate(attributes)
         converted = await self._backend.conversions.stored_form(obj, request) if request.resource.converts else None

@@ -7,11 +7,9 @@ from typing import Any
 from pyctrl.apiserver._admission import DELETE, Attributes
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.graceful_deletion import (
-    DeletionOutcome,
     before_delete,
     check_preconditions,
     effective_options,
-    returns_deleted_object,
 )
 from pyctrl.apiserver._endpoints.list import ListHandler
 from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
@@ -20,6 +18,7 @@ from pyctrl.apiserver._errors import Response, method_not_allowed, success_statu
 from pyctrl.apiserver._meta.generation import same_content
 from pyctrl.apiserver._request.options import DeleteOptions, delete_options, list_options
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome
 from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._storage.storage import StoredObject
 
@@ -66,7 +65,7 @@ class DeleteHandler:
         outcome: DeletionOutcome,
     ) -> Response:
         held = outcome in (DeletionOutcome.MARKED, DeletionOutcome.UNCHANGED)
-        if held or returns_deleted_object(request.resource):
+        if held or request.resource.returns_deleted_object:
             if held and not options.dry_run:
                 return object_response(self._backend.live(request), request.resource, request.form, _held_code(options))
             return value_response(with_type_meta(obj, request.resource), request.form)

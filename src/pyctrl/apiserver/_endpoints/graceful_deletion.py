@@ -6,59 +6,25 @@ Pure functions of the object (upstream registry/rest/delete.go). The handlers in
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from pyctrl._clock import now
 from pyctrl.apiserver._errors import StatusError, conflict
-from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._request.options import DeleteOptions
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, mark_deleted
 from pyctrl.apiserver._storage.storage import StoredObject
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
 __all__ = [
-    "DeletionOutcome",
     "before_delete",
     "check_preconditions",
     "effective_options",
     "is_finished",
-    "is_namespace",
-    "returns_deleted_object",
 ]
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
-POD_GRACE_SECONDS = 30  # default of spec.terminationGracePeriodSeconds
-
-# Resources with ReturnDeletedObject in kube-apiserver, by group.
-_RETURNED = {
-    "": frozenset(
-        (
-            "persistentvolumeclaims",
-            "persistentvolumes",
-            "pods",
-            "podtemplates",
-            "resourcequotas",
-            "serviceaccounts",
-            "services",
-        )
-    ),
-    "storage.k8s.io": frozenset(
-        ("csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses")
-    ),
-}
-
-
-class DeletionOutcome(Enum):
-    """Effect of a delete on the stored object."""
-
-    GONE = "gone"  # removed at once
-    MARKED = "marked"  # written with a deletionTimestamp, removed later
-    MARKED_AND_GONE = "marked and gone"  # written, then removed: a pod without a grace period
-    UNCHANGED = "unchanged"  # it was marked before
 
 
 def check_preconditions(stored: StoredObject, resource: ResourceType, options: DeleteOptions) -> None:
@@ -91,19 +57,11 @@ def before_delete(obj: dict[str, Any], resource: ResourceType, options: DeleteOp
         metadata["finalizers"] = finalizers
     else:
         metadata.pop("finalizers", None)
-    match (resource.group, resource.plural):
-        case ("", "namespaces"):
-            return _begin_namespace(obj)
-        case ("", "pods"):
-            return _begin_pod(obj, options)
-    if resource.begin_deletion is not None:
-        if "deletionTimestamp" not in metadata:
-            resource.begin_deletion(obj)
-            metadata["deletionTimestamp"] = timestamp()
-        return DeletionOutcome.MARKED
+    if resource.deletion is not None:
+        return resource.deletion.begin(obj, options.grace_period_seconds)
     if not finalizers:
         return DeletionOutcome.GONE
-    return _mark(metadata, 0)
+    return mark_deleted(metadata, 0)
 
 
 def _finalizers(present: list[str], options: DeleteOptions) -> list[str]:
@@ -115,66 +73,13 @@ def _finalizers(present: list[str], options: DeleteOptions) -> list[str]:
     return [*kept, *added]
 
 
-def _mark(metadata: dict[str, Any], grace: int | None) -> DeletionOutcome:
-    """Set deletionTimestamp, and deletionGracePeriodSeconds unless `grace` is None, if they are not set yet."""
-    if "deletionTimestamp" in metadata:
-        return DeletionOutcome.MARKED  # storing an object without changes is no write
-    metadata["deletionTimestamp"] = timestamp(now() + timedelta(seconds=grace or 0))
-    if grace is not None:
-        metadata["deletionGracePeriodSeconds"] = grace
-    if metadata.get("generation"):
-        metadata["generation"] += 1
-    return DeletionOutcome.MARKED
-
-
-def _begin_namespace(namespace: dict[str, Any]) -> DeletionOutcome:
-    """Mark a namespace as Terminating. It is removed when its controller has emptied spec.finalizers."""
-    metadata = namespace["metadata"]
-    if "deletionTimestamp" in metadata:
-        return (
-            DeletionOutcome.UNCHANGED
-            if _holds_content(namespace) or metadata.get("finalizers")
-            else DeletionOutcome.GONE
-        )
-    _mark(metadata, None)
-    namespace.setdefault("status", {})["phase"] = "Terminating"
-    return DeletionOutcome.MARKED
-
-
-def _begin_pod(pod: dict[str, Any], options: DeleteOptions) -> DeletionOutcome:
-    """Mark a pod. It has a grace period while a node runs it; without one it is removed when it has no finalizers."""
-    metadata = pod["metadata"]
-    grace = _pod_grace(pod, options)
-    running = metadata.get("deletionGracePeriodSeconds")
-    if "deletionTimestamp" in metadata:
-        if running is not None and grace >= running and not (running == 0 and not metadata.get("finalizers")):
-            return DeletionOutcome.UNCHANGED
-        metadata["deletionGracePeriodSeconds"] = grace
-        if grace:
-            metadata["deletionTimestamp"] = timestamp(now() + timedelta(seconds=grace))
-    else:
-        _mark(metadata, grace)
-    return DeletionOutcome.MARKED if grace or metadata.get("finalizers") else DeletionOutcome.MARKED_AND_GONE
-
-
-def _pod_grace(pod: dict[str, Any], options: DeleteOptions) -> int:
-    if not pod.get("spec", {}).get("nodeName"):
-        return 0  # no kubelet will report it as stopped
-    if (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded"):
-        return 0
-    seconds = options.grace_period_seconds
-    if seconds is None:
-        seconds = pod["spec"].get("terminationGracePeriodSeconds", POD_GRACE_SECONDS)
-    return 1 if seconds < 0 else int(seconds)  # upstream: a negative period means the shortest one
-
-
 def effective_options(obj: dict[str, Any], resource: ResourceType, options: DeleteOptions) -> DeleteOptions:
     """Return the options of a delete as admission sees them, with what the server adds for some kinds."""
-    match (resource.group, resource.plural):
-        case ("", "pods"):
-            return replace(options, grace_period_seconds=_pod_grace(obj, options))
-        case ("", "namespaces") | ("apiextensions.k8s.io", "customresourcedefinitions"):
-            return replace(options, uid=obj["metadata"]["uid"])
+    strategy = resource.deletion
+    if strategy is not None and strategy.grace_period is not None:
+        return replace(options, grace_period_seconds=strategy.grace_period(obj, options.grace_period_seconds))
+    if strategy is not None and strategy.has_uid_precondition:
+        return replace(options, uid=obj["metadata"]["uid"])
     return options
 
 
@@ -183,20 +88,6 @@ def is_finished(obj: dict[str, Any], resource: ResourceType) -> bool:
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
-    if is_namespace(resource):
-        return not _holds_content(obj)
+    if resource.deletion is not None and resource.deletion.is_held is not None:
+        return not resource.deletion.is_held(obj)
     return not metadata.get("deletionGracePeriodSeconds")
-
-
-def is_namespace(resource: ResourceType) -> bool:
-    """Return whether this is the resource of namespaces."""
-    return (resource.group, resource.plural) == ("", "namespaces")
-
-
-def _holds_content(namespace: dict[str, Any]) -> bool:
-    return bool((namespace.get("spec") or {}).get("finalizers"))
-
-
-def returns_deleted_object(resource: ResourceType) -> bool:
-    """Return whether the response to a completed delete is the object, not a Status (ReturnDeletedObject)."""
-    return resource.plural in _RETURNED.get(resource.group, ())

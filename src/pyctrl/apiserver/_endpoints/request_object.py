@@ -39,7 +39,7 @@ def decode_as_resource(
 ) -> None:
     """Decode and default an object in place, as the resource of the request."""
     validation, warnings = options.field_validation, request.warnings
-    request.settled = request.resource.decode(
+    request.decoded_fields = request.resource.decode(
         obj, field_validation=validation, warnings=warnings, duplicates=duplicates, is_applied=is_applied
     )
     if len(obj["metadata"].get("ownerReferences") or ()) > 1:
@@ -68,5 +68,5 @@ def track_managed_fields(request: ResourceRequest, new: dict[str, Any], old: dic
         api_version=request.resource.api_version,
         subresource=request.target.subresource or None,
         type=request.resource,
-        settled=request.settled,
+        decoded_fields=request.decoded_fields,
     )

@@ -9,7 +9,7 @@ from typing import Any
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._endpoints.backend import RESTStorage, check_name_and_namespace
 from pyctrl.apiserver._endpoints.create import CreateHandler
-from pyctrl.apiserver._endpoints.graceful_deletion import is_finished, is_namespace
+from pyctrl.apiserver._endpoints.graceful_deletion import is_finished
 from pyctrl.apiserver._endpoints.object_converter import ConvertedObject
 from pyctrl.apiserver._endpoints.request_object import read_request_object, track_managed_fields
 from pyctrl.apiserver._endpoints.response_writers import object_response, value_response
@@ -23,39 +23,6 @@ from pyctrl.apiserver._storage.preconditions import check_storage_preconditions
 from pyctrl.apiserver._storage.storage import StoredObject
 
 __all__ = ["UpdateHandler", "UpdatedObject"]
-
-# Built-in kinds that, like custom resources, refuse an update without a resourceVersion.
-_REQUIRE_VERSION = frozenset(
-    (
-        "apiservices",
-        "csidrivers",
-        "csinodes",
-        "customresourcedefinitions",
-        "leases",
-        "mutatingwebhookconfigurations",
-        "poddisruptionbudgets",
-        "runtimeclasses",
-        "validatingwebhookconfigurations",
-        "volumeattachments",
-    )
-)
-
-# Built-in kinds that a PUT creates (AllowCreateOnUpdate).
-_CREATED_ON_UPDATE = frozenset(
-    (
-        "clusterrolebindings",
-        "clusterroles",
-        "endpoints",
-        "events",
-        "leases",
-        "limitranges",
-        "podtemplates",
-        "rolebindings",
-        "roles",
-        "runtimeclasses",
-        "services",
-    )
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,7 +52,8 @@ class UpdateHandler:
         options = write_options(request.query, "UpdateOptions")
         obj = read_request_object(request, options, self._backend.registry)
         check_name_and_namespace(obj["metadata"], request)
-        if _allows_create_on_update(request) and self._backend.find(request) is None:
+        is_create = request.resource.allows_create_on_update and not request.target.subresource
+        if is_create and self._backend.find(request) is None:
             obj["metadata"].pop("resourceVersion", None)
             return await self._creates.create_object(request, obj, options)
 
@@ -128,7 +96,7 @@ class UpdateHandler:
     ) -> None:
         """Run mutating admission, `prepare_update` and validating admission on a change."""
         resource, new, old = request.resource, change.new, change.old
-        if is_namespace(resource):
+        if (resource.group, resource.plural) == ("", "namespaces"):
             new["spec"] = old.get("spec") or {}  # it holds only finalizers, which /finalize changes
         if not change.is_tracked:
             track_managed_fields(request, new, old)
@@ -154,7 +122,7 @@ class UpdateHandler:
         if version:
             if version != stored.version:
                 raise conflict(target.resource, stored.name, target.group)
-        elif request.resource.is_custom or target.resource in _REQUIRE_VERSION:
+        elif not request.resource.allows_unconditional_update:
             cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
             raise invalid(target.resource, stored.name, [cause], target.group)
 
@@ -181,8 +149,3 @@ class UpdateHandler:
         """Track and store what a subresource changed in an object."""
         track_managed_fields(request, change.new, change.old)
         return self.commit(request, stored, change)
-
-
-def _allows_create_on_update(request: ResourceRequest) -> bool:
-    target = request.target
-    return target.resource in _CREATED_ON_UPDATE and not target.subresource and not request.resource.is_custom

@@ -32,8 +32,8 @@ from pyctrl.apiserver._fieldmanager.managed_fields import (
     Managed,
     ManagedEntry,
     ManagerIdentifier,
-    reset_fields,
     strip_meta,
+    without_managed_fields,
 )
 from pyctrl.apiserver._meta.generation import same_json
 from pyctrl.apiserver._meta.system_fields import timestamp
@@ -66,11 +66,11 @@ def server_side_apply(
         StatusError: 409 with a cause for each field that another manager owns, unless `force`.
     """
     node = type.schema
-    before = _unmanaged(live) if live is not None else type.blank()
+    before = without_managed_fields(live) if live is not None else type.blank()
     manager = ManagerIdentifier(
         name=field_manager, operation="Apply", api_version=type.api_version, subresource=subresource or ""
     )
-    reset = reset_fields(type, subresource)
+    reset = type.reset_fields(subresource)
     managed = _managed_before(live, type, reset)
     last = managed.find(manager)
     applied = recursive_difference(to_field_set(node, patch), reset)
@@ -88,18 +88,13 @@ def server_side_apply(
     return new
 
 
-def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    return {**obj, "metadata": metadata}
-
-
 def _managed_before(live: Mapping[str, JSON] | None, type: ResourceType, reset: FieldSet) -> Managed:
     """Return the entries of the live object; the fields of an untracked one belong to BEFORE_FIRST_APPLY."""
     if live is None:
         return Managed({})
     managed = Managed(live["metadata"])
     if not managed.entries:
-        changed = Comparison(type.schema, type.blank(), _unmanaged(live)).changed
+        changed = Comparison(type.schema, type.blank(), without_managed_fields(live)).changed
         everything = strip_meta(recursive_difference(changed, reset))
         manager = ManagerIdentifier(
             name=BEFORE_FIRST_APPLY, operation="Update", api_version=type.api_version, subresource=""

@@ -15,13 +15,19 @@ from pyctrl.apiserver._fieldmanager.fieldset import (
     union,
 )
 from pyctrl.apiserver._meta.system_fields import timestamp
-from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import DecodedFields, ResourceType
 
-__all__ = ["Managed", "ManagedEntry", "ManagerIdentifier", "strip_meta", "update_managed_fields"]
+__all__ = [
+    "Managed",
+    "ManagedEntry",
+    "ManagerIdentifier",
+    "strip_meta",
+    "update_managed_fields",
+    "without_managed_fields",
+]
 
 MAX_UPDATE_MANAGERS = 10  # as in kube-apiserver; older ones are merged into "ancient-changes"
 ANCIENT_CHANGES = "ancient-changes"
@@ -159,20 +165,20 @@ def update_managed_fields(
     api_version: str,
     subresource: str | None,
     type: ResourceType,
-    settled: DecodedFields | None = None,
+    decoded_fields: DecodedFields | None = None,
 ) -> None:
     """Record in `new` the manager of the fields that differ from `old`, for every write except an apply.
 
     Call it when the object is decoded and defaulted, before the server sets fields of its own, which have no owner.
 
     Args:
-        settled: The fields of `new`, if they were collected while it was decoded; used when `old` is None.
+        decoded_fields: The fields of `new`, if they were collected while it was decoded; used when `old` is None.
     """
     identifier = ManagerIdentifier(
         name=manager, operation=operation, api_version=api_version, subresource=subresource or ""
     )
     if old is None and "managedFields" not in new["metadata"]:
-        added, _ = _difference(new, None, type, subresource, settled)
+        added, _ = _difference(new, None, type, subresource, decoded_fields)
         if added:
             new["metadata"]["managedFields"] = [
                 _written(ManagedEntry(manager=identifier, fields=added, time=timestamp()))
@@ -196,17 +202,21 @@ def _difference(
     old: Mapping[str, JSON] | None,
     type: ResourceType,
     subresource: str | None,
-    settled: DecodedFields | None = None,
+    decoded_fields: DecodedFields | None = None,
 ) -> tuple[FieldSet, FieldSet]:
     """Return the changed fields and the removed fields, without those that the subresource cannot own."""
-    reset = reset_fields(type, subresource)
+    reset = type.reset_fields(subresource)
     if old is None and not type.blank():
-        added = _content(new, type) if settled is None else {**settled.content}
-        metadata = _metadata(new, type) if settled is None or settled.metadata is None else settled.metadata
+        added = _content(new, type) if decoded_fields is None else {**decoded_fields.content}
+        metadata = (
+            _metadata(new, type)
+            if decoded_fields is None or decoded_fields.metadata is None
+            else decoded_fields.metadata
+        )
         if metadata:
             added["f:metadata"] = metadata
         return recursive_difference(added, reset), {}
-    comparison = Comparison(type.schema, type.blank() if old is None else _unmanaged(old), new)
+    comparison = Comparison(type.schema, type.blank() if old is None else without_managed_fields(old), new)
     return strip_meta(recursive_difference(comparison.changed, reset)), recursive_difference(comparison.removed, reset)
 
 
@@ -241,7 +251,8 @@ def _is_readable(entry: Mapping[str, JSON]) -> bool:
     return bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1" and isinstance(fields, dict)
 
 
-def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+def without_managed_fields(obj: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the object without its managed fields."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
     return {**obj, "metadata": metadata}
 
@@ -249,16 +260,3 @@ def _unmanaged(obj: Mapping[str, JSON]) -> dict[str, JSON]:
 def strip_meta(fields: FieldSet) -> FieldSet:
     """Return the fields without those that have no owner: identity, versions, the kind."""
     return difference(fields, _STRIPPED)
-
-
-def reset_fields(type: ResourceType, subresource: str | None) -> FieldSet:
-    """Give what a write through this door does not change, so that it is not owned by it either."""
-    if isinstance(type, BuiltinResourceType) and (resets := type.strategy.resets.get(subresource or "")) is not None:
-        return resets
-    if subresource == "status":
-        if not isinstance(type, BuiltinResourceType):
-            return {"f:metadata": {}, "f:spec": {}}
-        kept: FieldSet = {f"f:{name}": {} for name in type.strategy.status_keeps}
-        others: FieldSet = {f"f:{name}": {} for name in type.schema.properties if name not in ("metadata", "status")}
-        return {**others, **({"f:metadata": kept} if kept else {})}
-    return {"f:status": {}} if "status" in type.subresources else {}

@@ -97,19 +97,21 @@ class AccessControl:
             ReviewPending: A webhook must be called first.
         """
         user = context.user = self.authenticator.user(context.headers, context.peer)
-        acting = context.acting = self._impersonation.acting(user, context.headers, lambda: access_of(context))
-        if acting.is_administrator:  # fast path: most requests of tests
+        effective = context.impersonated_user = self._impersonation.impersonate(
+            user, context.headers, lambda: access_of(context)
+        )
+        if effective.is_administrator:  # fast path: most requests of tests
             context.decision = "allow"
-            return acting
+            return effective
         access = access_of(context)
-        decision = self.authorizer.decide(acting, access)
+        decision = self.authorizer.decide(effective, access)
         if decision.error and not decision.is_allowed:
             context.reason = "internal error"
             raise _AuthorizationFailed(context, decision.error)
         context.decision, context.reason = "allow" if decision.is_allowed else "forbid", decision.reason
         if not decision.is_allowed:
-            raise access_forbidden(access, acting, context.reason)
-        return acting
+            raise access_forbidden(access, effective, context.reason)
+        return effective
 
 
 _MODES = get_args(AuthorizationMode)

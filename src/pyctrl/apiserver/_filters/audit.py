@@ -67,25 +67,25 @@ class AuditLog:
         self._level = level
         self._random = random or Random()
 
-    def completed(self, context: RequestContext, answer: Response) -> Response:
+    def completed(self, context: RequestContext, response: Response) -> Response:
         """Write the event of a request; of a stream, when it has ended."""
-        if isinstance(answer.body, bytes):
-            self._record(context, answer)
-            return answer
-        return replace(answer, body=self._until_the_end(answer.body, context, answer))
+        if isinstance(response.body, bytes):
+            self._record(context, response)
+            return response
+        return replace(response, body=self._record_at_end(response.body, context, response))
 
-    async def _until_the_end(
-        self, body: AsyncGenerator[bytes, None], context: RequestContext, answer: Response
+    async def _record_at_end(
+        self, body: AsyncGenerator[bytes, None], context: RequestContext, response: Response
     ) -> AsyncGenerator[bytes, None]:
         try:
             async with aclosing(body) as chunks:
                 async for chunk in chunks:
                     yield chunk
         finally:
-            self._record(context, answer)
+            self._record(context, response)
 
-    def _record(self, context: RequestContext, answer: Response) -> None:
-        sent, answered, ended = _decoded(context.body), _decoded(answer.body), now()
+    def _record(self, context: RequestContext, response: Response) -> None:
+        request_object, response_object, ended = _decode_json(context.body), _decode_json(response.body), now()
         query, level = urlencode(list(context.query)), self._level_of(context)
         event: dict[str, Any] = {
             "kind": "Event",
@@ -97,12 +97,12 @@ class AuditLog:
             "verb": context.target.verb(context.method, context.query.first)
             if context.target
             else context.method.lower(),
-            **_who(context),
+            **_users(context),
             "sourceIPs": [context.peer.address] if context.peer else None,
             "userAgent": context.headers.get("user-agent"),
-            "objectRef": _object_ref(context, sent),
-            "responseStatus": _status(answer, answered),
-            **_objects(level, context, sent, answered),
+            "objectRef": _object_ref(context, request_object),
+            "responseStatus": _status(response, response_object),
+            **_objects(level, context, request_object, response_object),
             "requestReceivedTimestamp": _micro_time(context.received or ended),
             "stageTimestamp": _micro_time(ended),
             "annotations": _annotations(context) or None,
@@ -117,16 +117,16 @@ class AuditLog:
         return self._level
 
 
-def _objects(level: AuditLevel, context: RequestContext, sent: Any, answered: Any) -> dict[str, Any]:
+def _objects(level: AuditLevel, context: RequestContext, request_object: Any, response_object: Any) -> dict[str, Any]:
     if level is AuditLevel.METADATA or context.target is None:
         return {}
-    objects = {"requestObject": sent}
+    objects = {"requestObject": request_object}
     if level is AuditLevel.REQUEST_RESPONSE:
-        objects["responseObject"] = answered
+        objects["responseObject"] = response_object
     return objects
 
 
-def _decoded(body: object) -> Any:
+def _decode_json(body: object) -> Any:
     """Decode a JSON body; other bodies are not logged."""
     if not isinstance(body, bytes) or not body:
         return None
@@ -136,25 +136,25 @@ def _decoded(body: object) -> Any:
         return None
 
 
-def _who(context: RequestContext) -> dict[str, Any]:
+def _users(context: RequestContext) -> dict[str, Any]:
     """Return the users of a request; an empty user if its authentication failed."""
     if context.user is None:
         return {"user": {}}
-    acting = context.acting
-    impersonated = None if acting is None or acting is context.user else _shown(acting)
-    return {"user": _shown(context.user), "impersonatedUser": impersonated}
+    user = context.impersonated_user
+    impersonated = None if user is None or user is context.user else _user_fields(user)
+    return {"user": _user_fields(context.user), "impersonatedUser": impersonated}
 
 
-def _shown(user: User) -> dict[str, Any]:
+def _user_fields(user: User) -> dict[str, Any]:
     fields = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     return {key: value for key, value in fields.items() if value}
 
 
-def _object_ref(context: RequestContext, sent: Any) -> dict[str, str] | None:
+def _object_ref(context: RequestContext, request_object: Any) -> dict[str, str] | None:
     target = context.target
     if target is None:
         return None
-    metadata = sent.get("metadata") if isinstance(sent, dict) else None
+    metadata = request_object.get("metadata") if isinstance(request_object, dict) else None
     named = metadata.get("name") if isinstance(metadata, dict) and context.method == "POST" else None
     is_namespace = (target.group, target.resource) == ("", "namespaces")
     reference = {
@@ -168,12 +168,14 @@ def _object_ref(context: RequestContext, sent: Any) -> dict[str, str] | None:
     return {key: value for key, value in reference.items() if value}
 
 
-def _status(answer: Response, answered: Any) -> dict[str, Any]:
+def _status(response: Response, response_object: Any) -> dict[str, Any]:
     """Return the response status: the code, and the fields of a Status body."""
     fields = {}
-    if isinstance(answered, dict) and answered.get("kind") == "Status":
-        fields = {key: answered[key] for key in ("status", "message", "reason", "details") if key in answered}
-    return {"metadata": {}, **fields, "code": answer.status}
+    if isinstance(response_object, dict) and response_object.get("kind") == "Status":
+        fields = {
+            key: response_object[key] for key in ("status", "message", "reason", "details") if key in response_object
+        }
+    return {"metadata": {}, **fields, "code": response.status}
 
 
 def _annotations(context: RequestContext) -> dict[str, str]:

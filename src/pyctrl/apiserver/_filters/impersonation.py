@@ -70,7 +70,7 @@ class ImpersonationFilter:
         self._authorizer = authorizer
         self._last: dict[str, ImpersonationMode] = {}  # by user name
 
-    def acting(self, user: User, headers: Mapping[str, str], access: Callable[[], Access]) -> User:
+    def impersonate(self, user: User, headers: Mapping[str, str], access: Callable[[], Access]) -> User:
         """Return the impersonated user; ``user`` for a request without impersonation headers.
 
         Args:

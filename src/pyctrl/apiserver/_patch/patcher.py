@@ -24,7 +24,7 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._patch.json_patch import PatchFailed, apply_json_patch
 from pyctrl.apiserver._patch.strategic_merge import strategic_merge
 from pyctrl.apiserver._request.request import ResourceRequest
-from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, TYPE_META, decode_json, duplicate_members
+from pyctrl.apiserver._serializer.decoding import BODY_LIMIT, TYPE_META, decode_json, duplicate_members, json_kind
 
 __all__ = [
     "APPLY",
@@ -122,9 +122,7 @@ def _decode(request: ResourceRequest) -> Any:
 
 
 def _cannot_unmarshal(value: object, into: str, where: str = "value") -> str:
-    names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
-    found = next((name for type_, name in names if isinstance(value, type_)), "null")
-    return f"{_DECODING}json: cannot unmarshal {found} into Go {where} of type {into}"
+    return f"{_DECODING}json: cannot unmarshal {json_kind(value)} into Go {where} of type {into}"
 
 
 def _json_patched(live: dict[str, Any], request: ResourceRequest) -> tuple[dict[str, Any], list[str]]:

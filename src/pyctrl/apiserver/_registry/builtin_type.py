@@ -1,16 +1,20 @@
-"""A built-in resource: decoded by its Go type's rules, defaulted and checked by its kind's strategy."""
+"""`BuiltinResourceType`: a built-in kind in one version, decoded by its OpenAPI schema and handled by its strategy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyctrl._go.durations import age
 from pyctrl._validation import names
 from pyctrl.apiserver import _errors as answers
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
 from pyctrl.apiserver._meta.generation import bump_generation, keep_metadata
+from pyctrl.apiserver._meta.table_columns import DEFAULT_COLUMNS, described_column
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_metadata, validate_metadata_update
-from pyctrl.apiserver._registry.conversions import convert
+from pyctrl.apiserver._registry.builtin_resource import Resource, RESTFactory
 from pyctrl.apiserver._registry.strategy import Strategy
+from pyctrl.apiserver._registry.table_cells import NONE, Cells
 from pyctrl.apiserver._resources.resource_type import DecodedFields
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
@@ -19,25 +23,29 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
+
+__all__ = ["BuiltinResourceType", "Described"]
 
 Described: TypeAlias = Mapping[str, Any]  # a resource as the aggregated discovery document has it
 
-_DEPRECATED = {
-    ("", "ComponentStatus"): "v1 ComponentStatus is deprecated in v1.19+",
-    ("", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-}
-
 
 class BuiltinResourceType:
-    """One built-in resource in one version. See `ResourceType` for what is promised."""
+    """A built-in kind in one version. `ResourceType` has the contract."""
 
     converts: bool = False
     is_custom: bool = False
 
     def __init__(
-        self, group: str, version: str, described: Described, components: OpenAPIComponents, strategy: Strategy
+        self,
+        resource: Resource,
+        version: str,
+        described: Described,
+        components: OpenAPIComponents,
+        strategy: Strategy | None = None,
     ) -> None:
-        self.group = group
+        self.resource = resource
+        self.group = resource.group
         self.version = version
         self.described = described
         self.kind: str = described["responseKind"]["kind"]
@@ -49,15 +57,19 @@ class BuiltinResourceType:
         self.categories: tuple[str, ...] = tuple(described.get("categories", ()))
         self.verbs: tuple[str, ...] = tuple(described["verbs"])
         self.subresources: frozenset[str] = frozenset(each["subresource"] for each in described.get("subresources", ()))
-        self.deprecation: str = _DEPRECATED.get((group, self.kind), "")
-        self.parts: frozenset[str] = self.subresources & {"status", *strategy.doors}
-        self.strategy = strategy
+        self.deprecation: str = resource.deprecation
+        self.strategy: Strategy = strategy or resource.new_strategy()
+        self.parts: frozenset[str] = self.subresources & {"status", *self.strategy.subresources}
+        self.rest: Mapping[str, RESTFactory] = resource.rest
         self.has_generation: bool = self.strategy.has_generation
-        self.begin_deletion: Callable[[dict[str, JSON]], None] | None = strategy.begin_deletion
-        # Where objects of this kind are kept:
-        self.storage_group: str = "" if group == "events.k8s.io" else group
-        self.storage_version: str = self.strategy.storage_version or version
-        self.document: str = f"{group or 'core'}_{version}"
+        self.deletion: DeletionStrategy | None = self.strategy.deletion
+        self.allows_unconditional_update: bool = self.strategy.allows_unconditional_update
+        self.allows_create_on_update: bool = self.strategy.allows_create_on_update
+        self.returns_deleted_object: bool = self.strategy.returns_deleted_object
+        self.storage_group: str = self.group if resource.storage_group is None else resource.storage_group
+        self.storage_version: str = version
+        self.storage_prefix: str = resource.storage_prefix or self.plural
+        self.document: str = f"{self.group or 'core'}_{version}"  # the OpenAPI document that describes the kind
         self._components = components
         self._schema: SchemaNode | None = None
         self._blank: dict[str, JSON] | None = None
@@ -72,7 +84,7 @@ class BuiltinResourceType:
 
     @property
     def schema(self) -> SchemaNode:
-        """The node of the kind, compiled when it is first asked for."""
+        """The schema of the kind, compiled on first use."""
         if self._schema is None:
             found = self._components.kind(self.document, self.group, self.version, self.kind)
             self._schema = found if found is not None else SchemaNode(open=True)
@@ -85,12 +97,37 @@ class BuiltinResourceType:
 
     @property
     def columns(self) -> Sequence[Mapping[str, JSON]]:
-        """The columns of the kind's table."""
+        """The column definitions of the kind's table."""
+        return [described_column(each, self.kind) for each in self._columns]
+
+    def cells(self, obj: dict[str, JSON]) -> list[JSON]:
+        """Return the cells of an object's row, in the order of the columns."""
+        metadata = obj["metadata"]
+        created = metadata.get("creationTimestamp")
+        cells: Cells = {"Name": metadata.get("name", ""), "Age": age(created), "Created At": created}
+        if self.resource.cells is not None:
+            cells.update(self.resource.cells(obj))
+        return [cells.get(column["name"], NONE) for column in self._columns]
+
+    @property
+    def _columns(self) -> Sequence[Mapping[str, JSON]]:
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        return self._components.columns(f"{root}/{self.plural}")
+        return self._components.columns(f"{root}/{self.plural}") or DEFAULT_COLUMNS
+
+    def reset_fields(self, subresource: str | None) -> FieldSet:
+        """Return the fields that a write to the object, or to a subresource, neither changes nor owns."""
+        if (resets := self.strategy.reset_fields.get(subresource or "")) is not None:
+            return resets
+        if subresource == "status":
+            kept: FieldSet = {f"f:{name}": {} for name in self.strategy.status_reset_fields}
+            others: FieldSet = {
+                f"f:{name}": {} for name in self.schema.properties if name not in ("metadata", "status")
+            }
+            return {**others, **({"f:metadata": kept} if kept else {})}
+        return {"f:status": {}} if "status" in self.subresources else {}
 
     def blank(self) -> dict[str, JSON]:
-        """What an object of this kind is before anything is set: Go's zero, which a create is compared with."""
+        """Return an object with the zero values of its Go type."""
         if self._blank is None:
             self._blank = empty(self.schema)
         return self._blank
@@ -104,7 +141,7 @@ class BuiltinResourceType:
         duplicates: Sequence[str] = (),
         is_applied: bool = False,
     ) -> None:
-        """Bring the object into the form of its Go type and fill defaults; unknown fields are refused or dropped."""
+        """Decode an object by its Go type and fill defaults; unknown fields are refused or dropped."""
         unknown: list[str] = []
         try:
             read = decode(self.schema, obj, unknown)
@@ -121,18 +158,18 @@ class BuiltinResourceType:
         obj: dict[str, JSON],
         *,
         warnings: list[str],
-        settled: DecodedFields | None = None,
+        decoded_fields: DecodedFields | None = None,
         user: User | None = None,
     ) -> None:
-        """Strip what only the server writes, decide what it decides, and check."""
+        """Set the fields that the server decides, and validate a new object."""
         strategy, metadata = self.strategy, obj["metadata"]
         if self.has_generation:
             metadata["generation"] = 1
         if "status" in self.subresources and not strategy.keeps_status_on_create:
             self._reset_status(obj)
-        if strategy.sets_creator is not None and user is not None:
-            strategy.sets_creator(obj, user)
-        strategy.complete(obj, None)
+        if strategy.prepares_creator is not None and user is not None:
+            strategy.prepares_creator(obj, user)
+        strategy.prepare(obj, None)
         if strategy.on_create is not None:
             is_strict = strategy.on_create is MetadataCheck.WHOLE
             causes = validate_metadata(
@@ -146,7 +183,7 @@ class BuiltinResourceType:
                 obj,
                 validate_metadata(metadata, namespaced=self.namespaced, name_rule=rule, standard_finalizers=False),
             )
-        strategy.store(obj, None)
+        strategy.allocate(obj, None)
         warnings.extend(strategy.warn(obj))
 
     def _reset_status(self, obj: dict[str, JSON]) -> None:
@@ -158,25 +195,24 @@ class BuiltinResourceType:
     def prepare_update(
         self, new: dict[str, JSON], old: dict[str, JSON], *, subresource: str | None, warnings: list[str]
     ) -> None:
-        """Keep what this door may not change, count the generation, and check."""
+        """Put back the fields that this write may not change, set the generation, and validate."""
         strategy = self.strategy
-        door = strategy.doors.get(subresource or "")
+        part = strategy.subresources.get(subresource or "")
         if subresource == "status":
             self._keep_all_but_status(new, old)
-        elif door is None and "status" in self.subresources and "status" in old:
+        elif part is None and "status" in self.subresources and "status" in old:
             new["status"] = old["status"]
-        if door is not None:
-            door.keep(new, old)
-        strategy.complete(new, old)
+        if part is not None:
+            part.keep(new, old)
+        strategy.prepare(new, old)
         if self.has_generation:
-            bump_generation(new, old, annotations_too=strategy.annotations_count and subresource is None)
+            bump_generation(new, old, annotations_too=strategy.annotations_increment_generation and subresource is None)
         causes = validate_metadata_update(
             new["metadata"], old["metadata"], strategy.on_update, is_namespaced=self.namespaced
         )
-        self._refuse(new, [*causes, *strategy.validate_through(subresource, new, old)])
+        self._refuse(new, [*causes, *strategy.validate_update(subresource, new, old)])
         if subresource is None:
-            strategy.store(new, old)
-        if subresource is None:
+            strategy.allocate(new, old)
             warnings.extend(strategy.warn(new))
 
     def _keep_all_but_status(self, new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
@@ -184,14 +220,14 @@ class BuiltinResourceType:
             if key not in old:
                 del new[key]
         new.update({key: value for key, value in old.items() if key not in ("metadata", "status")})
-        keep_metadata(new["metadata"], old["metadata"], self.strategy.status_keeps)
+        keep_metadata(new["metadata"], old["metadata"], self.strategy.status_reset_fields)
 
     def _refuse(self, obj: Mapping[str, JSON], causes: list[answers.FieldError]) -> None:
         if causes:
             raise answers.invalid(self.kind, obj["metadata"].get("name", ""), causes, group=self.storage_group)
 
     def selectable_fields(self, obj: Mapping[str, JSON]) -> Mapping[str, str]:
-        """The values field selectors may ask for; the keys are the fields this kind supports."""
+        """Return the values of the field labels that selectors may use."""
         return self.strategy.selectable_fields(obj, namespaced=self.namespaced)
 
     def stored(self, obj: dict[str, JSON]) -> dict[str, JSON]:
@@ -199,8 +235,8 @@ class BuiltinResourceType:
         return obj
 
     def on_read(self, obj: dict[str, JSON]) -> dict[str, JSON]:
-        """Serve a stored object in this version; defaulting happened when it was written."""
+        """Convert a stored object to this version; defaults were set when it was written."""
         if obj.get("apiVersion") == self.api_version:
             return obj
-        read: dict[str, JSON] = decode(self.schema, convert(obj, self.api_version), [])
+        read: dict[str, JSON] = decode(self.schema, self.resource.convert(obj, self.api_version), [])
         return read

@@ -1,28 +1,33 @@
-"""Events of both groups: what is refused.
+"""Events of the core group and of events.k8s.io: two forms of the same stored objects.
 
-Whoever gives an ``eventTime`` follows the newer rules, in either group; the group events.k8s.io insists on one, and
-lets nothing but the series change afterwards.
+An event with an `eventTime` follows the newer rules in either group. The group events.k8s.io requires one, and allows
+only the series to change afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
+from pyctrl._go.durations import age
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
-from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
+from pyctrl.apiserver._registry.table_cells import Cells
+
+__all__ = ["RESOURCES"]
 
 _NOTE_BYTES = 1024
 _WORD_BYTES = 128  # of reason, action and reporting instance
-
-#: What the group events.k8s.io does not let be set, with the names that errors have for it.
+#: Fields that events.k8s.io does not allow, with their names in errors.
 _DEPRECATED = {
     "deprecatedFirstTimestamp": "firstTimestamp",
     "deprecatedLastTimestamp": "lastTimestamp",
     "deprecatedCount": "count",
     "deprecatedSource": "source",
 }
-#: What it does not let be changed, in the order of its complaints: that of the reason comes twice.
+#: Fields that events.k8s.io does not allow to change, in the order of its errors; as upstream, the reason is twice.
 _IMMUTABLE = (
     ("regarding", "involvedObject"),
     ("reason", "reason"),
@@ -39,25 +44,25 @@ _IMMUTABLE = (
     ("reportingController", "reportingController"),
     ("reportingInstance", "reportingInstance"),
 )
-#: Fields as Go names them, in its order.
+#: Fields of Go structs, in their order.
 _REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _PARTS = {"involvedObject": _REFERENCE, "related": _REFERENCE, "source": ("component", "host")}
 _GO_NAMES = {"uid": "UID", "apiVersion": "APIVersion"}
 
 
-def validate_event(new: Object, old: Object | None) -> Iterator[FieldError]:
-    """Check an event: it stands in the namespace of its object, and a new-style one says who did what, and when."""
+def _validate_event(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """Check an event: its namespace is that of its object; with an `eventTime`, it names reporter and action."""
     is_new_style = new["apiVersion"] != "v1"
-    yield from _agreement(new, new["regarding" if is_new_style else "involvedObject"])
+    yield from _validate_namespace(new, new["regarding" if is_new_style else "involvedObject"])
     if new.get("eventTime") is not None:
-        yield from _reported(new, "reportingController" if is_new_style else "reportingComponent")
+        yield from _validate_reporter(new, "reportingController" if is_new_style else "reportingComponent")
         if len(new.get("note" if is_new_style else "message", "").encode()) > _NOTE_BYTES:
             yield invalid_value("message", "", f"can have at most {_NOTE_BYTES} characters")
     if is_new_style:
-        yield from _strict(new) if old is None else _changed(new, old)
+        yield from _validate_new(new) if old is None else _validate_change(new, old)
 
 
-def _agreement(new: Object, involved: Object) -> Iterator[FieldError]:
+def _validate_namespace(new: Object, involved: Object) -> Iterator[FieldError]:
     namespace, of_object = new["metadata"].get("namespace", ""), involved.get("namespace", "")
     if new.get("eventTime") is None:
         agrees = namespace == of_object or (not of_object and namespace == "default")
@@ -67,7 +72,7 @@ def _agreement(new: Object, involved: Object) -> Iterator[FieldError]:
         yield invalid_value("involvedObject.namespace", of_object, "does not match event.namespace")
 
 
-def _reported(new: Object, controller: str) -> Iterator[FieldError]:
+def _validate_reporter(new: Object, controller: str) -> Iterator[FieldError]:
     name = new.get(controller, "")
     if not name:
         yield required(controller)
@@ -81,8 +86,8 @@ def _reported(new: Object, controller: str) -> Iterator[FieldError]:
             yield invalid_value(key, "", f"can have at most {_WORD_BYTES} characters")
 
 
-def _strict(new: Object) -> Iterator[FieldError]:
-    yield from _series(new)
+def _validate_new(new: Object) -> Iterator[FieldError]:
+    yield from _validate_series(new)
     if new.get("eventTime") is None:
         yield required("eventTime")
     if new.get("type") not in ("Normal", "Warning"):
@@ -93,7 +98,7 @@ def _strict(new: Object) -> Iterator[FieldError]:
             yield invalid_value(name, "", "needs to be unset")
 
 
-def _series(new: Object) -> Iterator[FieldError]:
+def _validate_series(new: Object) -> Iterator[FieldError]:
     series = new.get("series")
     if series is not None:
         if series.get("count", 0) < 2:
@@ -102,16 +107,95 @@ def _series(new: Object) -> Iterator[FieldError]:
             yield required("series.lastObservedTime")
 
 
-def _changed(new: Object, old: Object) -> Iterator[FieldError]:
+def _validate_change(new: Object, old: Object) -> Iterator[FieldError]:
     if new.get("series") != old.get("series"):
-        yield from _series(new)
+        yield from _validate_series(new)
     for key, name in _IMMUTABLE:
         if (new.get(key) or None) != (old.get(key) or None):
-            yield invalid_value(name, _in_go(name, new.get(key)), "field is immutable")
+            yield invalid_value(name, _go_value(name, new.get(key)), "field is immutable")
 
 
-def _in_go(name: str, value: object) -> object:
-    """Return a value as Go prints it: a structure with all of its fields, by Go's names."""
+def _go_value(name: str, value: object) -> object:
+    """Return a value as Go prints it: a struct with all its fields, by their Go names."""
     if isinstance(value, dict) and name in _PARTS:
         return {_GO_NAMES.get(part, part[0].upper() + part[1:]): value.get(part, "") for part in _PARTS[name]}
     return value
+
+
+# -- conversion ------------------------------------------------------------------------------------------------
+
+
+_EVENT_FIELDS = {  # name in the core group -> name in events.k8s.io
+    "involvedObject": "regarding",
+    "message": "note",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+    "reportingComponent": "reportingController",
+}
+_CORE_FIELDS = {new: old for old, new in _EVENT_FIELDS.items()}
+
+
+def _renamed(fields: Mapping[str, str]) -> Callable[[Object], Object]:
+    return lambda obj: {fields.get(key, key): value for key, value in obj.items() if value not in ("", None)}
+
+
+# -- table, declaration ----------------------------------------------------------------------------------------
+
+
+def _event_cells(obj: Object) -> Cells:
+    involved = obj.get("involvedObject") or obj.get("regarding") or {}
+    source = obj.get("source") or obj.get("deprecatedSource") or {}
+    first = obj.get("firstTimestamp") or obj.get("deprecatedFirstTimestamp") or obj.get("eventTime")
+    series = obj.get("series") or {}
+    last = series.get("lastObservedTime") or obj.get("lastTimestamp") or obj.get("deprecatedLastTimestamp") or first
+    component = source.get("component") or obj.get("reportingComponent") or obj.get("reportingController") or ""
+    instance = source.get("host") or obj.get("reportingInstance")
+    return {
+        "Last Seen": age(last),
+        "Type": obj.get("type", ""),
+        "Reason": obj.get("reason", ""),
+        "Object": f"{involved.get('kind', '').lower()}/{involved.get('name', '')}",
+        "Subobject": involved.get("fieldPath", ""),
+        "Source": f"{component}, {instance}" if instance else component,
+        "Message": str(obj.get("message") or obj.get("note") or "").strip(),
+        "First Seen": age(first),
+        "Count": str(series.get("count") or obj.get("count") or obj.get("deprecatedCount") or 1),
+    }
+
+
+_CORE_EVENT: Final = Strategy(
+    on_create=None,
+    on_update=(),
+    allows_create_on_update=True,
+    fields={
+        **fields_at(*(f"involvedObject.{each}" for each in _REFERENCE), "reason", "reportingComponent", "type"),
+        "source": SelectableField(("source.component", "reportingComponent")),
+    },
+    validates=(_validate_event,),
+)
+_EVENT: Final = Strategy(
+    allows_create_on_update=True,
+    fields=fields_at(*(f"regarding.{each}" for each in _REFERENCE), "reason", "reportingController", "type"),
+    validates=(_validate_event,),
+)
+
+
+RESOURCES: Final = (
+    Resource(
+        group="",
+        kind="Event",
+        strategy=_CORE_EVENT,
+        cells=_event_cells,
+        conversions={"v1": _renamed(_CORE_FIELDS)},
+    ),
+    Resource(
+        group="events.k8s.io",
+        kind="Event",
+        strategy=_EVENT,
+        cells=_event_cells,
+        conversions={"events.k8s.io/v1": _renamed(_EVENT_FIELDS)},
+        storage_group="",
+    ),
+)

@@ -1,4 +1,4 @@
-"""Rules that several built-in kinds share: ports, addresses, numbers, selectors; each yields what is wrong."""
+"""Validation of fields that several built-in kinds have: ports, IP addresses, numbers, percentages."""
 
 from __future__ import annotations
 
@@ -6,26 +6,36 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
-from pyctrl.apiserver._meta.validation import validate_labels
 from pyctrl.apiserver._schema.schema import JSON
 
-_PORT_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+__all__ = [
+    "NEGATIVE",
+    "NO_PERCENT",
+    "address",
+    "is_address",
+    "network",
+    "non_special_ip",
+    "not_negative",
+    "one_of",
+    "port",
+    "port_name_errors",
+    "port_number",
+]
+
 _NO_PORT = "must be between 1 and 65535, inclusive"
 NEGATIVE = "must be greater than or equal to 0"
-IMMUTABLE = "field is immutable"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 
 def port_number(value: JSON, path: str) -> Iterator[FieldError]:
-    """A number of a port."""
+    """Check a port number."""
     if not 1 <= value <= 65535:
         yield invalid_value(path, value, _NO_PORT)
 
 
 def port_name_errors(text: str) -> list[str]:
-    """Say what keeps a text from being the name of a port (an IANA service name)."""
+    """Return the errors of a port name (an IANA service name)."""
     found = ["must be no more than 15 characters"] if len(text) > 15 else []
     if not re.fullmatch("[-a-z0-9]+", text):
         found.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
@@ -39,7 +49,7 @@ def port_name_errors(text: str) -> list[str]:
 
 
 def port(value: JSON, path: str) -> Iterator[FieldError]:
-    """A port by number or by name."""
+    """Check a port number or a port name."""
     if isinstance(value, str):
         yield from (invalid_value(path, value, why) for why in port_name_errors(value))
     else:
@@ -47,7 +57,7 @@ def port(value: JSON, path: str) -> Iterator[FieldError]:
 
 
 def one_of(value: JSON, allowed: Iterable[str], path: str) -> Iterator[FieldError]:
-    """One of some words; an empty one is missing."""
+    """Check a required value that is one of a few."""
     if not value:
         yield required(path)
     elif value not in allowed:
@@ -55,20 +65,20 @@ def one_of(value: JSON, allowed: Iterable[str], path: str) -> Iterator[FieldErro
 
 
 def not_negative(spec: Mapping[str, JSON], path: str, *keys: str) -> Iterator[FieldError]:
-    """Numbers, where there are any, that are zero or more."""
+    """Check that integer fields, where set, are at least 0."""
     for key in keys:
         if isinstance(spec.get(key), int) and spec[key] < 0:
             yield invalid_value(f"{path}.{key}", spec[key], NEGATIVE)
 
 
 def address(text: str, path: str) -> Iterator[FieldError]:
-    """An IP address."""
+    """Check an IP address."""
     if not is_address(text):
         yield invalid_value(path, text, _NO_ADDRESS)
 
 
 def is_address(text: str) -> bool:
-    """Say whether a text is an IP address."""
+    """Return whether a text is an IP address."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -77,7 +87,7 @@ def is_address(text: str) -> bool:
 
 
 def network(text: str, path: str) -> Iterator[FieldError]:
-    """A range of addresses."""
+    """Check a CIDR."""
     try:
         ipaddress.ip_network(text, strict=False)
         is_right = "/" in text
@@ -88,7 +98,7 @@ def network(text: str, path: str) -> Iterator[FieldError]:
 
 
 def non_special_ip(text: str, path: str) -> Iterator[FieldError]:
-    """An address that somebody else can be reached by."""
+    """Check an IP address that other hosts can reach."""
     if not is_address(text):
         yield invalid_value(path, text, _NO_ADDRESS)
         return
@@ -105,29 +115,7 @@ def non_special_ip(text: str, path: str) -> Iterator[FieldError]:
 
 _LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 _NO_MULTICAST = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
-
-
-def label_selector(selector: Mapping[str, JSON] | None, path: str) -> Iterator[FieldError]:
-    """A selector of labels, by values and by expressions."""
-    if selector is None:
-        return
-    yield from validate_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
-    for index, each in enumerate(selector.get("matchExpressions") or ()):
-        yield from _requirement(each, f"{path}.matchExpressions[{index}]")
-
-
-def _requirement(each: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
-    operator, values = each.get("operator", ""), each.get("values") or []
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            why = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            yield FieldError("FieldValueForbidden", why, f"{path}.values")
-    else:
-        yield invalid_value(f"{path}.operator", operator, "not a valid selector operator")
-    for why in names.qualified_name(each.get("key", "")):
-        yield invalid_value(f"{path}.key", each.get("key", ""), why)
-    for index, value in enumerate(values):
-        yield from (invalid_value(f"{path}.values[{index}]", value, why) for why in names.label_value(value))
+NO_PERCENT = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+    "validation is '[0-9]+%')"
+)

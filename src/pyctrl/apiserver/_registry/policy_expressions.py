@@ -1,4 +1,4 @@
-"""Checks the expressions of validating admission policies: that they compile, over the variables that they may use."""
+"""Compilation of the expressions of validating admission policies, with the variables that each may use."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from pyctrl.cel import (
     has_library,
     policy_variables,
 )
+
+__all__ = ["validate_expressions"]
 
 _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")

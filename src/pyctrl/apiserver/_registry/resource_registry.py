@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._apiextensions.custom_type import served_types
+from pyctrl.apiserver._registry.builtin_resource import Resource, builtin_resources
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType, Described
-from pyctrl.apiserver._registry.services import ServiceAllocator
-from pyctrl.apiserver._registry.strategies import Strategies
+from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._resources.served_resources import ServedResources
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._storage.storage import Storage
 
 __all__ = ["ResourceRegistry"]
 
@@ -25,11 +29,20 @@ class ResourceRegistry(ServedResources):
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]] | None = None) -> None:
         super().__init__(OpenAPIComponents(load) if load else _builtin_components())
-        strategies = Strategies()
-        self.allocator: ServiceAllocator = strategies.allocator  # the server reports stored services to it
-        for group, version, resource in _described((load or _load)("discovery")):
-            strategy = strategies.of(group, resource["responseKind"]["kind"])
-            self.add_builtin(BuiltinResourceType(group, version, resource, self.components, strategy))
+        declared, strategies = builtin_resources(), dict[tuple[str, str], Strategy]()
+        for group, version, described in _described((load or _load)("discovery")):
+            kind = described["responseKind"]["kind"]
+            resource = declared.get((group, kind)) or Resource(group=group, kind=kind)
+            if (group, kind) not in strategies:
+                strategies[group, kind] = resource.new_strategy()
+            strategy = strategies[group, kind]
+            self.add_builtin(BuiltinResourceType(resource, version, described, self.components, strategy))
+
+    def observe(self, storage: Storage) -> None:
+        """Let strategies that keep state follow the stored objects, such as the allocator of service IPs."""
+        for each in self:
+            if isinstance(each, BuiltinResourceType) and each.strategy.observes is not None:
+                storage.collection(each.storage_group, each.plural).listen(each.strategy.observes)
 
     def install(self, definition: Mapping[str, JSON]) -> None:
         """Serve the versions of an established definition in place of those that it had before."""
@@ -46,14 +59,14 @@ def _described(discovery: Mapping[str, JSON]) -> Iterator[tuple[str, str, Descri
                     yield name, version["version"], resource
 
 
-@cache  # shared by all servers of this process, which only read it: compiling is most of a server's start
+@cache  # shared by all servers of the process: compiling schemas is most of a server's start
 def _builtin_components() -> OpenAPIComponents:
     return OpenAPIComponents(_load)
 
 
 @cache
 def _load(name: str) -> Mapping[str, JSON]:
-    from pyctrl._schemas import load  # the documents are read when the first registry is made, not on import
+    from pyctrl._schemas import load  # read with the first registry, not on import
 
     found: Mapping[str, JSON] = load(name)
     return found

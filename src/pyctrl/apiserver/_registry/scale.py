@@ -1,4 +1,4 @@
-"""The scale sub-resource: the same `Scale` for every kind that has one, read from and written to its own fields."""
+"""The subresource scale: a `Scale` over the replica fields of a workload or custom resource."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._admission import UPDATE, Attributes
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
-from pyctrl.apiserver._endpoints.backend import RESTStorage, check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.backend import check_name_and_namespace, metadata_of
 from pyctrl.apiserver._endpoints.response_writers import value_response
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE, decode_subresource_body, decode_subresource_object
-from pyctrl.apiserver._endpoints.update import UpdatedObject, UpdateHandler
+from pyctrl.apiserver._endpoints.update import UpdatedObject
 from pyctrl.apiserver._errors import (
     Response,
     UndecodableBody,
@@ -33,9 +33,9 @@ from pyctrl.apiserver._patch.patcher import (
     decode_apply,
     patch_outcome_undecodable,
 )
+from pyctrl.apiserver._registry.builtin_resource import Resource, RESTContext
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_managed_fields, write_parent_managed_fields
-from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._request.options import WriteOptions, write_options
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -46,6 +46,8 @@ from pyctrl.apiserver._storage.storage import StoredObject
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
+__all__ = ["ScaleREST"]
+
 _PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 _DESCRIBED = {
     "resource": "scales",
@@ -54,37 +56,37 @@ _DESCRIBED = {
     "scope": "Namespaced",
     "verbs": ["get", "patch", "update"],
 }
-_OF_SCALE = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 class ScaleREST:
-    """get, replace and patch of `/scale`."""
+    """GET, PUT and PATCH of a Scale."""
 
-    def __init__(self, backend: RESTStorage, updates: UpdateHandler) -> None:
-        self._backend = backend
-        self._updates = updates
+    def __init__(self, context: RESTContext) -> None:
+        self._backend = context.backend
+        self._updates = context.updates
         self._type = BuiltinResourceType(
-            SCALE.group, SCALE.version, _DESCRIBED, backend.registry.components, Strategy()
+            Resource(group=SCALE.group, kind=SCALE.kind), SCALE.version, _DESCRIBED, context.backend.registry.components
         )
-        self._type.document = "core_v1"  # which describes the scales of its resources
+        self._type.document = "core_v1"  # the document of the core group describes it
 
     def get(self, request: ResourceRequest) -> Response:
-        """GET the scale of an object."""
+        """Return the Scale of an object."""
         stored, resource = self._backend.live(request), request.resource
         obj = stored.read(resource)
         if isinstance(resource, CustomResourceType) and _get(obj, path := _path(resource, "specReplicasPath")) is None:
             raise internal_error(f'the spec replicas field "{path}" does not exist')
-        return _answered(scale_of(obj, resource), request.form)
+        return _answered(_scale_of(obj, resource), request.form)
 
     async def replace(self, request: ResourceRequest) -> Response:
-        """PUT a scale: its replicas go into the object."""
+        """Write the replicas of a Scale into the object."""
         options = write_options(request.query, "UpdateOptions")
         return await self._write(
             request, options, lambda _: decode_subresource_body(request, SCALE, self._backend.registry)
         )
 
     async def patch(self, request: ResourceRequest) -> Response:
-        """PATCH a scale, in any of the four kinds of patch."""
+        """Apply any of the four types of patch to a Scale, and write its replicas into the object."""
         media = media_type(request.headers, default="")
         options = write_options(request.query, "PatchOptions", is_apply=media == APPLY)
         if media == APPLY:
@@ -92,17 +94,17 @@ class ScaleREST:
             return await self._write(request, options, lambda live: self._applied(live, patch, request, options))
         check_patch_type(request, media)
 
-        def wanted(live: dict[str, Any]) -> dict[str, Any]:
+        def patched(live: dict[str, Any]) -> dict[str, Any]:
             new, _ = apply_patch_to_object(live, request, media)
             try:
                 return self._decoded(new, request)
             except UndecodableBody as unfit:
                 raise patch_outcome_undecodable(live, request, media, unfit) from None
 
-        return await self._write(request, options, wanted)
+        return await self._write(request, options, patched)
 
     def _configuration(self, request: ResourceRequest) -> dict[str, Any]:
-        """Read the body of an apply."""
+        """Decode and check the body of an apply."""
         patch = decode_apply(request)
         if (patch.get("kind"), patch.get("apiVersion")) != (SCALE.kind, API_VERSION):
             raise bad_request(f"invalid object type: {patch.get('apiVersion', '')}, Kind={patch.get('kind', '')}")
@@ -114,7 +116,7 @@ class ScaleREST:
     def _applied(
         self, live: dict[str, Any], patch: dict[str, Any], request: ResourceRequest, options: WriteOptions
     ) -> dict[str, Any]:
-        """Apply to a live scale. As upstream, that of a custom resource cannot be changed so."""
+        """Apply a patch to a live Scale. As upstream, apply cannot change the Scale of a custom resource."""
         new = server_side_apply(
             live,
             patch,
@@ -132,14 +134,18 @@ class ScaleREST:
         return new
 
     async def _write(
-        self, request: ResourceRequest, options: WriteOptions, wanted: Callable[[dict[str, Any]], dict[str, Any]]
+        self, request: ResourceRequest, options: WriteOptions, make: Callable[[dict[str, Any]], dict[str, Any]]
     ) -> Response:
-        """Bring the scale that is wanted, which follows from the live one, into the object."""
+        """Write a changed Scale into the object.
+
+        Args:
+            make: Makes the new Scale from the live one; called again when the object changed meanwhile.
+        """
         resource, admission = request.resource, self._backend.admission
         while True:
             stored = self._backend.live(request)
             old = _live_scale(stored, resource)
-            sent = self._decoded(wanted(_live_scale(stored, resource)), request)
+            sent = self._decoded(make(_live_scale(stored, resource)), request)
             if request.method == "PUT":
                 check_storage_preconditions(stored, resource, uid=sent["metadata"].get("uid"))
             attributes = Attributes(
@@ -153,23 +159,23 @@ class ScaleREST:
             )
             await admission.mutate(attributes)
             change = self._scaled(request, stored, attributes.object or old, options)
-            wanted_scale = attributes.object or old
-            attributes.object = scale_of(change.new, resource)
+            admitted = attributes.object or old
+            attributes.object = _scale_of(change.new, resource)
             await admission.validate(attributes)
             if self._backend.find(request) is stored:
                 break
-        again = partial(self._scaled, request, scale=wanted_scale, options=options)
+        again = partial(self._scaled, request, scale=admitted, options=options)
         await self._updates.guaranteed_update(request, stored, change, again, admitted=True)
         written = change.new if options.dry_run else self._backend.live(request).read(resource)
-        return _answered(scale_of(written, resource), request.form)
+        return _answered(_scale_of(written, resource), request.form)
 
     def _decoded(self, scale: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
-        """Read a scale as its Go type does, and check that it is one, of this object."""
+        """Decode a Scale and check that it names this object."""
         check_name_and_namespace(metadata_of(scale, request.resource), request)
         return decode_subresource_object(scale, SCALE, self._backend.registry.components)
 
     def _tracked(self, new: dict[str, Any], old: dict[str, Any], request: ResourceRequest) -> dict[str, Any]:
-        """Note who changed the replicas; an apply has done so."""
+        """Update the managed fields of a Scale; an apply has done so."""
         if media_type(request.headers, default="") != APPLY:
             update_managed_fields(
                 new,
@@ -186,10 +192,10 @@ class ScaleREST:
     def _scaled(
         request: ResourceRequest, stored: StoredObject, scale: dict[str, Any], options: WriteOptions
     ) -> UpdatedObject:
-        """Make the change that a scale wants."""
+        """Return the update of the object that a Scale requests."""
         resource, metadata = request.resource, scale["metadata"]
         replicas = (scale.get("spec") or {}).get("replicas", 0)
-        if not resource.is_custom:  # a custom resource says in its own words which replicas it refuses
+        if not resource.is_custom:  # the schema of a custom resource checks its replicas
             _check_built_in(request, stored, replicas, metadata.get("uid"))
         version = metadata.get("resourceVersion")
         if version and version != str(stored.version):
@@ -202,7 +208,7 @@ class ScaleREST:
 
 
 def _check_built_in(request: ResourceRequest, stored: StoredObject, replicas: int, uid: str | None) -> None:
-    """Refuse fewer than no replicas, and the scale of another object; a patch of a custom one may name any uid."""
+    """Check replicas and uid; the schema of a custom resource checks its replicas, and any uid is accepted."""
     if replicas < 0:
         cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
         raise invalid("Scale", stored.name, [cause], "autoscaling")
@@ -217,24 +223,24 @@ def _answered(scale: dict[str, Any], form: MediaTypeOptions) -> Response:
     if form.shape is Representation.METADATA:
         partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": scale["metadata"]}
         return value_response(partial, form)
-    from pyctrl.apiserver._endpoints.tables import convert_scale_to_table  # here: only kubectl asks for tables
+    from pyctrl.apiserver._endpoints.tables import convert_scale_to_table  # only kubectl requests tables
 
     return value_response(convert_scale_to_table(scale, version=form.version, include=form.include), form)
 
 
 def _live_scale(stored: StoredObject, resource: ResourceType) -> dict[str, Any]:
-    """Read the scale of a live object with its managed fields, which no answer shows."""
+    """Return the Scale of a live object with managed fields, which responses omit."""
     obj = stored.read(resource)
-    scale = scale_of(obj, resource)
+    scale = _scale_of(obj, resource)
     if entries := to_scale_managed_fields(obj["metadata"], _parts(_path(resource, "specReplicasPath"))):
         scale["metadata"]["managedFields"] = entries
     return scale
 
 
-def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
-    """Read the `Scale` of an object."""
+def _scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
+    """Return the Scale of an object."""
     metadata = obj["metadata"]
-    wanted = _get(obj, _path(resource, "specReplicasPath"))
+    replicas = _get(obj, _path(resource, "specReplicasPath"))
     status: dict[str, Any] = {"replicas": _get(obj, _path(resource, "statusReplicasPath")) or 0}
     selector = _selector(obj, resource)
     if selector:
@@ -242,8 +248,8 @@ def scale_of(obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
-        "metadata": {name: metadata[name] for name in _OF_SCALE if name in metadata},
-        "spec": {"replicas": wanted} if wanted else {},
+        "metadata": {name: metadata[name] for name in _METADATA if name in metadata},
+        "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
 

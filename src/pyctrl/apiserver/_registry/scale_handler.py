@@ -1,4 +1,4 @@
-"""Managed fields of a scale: those entries of its object that own the replicas, and back.
+"""Managed fields of a Scale, from and to the managed fields of its object.
 
 The rules are those of apimachinery's ScaleHandler (pkg/util/managedfields/scalehandler.go).
 """
@@ -12,15 +12,18 @@ from pyctrl.apiserver._endpoints.typed_bodies import SCALE
 from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, difference, field_element, has_member, with_prefix
 from pyctrl.apiserver._fieldmanager.managed_fields import Managed, ManagedEntry, ManagerIdentifier
 
+__all__ = ["API_VERSION", "to_scale_managed_fields", "write_parent_managed_fields"]
+
 API_VERSION = f"{SCALE.group}/{SCALE.version}"
 _REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
 
 
 def to_scale_managed_fields(metadata: Mapping[str, Any], path: Sequence[str]) -> list[dict[str, Any]]:
-    """Give the managed fields of a scale, from the metadata of its object.
+    """Return the managed fields of a Scale.
 
     Args:
-        path: of the replicas in the object.
+        metadata: The metadata of the object.
+        path: The path of the replicas in the object.
     """
     managed, scale = Managed(metadata), dict[str, Any]()
     owners = [entry for entry in managed.entries if _owns(entry.fields, path)]
@@ -35,18 +38,18 @@ def to_scale_managed_fields(metadata: Mapping[str, Any], path: Sequence[str]) ->
 def write_parent_managed_fields(
     metadata: dict[str, Any], scale: Mapping[str, Any], path: Sequence[str], api_version: str
 ) -> None:
-    """Bring the owners of the replicas from the metadata of a scale into that of its object, in place."""
-    managed, mine = Managed(metadata), {_name(entry.manager) for entry in Managed(scale).entries if entry.fields}
+    """Write the owners of a Scale's replicas into the metadata of its object, in place."""
+    managed, owners = Managed(metadata), {_name(entry.manager) for entry in Managed(scale).entries if entry.fields}
     replicas = _nested(path)
     for entry in managed.entries:
         if _owns(entry.fields, path):
-            if _name(entry.manager) in mine:
-                mine.remove(_name(entry.manager))
+            if _name(entry.manager) in owners:
+                owners.remove(_name(entry.manager))
             else:
                 entry.fields = difference(entry.fields, replicas)
-    for name, operation, subresource in sorted(mine):
-        who = ManagerIdentifier(name=name, operation=operation, api_version=api_version, subresource=subresource)
-        managed.put(who, replicas, None)
+    for name, operation, subresource in sorted(owners):
+        manager = ManagerIdentifier(name=name, operation=operation, api_version=api_version, subresource=subresource)
+        managed.put(manager, replicas, None)
     managed.write(metadata)
 
 

@@ -1,28 +1,37 @@
-"""Services: their defaults, what follows from their type, and the addresses and ports that the server hands out."""
+"""Services; `_services` has their validation and the allocation of cluster IPs and node ports."""
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from pyctrl.apiserver._errors import FieldError, internal_error, invalid, invalid_value
-from pyctrl.apiserver._registry.strategy import Object
+from pyctrl._validation import names
+from pyctrl.apiserver._registry._services.allocation import ServiceAllocator, node_ports
+from pyctrl.apiserver._registry._services.types import (
+    has_address,
+    has_health_port,
+    has_node_ports,
+    is_reached_from_outside,
+)
+from pyctrl.apiserver._registry._services.validation import service_warnings, validate_service, validate_service_status
+from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
+from pyctrl.apiserver._registry.table_cells import NONE, Cells, labels_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._storage.storage import WatchCacheEvent
+    pass
 
-NODE_PORTS = range(30000, 32768)
-_STICKY_SECONDS = 10800  # a client stays with its pod for three hours
+__all__ = ["RESOURCES"]
+
+
+_STICKY_SECONDS = 10800  # of session affinity: three hours
 _FAMILY = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 
 
-def default_service(obj: Object) -> None:
-    """Cluster-internal, no affinity; a port targets its own number."""
+def _default_service(obj: Object) -> None:
+    """Default to type ClusterIP without session affinity; a port's target is its own number."""
     spec = obj["spec"]
     set_defaults(spec, sessionAffinity="None", type="ClusterIP")
     if spec["sessionAffinity"] == "None":
@@ -46,38 +55,8 @@ def default_service(obj: Object) -> None:
             set_defaults(entry, ipMode="VIP")
 
 
-def has_address(spec: Mapping[str, JSON]) -> bool:
-    """Say whether services of this type have an address in the cluster."""
-    return spec["type"] in ("ClusterIP", "NodePort", "LoadBalancer")
-
-
-def is_reached_from_outside(spec: Mapping[str, JSON]) -> bool:
-    """Say whether traffic comes from outside the cluster."""
-    return spec["type"] in ("NodePort", "LoadBalancer") or (
-        spec["type"] == "ClusterIP" and bool(spec.get("externalIPs"))
-    )
-
-
-def has_node_ports(spec: Mapping[str, JSON]) -> bool:
-    """Say whether services of this type may have ports on nodes."""
-    return spec["type"] in ("NodePort", "LoadBalancer")
-
-
-def has_health_port(spec: Mapping[str, JSON]) -> bool:
-    """Say whether a load balancer asks nodes if they have pods of this service."""
-    return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
-
-
-def is_headless(spec: Mapping[str, JSON]) -> bool:
-    """Say whether the service has no address on purpose."""
-    return spec.get("clusterIP") == "None" or (spec.get("clusterIPs") or [""]) == ["None"]
-
-
-# -- before validation -----------------------------------------------------------------------------------------
-
-
-def prepare_service(new: Object, old: Object | None) -> None:
-    """Bring the two forms of the address into step; keep what was handed out, drop what the type has no use for."""
+def _prepare_service(new: Object, old: Object | None) -> None:
+    """Keep clusterIP and clusterIPs consistent; keep what was allocated, and drop what the new type does not have."""
     spec = new["spec"]
     if old is None:
         if spec.get("clusterIP") and not spec.get("clusterIPs"):
@@ -118,7 +97,7 @@ def _keep_allocated(spec: Object, before: Mapping[str, JSON]) -> None:
 
 
 def _keep_node_ports(spec: Object, before: Mapping[str, JSON]) -> None:
-    used = _node_ports(before) & _node_ports(spec)
+    used = node_ports(before) & node_ports(spec)
     by_name = {each.get("name", ""): each.get("nodePort", 0) for each in before.get("ports") or ()}
     for port in spec.get("ports") or ():
         earlier = by_name.get(port.get("name", ""), 0)
@@ -127,18 +106,14 @@ def _keep_node_ports(spec: Object, before: Mapping[str, JSON]) -> None:
             used.add(earlier)
 
 
-def _node_ports(spec: Mapping[str, JSON]) -> set[int]:
-    return {each["nodePort"] for each in spec.get("ports") or () if each.get("nodePort")}
-
-
 def _drop_unused(spec: Object, before: Mapping[str, JSON]) -> None:
-    """Drop what was of use to the type before, is of none to this one, and was not changed."""
+    """Drop unchanged fields that the old type has and the new type does not."""
     if has_address(before) and not has_address(spec):
         if all(spec.get(key) == before.get(key) for key in ("clusterIP", "clusterIPs")):
             for key in _FAMILY:
                 spec.pop(key, None)
         _drop_same(spec, before, "internalTrafficPolicy")
-    if has_node_ports(before) and not has_node_ports(spec) and _node_ports(spec) == _node_ports(before):
+    if has_node_ports(before) and not has_node_ports(spec) and node_ports(spec) == node_ports(before):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
     if has_health_port(before) and not has_health_port(spec):
@@ -155,119 +130,52 @@ def _drop_same(spec: Object, before: Mapping[str, JSON], *keys: str) -> None:
             spec.pop(key, None)
 
 
-# -- after validation ------------------------------------------------------------------------------------------
+def _service_cells(obj: Object) -> Cells:
+    spec, status = spec_of(obj), status_of(obj)
+    ingress = [
+        each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()
+    ]
+    kind = spec.get("type", "")
+    external = list(spec.get("externalIPs") or ())
+    if kind == "ExternalName":
+        shown = spec.get("externalName") or NONE
+    elif kind == "LoadBalancer":
+        shown = ",".join([*ingress, *external]) or "<pending>"
+    else:
+        shown = ",".join(external) or NONE
+    ports = ",".join(_service_port(each) for each in spec.get("ports") or ())
+    return {
+        "Type": kind,
+        "Cluster-IP": spec.get("clusterIP") or NONE,
+        "External-IP": shown,
+        "Port(s)": ports or NONE,
+        "Selector": labels_of(spec.get("selector")),
+    }
 
 
-class ServiceAllocator:
-    """Hands out cluster addresses and node ports, each once until the range is used up.
-
-    Addresses go up from the bottom of the range and are not given again before all others were: what a deleted service
-    had stays unused as long as possible, as with kube-apiserver's random choice.
-    """
-
-    def __init__(self, addresses: str = "10.0.0.0/24", ports: range = NODE_PORTS) -> None:
-        self._network = ipaddress.ip_network(addresses)
-        self._ports = ports
-        self._next_address = 10  # the first ones are kept for well-known services: kubernetes, DNS
-        self._next_port = 0
-        self._taken: set[str | int] = set()
-
-    def changed(self, event: WatchCacheEvent) -> None:
-        """Take note of a service that was stored or removed."""
-        if event.previous is not None:
-            self._taken -= set(_allocated(event.previous.data))
-        if event.current is not None:
-            self._taken |= set(_allocated(event.current.data))
-
-    def __call__(self, new: Object, old: Object | None) -> None:
-        """Give a service what it lacks.
-
-        Raises:
-            Refused: 422, what it asks for is not to be had.
-        """
-        spec = new["spec"]
-        if not has_address(spec):
-            return
-        causes = list(self._families(spec))
-        if not causes:
-            mine = {} if old is None else old["spec"]
-            causes = [*self._address(spec, mine), *self._ports_of(spec, mine)]
-        if causes:
-            raise invalid("Service", new["metadata"]["name"], causes)
-
-    @staticmethod
-    def _families(spec: Object) -> Iterator[FieldError]:
-        """One family of addresses is all that there is, but for services that bring their own."""
-        if is_headless(spec) and not spec.get("selector"):
-            set_defaults(spec, ipFamilies=["IPv4", "IPv6"], ipFamilyPolicy="RequireDualStack")
-            return
-        for index, family in enumerate(spec.get("ipFamilies") or ()):
-            if family != "IPv4":
-                yield invalid_value(f"spec.ipFamilies[{index}]", family, "not configured on this cluster")
-                return
-        if spec.get("ipFamilyPolicy") == "RequireDualStack":
-            why = "this cluster is not configured for dual-stack services"
-            yield invalid_value("spec.ipFamilyPolicy", "RequireDualStack", why)
-        if not spec.get("ipFamilies"):
-            spec["ipFamilies"] = ["IPv4"]
-        set_defaults(spec, ipFamilyPolicy="SingleStack")
-
-    def _address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
-        wanted = spec.get("clusterIP")
-        if not wanted:
-            spec["clusterIP"] = self._take_address()
-            spec["clusterIPs"] = [spec["clusterIP"]]
-        elif wanted not in ("None", before.get("clusterIP")):
-            if ipaddress.ip_address(wanted) not in self._network:
-                why = f"failed to allocate IP {wanted}: the provided network does not match the current range"
-                yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
-            elif wanted in self._taken:
-                why = f"failed to allocate IP {wanted}: provided IP is already allocated"
-                yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
-
-    def _take_address(self) -> str:
-        usable = self._network.num_addresses - 2
-        for _ in range(usable):
-            address = str(self._network[1 + self._next_address % usable])
-            self._next_address += 1
-            if address not in self._taken:
-                return address
-        raise internal_error("failed to allocate a serviceIP: range is full")
-
-    def _ports_of(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
-        mine, asked = _node_ports(before), set[int]()
-        wants = has_node_ports(spec) and spec.get("allocateLoadBalancerNodePorts") is not False
-        for index, port in enumerate(spec.get("ports") or ()):
-            number = port.get("nodePort")
-            if number:
-                is_free = number not in asked and (number in mine or number not in self._taken)
-                yield from self._asked(number, f"spec.ports[{index}].nodePort", is_free=is_free)
-                asked.add(number)
-            elif wants:
-                same = (each.get("nodePort") for each in spec["ports"] if each["port"] == port["port"])
-                port["nodePort"] = next((each for each in same if each), None) or self._take_port()
-        if has_health_port(spec) and not spec.get("healthCheckNodePort"):
-            spec["healthCheckNodePort"] = self._take_port()
-
-    def _asked(self, number: int, path: str, *, is_free: bool) -> Iterator[FieldError]:
-        if number not in self._ports:
-            limits = f"{self._ports.start}-{self._ports.stop - 1}"
-            why = f"provided port is not in the valid range. The range of valid ports is {limits}"
-            yield invalid_value(path, number, why)
-        elif not is_free:
-            yield invalid_value(path, number, "provided port is already allocated")
-
-    def _take_port(self) -> int:
-        while True:
-            port = self._ports[self._next_port % len(self._ports)]
-            self._next_port += 1
-            if port not in self._taken or self._next_port > 2 * len(self._ports):
-                return port
+def _service_port(port: Object) -> str:
+    node = f":{port['nodePort']}" if port.get("nodePort") else ""
+    return f"{port.get('port')}{node}/{port.get('protocol')}"
 
 
-def _allocated(data: bytes) -> Iterator[str | int]:
-    spec = msgspec.json.decode(data)["spec"]
-    yield from (each for each in spec.get("clusterIPs") or () if each != "None")
-    yield from _node_ports(spec)
-    if spec.get("healthCheckNodePort"):
-        yield spec["healthCheckNodePort"]
+def _new_strategy() -> Strategy:
+    """Return the strategy of one server: its allocator follows the services that this server stores."""
+    allocator = ServiceAllocator()
+    return Strategy(
+        name_rule=names.label,
+        allows_create_on_update=True,
+        returns_deleted_object=True,
+        fields=fields_at("spec.clusterIP", "spec.type"),
+        defaults=(_default_service,),
+        prepares=(_prepare_service,),
+        validates=(validate_service,),
+        validates_status=(validate_service_status,),
+        warns=service_warnings,
+        allocates=(allocator,),
+        observes=allocator.observe,
+    )
+
+
+RESOURCES: Final = (
+    Resource(group="", kind="Service", strategy=_new_strategy, cells=_service_cells, storage_prefix="services/specs"),
+)

@@ -1,10 +1,11 @@
-"""What distinguishes one built-in kind from another, as data: a `Strategy`."""
+"""Strategies: how objects of one built-in kind are defaulted, prepared, validated and selected, as data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError
@@ -15,111 +16,128 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
+    from pyctrl.apiserver._storage.storage import WatchCacheEvent
+
+__all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at"]
 
 Object: TypeAlias = dict[str, JSON]
-Default: TypeAlias = Callable[[Object], None]  # sets what is missing
-Prepare: TypeAlias = Callable[[Object, Object | None], None]  # what the server decides; old is None on create
-Validate: TypeAlias = Callable[[Object, Object | None], Iterable[FieldError]]
-Warn: TypeAlias = Callable[[Object], Iterable[str]]  # what is allowed and probably not meant
+_Default: TypeAlias = Callable[[Object], None]  # sets missing fields
+_Prepare: TypeAlias = Callable[[Object, Object | None], None]  # new, old; old is None on create
+_Validate: TypeAlias = Callable[[Object, Object | None], Iterable[FieldError]]
+_Warn: TypeAlias = Callable[[Object], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubresourceStrategy:
-    """A sub-resource that writes a part of the object itself: puts the rest back, and checks the part."""
+class SelectableField(msgspec.Struct, frozen=True, eq=False):
+    """The value of a field label.
 
-    keep: Prepare
-    validate: Validate
+    Attributes:
+        paths: Where the value is; the first path with a value counts.
+        zero: The value where no path has one: the zero of the Go type, as text.
+    """
+
+    paths: tuple[str, ...]
+    zero: str = ""
+
+    def value(self, obj: Mapping[str, JSON]) -> str:
+        """Return the value of an object, as a field selector sees it."""
+        values = (value_at(obj, path) for path in self.paths)
+        found = next((value for value in values if value not in (None, "")), None)
+        if isinstance(found, bool):
+            return "true" if found else "false"
+        return self.zero if found is None else str(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strategy:
-    """How one built-in kind is created and updated."""
+def fields_at(*paths: str, zero: str = "") -> dict[str, SelectableField]:
+    """Return selectable fields whose labels are the paths of their values."""
+    return {path: SelectableField((path,), zero) for path in paths}
 
-    has_generation: bool = False
-    annotations_count: bool = False  # a change of annotations moves the generation, as for Deployments
-    keeps_status_on_create: bool = False
+
+class SubresourceStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """The strategy of a subresource that writes a part of the object.
+
+    Attributes:
+        keep: Puts the rest of the object back.
+        validate: Validates the part.
+    """
+
+    keep: _Prepare
+    validate: _Validate
+
+
+class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """How objects of one built-in kind are created and updated."""
+
     name_rule: names.Rule = names.subdomain
-    on_create: MetadataCheck | None = (
-        MetadataCheck.WHOLE
-    )  # of metadata; None: any name that fits a path, looked at after the rest
+    has_generation: bool = False
+    annotations_increment_generation: bool = False  # a change of annotations does, as for Deployments
+    keeps_status_on_create: bool = False
+    allows_unconditional_update: bool = True  # an update without a resourceVersion
+    allows_create_on_update: bool = False  # a PUT to a free name
+    returns_deleted_object: bool = False  # a DELETE is answered with the object instead of a Status
+    #: The validation of metadata on create. None: the name is any path segment, validated after the rest.
+    on_create: MetadataCheck | None = MetadataCheck.WHOLE
     on_update: tuple[MetadataCheck, ...] = (MetadataCheck.CHANGE,)
-    storage_version: str = ""  # when not the version asked for
-    status_keeps: tuple[str, ...] = ()  # metadata that the status door may not change
-    #: Field selectors beside name and namespace, with the path of the value, or several: the first that is there.
-    fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
-    defaults: tuple[Default, ...] = ()
-    completes: tuple[Prepare, ...] = ()
-    validates: tuple[Validate, ...] = ()
-    validates_status: tuple[Validate, ...] | None = None  # of the status door; None: what holds of the object
-    #: By the name of the sub-resource; that of the status comes after what holds of every status.
-    doors: Mapping[str, SubresourceStrategy] = field(default_factory=dict)
-    #: What a write through a sub-resource, "" for the object itself, does not change and so never owns. By default the
-    #: object's is the status, and the status's everything else.
-    resets: Mapping[str, FieldSet] = field(default_factory=dict)
-    sets_creator: Callable[[Object, User], None] | None = None  # writes into a new object who creates it
-    warns: Warn | None = None
-    #: Marks an object that a controller empties before it is removed, such as a definition with its objects.
-    begin_deletion: Callable[[Object], None] | None = None
-    stored: tuple[Prepare, ...] = ()  # what the server hands out to an object that is fine
+    status_reset_fields: tuple[str, ...] = ()  # fields of metadata that a write to the status does not change
+    fields: Mapping[str, SelectableField] = {}  # beside name and namespace
+    defaults: tuple[_Default, ...] = ()
+    prepares: tuple[_Prepare, ...] = ()  # before validation
+    prepares_creator: Callable[[Object, User], None] | None = None  # writes the user into a new object
+    validates: tuple[_Validate, ...] = ()
+    validates_status: tuple[_Validate, ...] | None = None  # of a write to the status; None: as a new object
+    warns: _Warn | None = None
+    deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
+    allocates: tuple[_Prepare, ...] = ()  # after validation
+    observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects
+    #: Subresources that write a part of the object. That of the status runs after what holds for every status.
+    subresources: Mapping[str, SubresourceStrategy] = {}
+    #: The fields that a write to a subresource ("": the object) does not change, and so never owns. By default those
+    #: are the status for the object, and everything but the status for the status.
+    reset_fields: Mapping[str, FieldSet] = {}
 
     def default(self, obj: Object) -> None:
-        """Set what is missing."""
+        """Set missing fields."""
         for each in self.defaults:
             each(obj)
 
-    def complete(self, new: Object, old: Object | None) -> None:
-        """Set what the server decides."""
-        for each in self.completes:
+    def prepare(self, new: Object, old: Object | None) -> None:
+        """Set the fields that the server decides."""
+        for each in self.prepares:
             each(new, old)
 
     def validate(self, new: Object, old: Object | None) -> list[FieldError]:
-        """Check what the kind asks for."""
+        """Return the errors of an object."""
         return [cause for each in self.validates for cause in each(new, old)]
 
     def warn(self, new: Object) -> Iterable[str]:
-        """Tell of what is allowed and probably not meant."""
+        """Return the warnings about an object that is valid."""
         return () if self.warns is None else self.warns(new)
 
     def validate_status(self, new: Object, old: Object) -> list[FieldError]:
-        """Check what is written through the status door."""
+        """Return the errors of a write to the status."""
         if self.validates_status is None:
             return self.validate(new, None)
         return [cause for each in self.validates_status for cause in each(new, old)]
 
-    def validate_through(self, subresource: str | None, new: Object, old: Object) -> Iterable[FieldError]:
-        """Check what is written through a sub-resource, or through none."""
-        if door := self.doors.get(subresource or ""):
-            return door.validate(new, old)
+    def validate_update(self, subresource: str | None, new: Object, old: Object) -> Iterable[FieldError]:
+        """Return the errors of a write to the object or to a subresource."""
+        if strategy := self.subresources.get(subresource or ""):
+            return strategy.validate(new, old)
         return self.validate_status(new, old) if subresource == "status" else self.validate(new, old)
 
-    def store(self, new: Object, old: Object | None) -> None:
-        """Hand out what the server has to give; raises `Refused` when that is not to be had."""
-        for each in self.stored:
+    def allocate(self, new: Object, old: Object | None) -> None:
+        """Set what the server allocates, such as cluster IPs.
+
+        Raises:
+            StatusError: The object requests a value that is not available.
+        """
+        for each in self.allocates:
             each(new, old)
 
     def selectable_fields(self, obj: Mapping[str, JSON], *, namespaced: bool) -> dict[str, str]:
-        """Give the values of the fields that selectors may name."""
+        """Return the values of the field labels of an object."""
         metadata = obj["metadata"]
         found = {"metadata.name": metadata.get("name", "")}
         if namespaced:
             found["metadata.namespace"] = metadata.get("namespace", "")
-        for label, paths in self.fields.items():
-            values = (value_at(obj, path) for path in ((paths,) if isinstance(paths, str) else paths))
-            value = next((value for value in values if value not in (None, "")), None)
-            found[label] = _ZEROS.get(label, "") if value is None else _text(value)
-        return found
-
-
-# What selectors see of booleans and numbers that are absent: the zeros of their Go types.
-_ZEROS = {
-    "spec.hostNetwork": "false",
-    "spec.unschedulable": "false",
-    "status.replicas": "0",
-    "status.successful": "0",
-}
-
-
-def _text(value: JSON) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+        return found | {label: each.value(obj) for label, each in self.fields.items()}

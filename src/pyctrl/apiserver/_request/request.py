@@ -79,7 +79,7 @@ class ResourceRequest:
     form: MediaTypeOptions
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event
-    settled: DecodedFields | None = None  # fields of the object that was decoded last, if it is valid
+    decoded_fields: DecodedFields | None = None  # fields of the object that was decoded last, if it is valid
     may_wait: bool = True  # False for `ApiServer.handle_nowait`
 
     def must_wait(self, what: str) -> None:

@@ -26,7 +26,7 @@ class RequestContext:
     may_wait: bool = True
     target: RequestTarget | None = None  # None for a path that is no resource
     user: User | None = None  # the authenticated user
-    acting: User | None = None  # the user after impersonation
+    impersonated_user: User | None = None  # the user after impersonation
     warnings: list[str] = field(default_factory=list)
     received: datetime | None = None  # None without an audit log
     decision: str = ""  # of authorization: allow or forbid; "" before authorization

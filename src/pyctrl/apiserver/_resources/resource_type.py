@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
     from pyctrl.apiserver._user import User
 
-__all__ = ["DecodedFields", "ResourceType", "with_type_meta"]
+__all__ = ["DecodedFields", "RESTFactory", "ResourceType", "with_type_meta"]
+
+
+#: Makes the handler of a subresource from the RESTContext of a server.
+RESTFactory: TypeAlias = Callable[[Any], object]
 
 
 class DecodedFields(NamedTuple):
@@ -30,7 +35,7 @@ class ResourceType(Protocol):
     fields of metadata, then `prepare_create` or `prepare_update`, which sets what only the server may set and
     validates. All of them change the object in place and raise `StatusError` when it is not acceptable.
 
-    `decode` returns the fields of an object in which it found nothing wrong. `prepare_create` gets them as `settled`
+    `decode` returns the fields of an object that is valid as it is. `prepare_create` gets them as `decoded_fields`
     and skips validation, unless admission changed the object in between.
     """
 
@@ -49,10 +54,15 @@ class ResourceType(Protocol):
     has_generation: bool
     is_custom: bool  # defined by a CustomResourceDefinition
     storage_group: str  # the group objects are stored under: the core group for events of events.k8s.io
+    storage_prefix: str  # of the keys that kube-apiserver has in etcd
     storage_version: str  # the version objects are stored in; the same for all versions of one resource
     converts: bool  # whether conversion between versions needs a webhook
     deprecation: str  # the Warning header for requests to this version, or ""
-    begin_deletion: Callable[[dict[str, JSON]], None] | None  # marks an object that a controller empties before it goes
+    allows_unconditional_update: bool  # an update may leave out the resourceVersion
+    allows_create_on_update: bool  # a PUT to a name that does not exist creates the object
+    returns_deleted_object: bool  # the response to a completed DELETE is the object, not a Status
+    rest: Mapping[str, RESTFactory]  # the handlers of subresources by name
+    deletion: DeletionStrategy | None  # None: a deleted object is removed at once unless it has finalizers
 
     @property
     def api_version(self) -> str: ...
@@ -63,6 +73,10 @@ class ResourceType(Protocol):
         """The type in whose version `stored` returns objects."""
         ...
 
+    @property
+    def columns(self) -> Sequence[Mapping[str, JSON]]: ...
+    def cells(self, obj: dict[str, JSON]) -> list[JSON]: ...
+    def reset_fields(self, subresource: str | None) -> dict[str, JSON]: ...
     def decode(
         self,
         obj: dict[str, JSON],
@@ -77,7 +91,7 @@ class ResourceType(Protocol):
         obj: dict[str, JSON],
         *,
         warnings: list[str],
-        settled: DecodedFields | None = None,
+        decoded_fields: DecodedFields | None = None,
         user: User | None = None,
     ) -> None: ...
     def prepare_update(

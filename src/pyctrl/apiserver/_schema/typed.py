@@ -21,7 +21,7 @@ from pyctrl.errors import QuantityError
 __all__ = ["DecodeFailed", "decode", "empty"]
 
 
-_SHOWN = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
+_JSON_KINDS = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
 _CONVERTED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice"}
 _PLAIN_KINDS = ("int32", "int64", "float64", "bool")
 _IS_CANONICAL = re.compile(r"(0|[1-9]\d{0,2})([kMGTPE]|[KMGTPE]i|m)?\Z")
@@ -71,8 +71,8 @@ class _UnmarshalTypeError(DecodeFailed):
         self._value = value
         self._is_struct = of is not None and bool(of.properties)
         self._is_read_from_json = of is None
-        shown = _SHOWN.get(type(value), "null")
-        self._shown = f"number {value}" if with_number and shown == "number" else shown
+        shown = _JSON_KINDS.get(type(value), "null")
+        self._value_kind = f"number {value}" if with_number and shown == "number" else shown
         self._wanted = wanted
         self._path: list[str] = []
         self._struct = ""
@@ -88,7 +88,7 @@ class _UnmarshalTypeError(DecodeFailed):
         if self._is_struct:
             return f"cannot restore struct from: {kind}"
         if self._is_read_from_json:
-            return f"json: cannot unmarshal {self._shown} into Go value of type {wanted}"
+            return f"json: cannot unmarshal {self._value_kind} into Go value of type {wanted}"
         if kind in ("int64", "float64", "bool"):
             return f"cannot convert {kind} to {wanted}"
         return f"unrecognized type: {wanted if wanted in _PLAIN_KINDS else 'string'}"
@@ -102,7 +102,7 @@ class _UnmarshalTypeError(DecodeFailed):
     def __str__(self) -> str:
         path = ".".join(reversed(self._path))
         where = f"struct field {self._struct}.{path}" if path else "value"
-        return f"json: cannot unmarshal {self._shown} into Go {where} of type {self._wanted}"
+        return f"json: cannot unmarshal {self._value_kind} into Go {where} of type {self._wanted}"
 
 
 def decode(node: SchemaNode, value: JSON, unknown: list[str]) -> JSON:

@@ -27,6 +27,7 @@ __all__ = [
     "decode_object",
     "decode_strictly",
     "duplicate_members",
+    "json_kind",
     "media_type",
     "read_documents",
     "unrecognized_body",
@@ -80,7 +81,7 @@ def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple
     if decoded is None:
         return {}, []  # Go decodes null into a struct as the empty struct
     if not isinstance(decoded, dict):
-        reason = f"json: cannot unmarshal {_go_kind(decoded)} into Go value of type {TYPE_META}"
+        reason = f"json: cannot unmarshal {json_kind(decoded)} into Go value of type {TYPE_META}"
         raise _no_version_and_kind(kind, reason, body)
     _check_type_meta(decoded, kind, body)
     return decoded, duplicates
@@ -89,7 +90,7 @@ def decode_strictly(body: bytes, headers: Mapping[str, str], kind: str) -> tuple
 def _check_type_meta(obj: dict[str, Any], kind: str, body: bytes) -> None:
     for key in ("kind", "apiVersion"):
         if obj.get(key) is not None and not isinstance(obj[key], str):
-            reason = f"json: cannot unmarshal {_go_kind(obj[key])} into Go struct field .{key} of type string"
+            reason = f"json: cannot unmarshal {json_kind(obj[key])} into Go struct field .{key} of type string"
             raise _no_version_and_kind(kind, reason, body)
     version = obj.get("apiVersion") or ""
     if version.count("/") > 1:
@@ -138,7 +139,8 @@ def _excerpt(body: bytes) -> str:
     return shown if len(body) <= EXCERPT else f"{shown} ..."
 
 
-def _go_kind(value: object) -> str:
+def json_kind(value: object) -> str:
+    """Return the kind of a JSON value as in the errors of Go's decoder."""
     names = ((bool, "bool"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
     return next((name for type_, name in names if isinstance(value, type_)), "null")
 

@@ -33,8 +33,4 @@ def check_storage_preconditions(
 
 def _storage_key(stored: StoredObject, resource: ResourceType) -> str:
     """Return the key of the object in kube-apiserver's etcd."""
-    if resource.is_custom:
-        prefix = f"{resource.group}/{resource.plural}"
-    else:
-        prefix = {"services": "services/specs", "nodes": "minions"}.get(resource.plural, resource.plural)
-    return f"/registry/{prefix}/{stored.key}"
+    return f"/registry/{resource.storage_prefix}/{stored.key}"

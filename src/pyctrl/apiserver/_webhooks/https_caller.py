@@ -47,7 +47,7 @@ class HttpsCaller:
 
         method, url = "POST", URL(request.url, encoded=True)
         # Kept until the session ends, which aborts it: closing it at once would wait for the peer's TLS shutdown.
-        connector = aiohttp.TCPConnector(ssl=_trust(request.ca))
+        connector = aiohttp.TCPConnector(ssl=_tls_context(request.ca))
         async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
             for _ in range(MAX_REQUESTS):
                 answer, location = await self._send(session, method, url, request)
@@ -89,13 +89,13 @@ class HttpsCaller:
                 read = WebhookResponse(status=answer.status, body=await answer.read(), content_type=kind)
                 return read, answer.headers.get("Location", "")
         except aiohttp.ClientConnectorCertificateError as error:
-            raise WebhookUnreachable(_distrust(error.certificate_error, name or url.host or "")) from None
+            raise WebhookUnreachable(_certificate_error(error.certificate_error, name or url.host or "")) from None
         except aiohttp.ClientConnectorDNSError:
             raise WebhookUnreachable(f"dial tcp: lookup {dialled.host}: no such host") from None
         except aiohttp.ClientConnectorSSLError:
             raise WebhookUnreachable("tls: first record does not look like a TLS handshake") from None
         except aiohttp.ClientConnectorError as error:
-            raise WebhookUnreachable(_no_connection(dialled, error.os_error)) from None
+            raise WebhookUnreachable(_connect_error(dialled, error.os_error)) from None
         except aiohttp.ServerDisconnectedError:
             raise WebhookUnreachable("EOF") from None
         except aiohttp.ClientError as error:
@@ -107,7 +107,7 @@ def _service_host(service: ServiceReference | None) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _trust(ca: bytes) -> ssl.SSLContext:
+def _tls_context(ca: bytes) -> ssl.SSLContext:
     """Return a TLS context that trusts a CA bundle or, without one, the certificate authorities of the system.
 
     As in Go, any certificate of the bundle is a root: also a server's certificate, as in envtest and many charts.
@@ -121,13 +121,13 @@ def _trust(ca: bytes) -> ssl.SSLContext:
     return context
 
 
-def _distrust(error: Exception, host: str) -> str:
+def _certificate_error(error: Exception, host: str) -> str:
     code = getattr(error, "verify_code", 0)
     why = f"certificate is not valid for {host}" if code in _MISMATCH else _UNTRUSTED.get(code)
     return f"tls: failed to verify certificate: x509: {why or 'certificate signed by unknown authority'}"
 
 
-def _no_connection(url: URL, error: OSError) -> str:
+def _connect_error(url: URL, error: OSError) -> str:
     if isinstance(error, ConnectionResetError) or not error.errno:
         return str(error) or "EOF"
     return f"dial tcp {url.host}:{url.port}: connect: {os.strerror(error.errno).lower()}"

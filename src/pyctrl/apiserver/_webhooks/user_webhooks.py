@@ -29,15 +29,15 @@ FIRST_PAUSE, PAUSE_FACTOR, PAUSE_JITTER = 0.5, 1.5, 0.2  # seconds between attem
 RETRIED = (429, 500, 504)  # status codes of transient errors
 MAX_CACHED = 8192  # reviews in a cache
 
-_seen: ContextVar[dict[object, Any] | None] = ContextVar("_seen", default=None)
+_request_reviews: ContextVar[dict[object, Any] | None] = ContextVar("_request_reviews", default=None)
 
 
 class ReviewPending(Exception):
-    """Raised for a review that is not cached. `ask` calls the webhook and stores the result."""
+    """Raised for a review that is not cached. `call_webhook` posts it and caches the result."""
 
-    def __init__(self, ask: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, call_webhook: Callable[[], Awaitable[None]]) -> None:
         super().__init__("a webhook must be called first")
-        self.ask = ask
+        self.call_webhook = call_webhook
 
 
 class ReviewCache(Generic[K, V]):
@@ -48,10 +48,10 @@ class ReviewCache(Generic[K, V]):
 
     def find(self, key: K) -> V | None:
         """Return the cached review of a key, if there is one."""
-        seen = _seen.get()
+        seen = _request_reviews.get()
         if seen is not None and (self, key) in seen:
-            answer: V = seen[self, key]
-            return answer
+            review: V = seen[self, key]
+            return review
         found = self._reviews.get(key)
         if found is None or found[1] <= _time():
             return None
@@ -59,31 +59,31 @@ class ReviewCache(Generic[K, V]):
             seen[self, key] = found[0]
         return found[0]
 
-    def keep(self, key: K, answer: V, seconds: float) -> None:
+    def put(self, key: K, review: V, seconds: float) -> None:
         """Cache a review for a time; with 0 for the current request only."""
-        seen = _seen.get()
+        seen = _request_reviews.get()
         if seen is not None:
-            seen[self, key] = answer
+            seen[self, key] = review
         if seconds <= 0:
             return
         if len(self._reviews) >= MAX_CACHED:
             now = _time()
-            fresh = {kept: value for kept, value in self._reviews.items() if value[1] > now}
+            fresh = {each: value for each, value in self._reviews.items() if value[1] > now}
             self._reviews = fresh if len(fresh) < MAX_CACHED else {}
-        self._reviews[key] = answer, _time() + seconds
+        self._reviews[key] = review, _time() + seconds
 
 
 async def resolve_reviews(work: Callable[[], Awaitable[T]]) -> T:
     """Run the work of a request; call the webhooks of pending reviews and run it again until none is pending."""
-    token = _seen.set({})
+    token = _request_reviews.set({})
     try:
         while True:
             try:
                 return await work()
             except ReviewPending as pending:
-                await pending.ask()
+                await pending.call_webhook()
     finally:
-        _seen.reset(token)
+        _request_reviews.reset(token)
 
 
 class ReviewClient:
@@ -93,7 +93,7 @@ class ReviewClient:
         self._client, self._random = client, random
         self._config = {"url": url, "caBundle": base64.b64encode(ca).decode()}
 
-    async def ask(self, review: dict[str, Any]) -> dict[str, Any]:
+    async def review(self, review: dict[str, Any]) -> dict[str, Any]:
         """Post a review and return the status of the returned one.
 
         Raises:
@@ -111,12 +111,12 @@ class ReviewClient:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _status(answer: Any, review: dict[str, Any]) -> dict[str, Any]:
+def _status(response: Any, review: dict[str, Any]) -> dict[str, Any]:
     wanted = review["kind"], review["apiVersion"]
-    found = (answer.get("kind"), answer.get("apiVersion")) if isinstance(answer, dict) else (None, None)
+    found = (response.get("kind"), response.get("apiVersion")) if isinstance(response, dict) else (None, None)
     if found != wanted:
         raise WebhookCallFailed(f"expected a {wanted[0]} of {wanted[1]}, got {found[0]} of {found[1]}")
-    status = answer.get("status")
+    status = response.get("status")
     return status if isinstance(status, dict) else {}
 
 

@@ -1,13 +1,13 @@
-"""Whether a server-side apply would change anything, found out from the live object and its managed fields alone.
+"""Apply diff: the first field that a server-side apply would change, found from the live object's managed fields.
 
-The server keeps, for each owner, which fields it has applied (``metadata.managedFields``, a tree called FieldsV1). Its
-elements are ``f:NAME`` for a field, ``k:{KEYS}`` for an item of a list that is a map by keys, ``v:VALUE`` for an item
-of a list that is a set, ``i:INDEX`` for one of any other list, and ``.`` for the thing itself. What has nothing below
-it is owned as a whole. An apply changes nothing when it states exactly the fields that its owner has, and each has the
-value that it states: what the server has filled in is nobody's, and is not looked at.
+The server records the fields that each owner has applied in ``metadata.managedFields``, as a tree called FieldsV1. Its
+elements are ``f:NAME`` for a field, ``k:{KEYS}`` for an item of a list of type map, ``v:VALUE`` for an item of a list
+of type set, ``i:INDEX`` for an item of any other list, and ``.`` for the node itself. A leaf is owned as a whole. An
+apply changes nothing when it sets exactly the fields that its owner has, each to the value that the object has.
+Defaults of the server have no owner and are not compared.
 
-No schema is needed: the tree says what is a map by keys and what is one value. Where it does not say enough, the answer
-is "it would", since an apply that was not needed does no harm.
+No schema is needed: the tree tells a list of type map from a single value. Where the tree does not decide, the result
+is a difference, since an apply that was not needed does no harm.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["first_difference"]
 
 Fields: TypeAlias = Mapping[str, Any]
 
-# Nobody ever owns these; kube-apiserver strips them from every field set.
+# kube-apiserver strips these from every field set.
 _IDENTITY = frozenset(
     {
         *("clusterName", "creationTimestamp", "generation", "managedFields", "name", "namespace"),
         *("resourceVersion", "selfLink", "uid"),
     }
 )
-_PRECONDITIONS = ("resourceVersion", "uid")  # an apply that names another one is refused
+_PRECONDITIONS = ("resourceVersion", "uid")  # the server refuses an apply with other values
 
 
 def first_difference(
@@ -43,14 +43,14 @@ def first_difference(
     field_owner: str,
     has_status: bool,
 ) -> str | None:
-    """Return the path of a field for which applying ``desired`` may matter; None when it surely changes nothing.
+    """Return the path of the first field that applying ``desired`` may change; None when nothing would change.
 
     Args:
-        kind: the kind of both.
-        desired: what would be applied.
-        live: what there is, with its managed fields.
-        field_owner: who would apply it.
-        has_status: the status is a sub-resource, so that an apply of the object leaves it alone.
+        kind: the kind of both documents.
+        desired: the document to apply.
+        live: the existing object, with its managed fields.
+        field_owner: the owner that would apply it.
+        has_status: the status is a sub-resource, which an apply of the object does not change.
     """
     metadata = desired.get("metadata") or {}
     there = live.get("metadata") or {}
@@ -73,7 +73,7 @@ def _is_own_entry(entry: Mapping[str, Any], field_owner: str) -> bool:
 
 
 def _applied_fields(desired: Mapping[str, Any], *, has_status: bool) -> dict[str, Any]:
-    """Return what an apply has an opinion on."""
+    """Return the part of a document that an apply would own."""
     unowned = {"apiVersion", "kind", "metadata"} | ({"status"} if has_status else set())
     stated = {name: value for name, value in desired.items() if name not in unowned}
     metadata = {name: value for name, value in (desired.get("metadata") or {}).items() if name not in _IDENTITY}
@@ -81,7 +81,7 @@ def _applied_fields(desired: Mapping[str, Any], *, has_status: bool) -> dict[str
 
 
 class _FieldComparison:
-    """Goes down what is wanted, what is there and what is owned at once; returns the path where they part."""
+    """Compares the desired document, the live object and the owned fields; returns the path of the first difference."""
 
     def __init__(self, kind: GroupVersionKind) -> None:
         self._kind = kind
@@ -92,11 +92,11 @@ class _FieldComparison:
         """Compare two maps."""
         for element in mine:
             if element != "." and not (element.startswith("f:") and element[2:] in wanted):
-                return _path_text((*path, element[2:]))  # given up
+                return _path_text((*path, element[2:]))  # no longer applied
         for name, value in wanted.items():
             element, below = f"f:{name}", (*path, name)
             if element not in mine:
-                return _path_text(below)  # not ours yet
+                return _path_text(below)  # not owned yet
             if found := self._value(value, live.get(name), mine[element], _below(others, element), below):
                 return found
         return None
@@ -111,21 +111,21 @@ class _FieldComparison:
         return None if self._is_same_whole(wanted, live, others, path) else _path_text(path)
 
     def _is_same_whole(self, wanted: Any, live: Any, others: list[Fields], path: Path) -> bool:
-        """Compare what is owned as a whole."""
+        """Compare a value that is owned as a whole."""
         if is_empty_value(wanted) and live is None:
-            return True  # had somebody else taken it away, it would not be ours
+            return True  # if another owner had removed it, this owner would have lost it
         is_split = any(element != "." for fields in others for element in fields)
         if wanted in ({}, []):
             return live == wanted or (is_split and type(live) is type(wanted))
         if is_split:
-            return False  # it was empty when it was applied last: now its parts are wanted
+            return False  # it was applied empty before; now it has members
         if json_equal(wanted, live):
             return True
-        # The server has one value in two ways of writing; that is a conflict with whoever else owns it.
+        # Two spellings of one value are equal for this owner, but a conflict with another owner.
         return not others and semantically_equal(self._kind, wanted, live, path)
 
     def _items(self, wanted: list[Any], live: list[Any], mine: Fields, others: list[Fields], path: Path) -> str | None:
-        """Compare two lists whose items are owned one by one: the same items, in the same order."""
+        """Compare two lists whose items are owned separately: equal with the same items in the same order."""
         elements = [element for element in mine if element != "."]
         last = -1
         for item in wanted:
@@ -155,7 +155,7 @@ def _path_text(path: Path) -> str:
 
 
 def _path_element_of(item: Any, elements: list[str], mine: Fields) -> str | None:
-    """Return the element that an item of an apply has; None when it is not there, or not for sure."""
+    """Return the element of an applied item; None when there is none, or several fit."""
     fitting = [element for element in elements if _matches_element(item, element, mine[element])]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -165,8 +165,8 @@ def _matches_element(item: Any, element: str, below: Fields) -> bool:
     if element.startswith("v:"):
         return json_equal(item, value)
     if not element.startswith("k:") or not isinstance(item, Mapping):
-        return False  # an index says nothing that outlives a change of the list
-    # A key that the item leaves out, such as a port's protocol, is a default: then it is not owned either.
+        return False  # an index does not identify an item after the list changed
+    # A key that the item omits, such as a port's protocol, is defaulted by the server: then it is not owned either.
     return all(
         json_equal(item[name], each) if name in item else f"f:{name}" not in below for name, each in value.items()
     )

@@ -1,7 +1,8 @@
-"""What was applied, and what came of it: to recognise that the same again changes nothing.
+"""Memo of applies and their results, which recognises an apply that would change nothing.
 
-The managed fields do not tell everything: not what the server makes of a value, nor whether an empty structure was
-filled in by it. But an apply that was made and an object that is as its answer was say the same for certain.
+The managed fields do not decide every case: not how the server normalises a value, nor whether the server filled in an
+empty structure. An earlier apply does: if the same document was applied and the object is as its answer was, applying
+the document again changes nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from pyctrl.api import GroupVersionKind, Key
 
 __all__ = ["ApplyKey", "ApplyMemo"]
 
-CAPACITY = 10_000  # about 3 MB; the ones used longest ago are forgotten, and cost one request to learn again
+CAPACITY = 10_000  # about 3 MB; the least recently used are dropped, and cost one more apply
 
 
 class ApplyKey(NamedTuple):
-    """Which apply: of what, by whom."""
+    """Object and owner of an apply."""
 
     kind: GroupVersionKind
     key: Key
@@ -38,21 +39,21 @@ Document: TypeAlias = Mapping[str, Any]
 
 
 class ApplyMemo:
-    """Remembers the last apply of each object and how the object was afterwards. Shared by derived clients."""
+    """Remembers the last apply of each object and the object after it. Shared by derived clients."""
 
     def __init__(self) -> None:
         self._applies: OrderedDict[ApplyKey, _RememberedApply] = OrderedDict()
 
     def remember(self, key: ApplyKey, desired: Document, answer: Document, *, has_status: bool) -> None:
-        """Note what was applied, and the object as the server answered it."""
+        """Record what was applied, and the object as the server answered."""
         version = (answer.get("metadata") or {}).get("resourceVersion") or ""
         self._applies[key] = _RememberedApply(_digest(desired), version, _content(answer, has_status=has_status))
         self._applies.move_to_end(key)
         if len(self._applies) > CAPACITY:
             self._applies.popitem(last=False)
 
-    def is_settled(self, key: ApplyKey, desired: Document, live: Document, *, has_status: bool) -> bool:
-        """Say whether this was applied last, and the object is as it was then, its status apart."""
+    def is_applied(self, key: ApplyKey, desired: Document, live: Document, *, has_status: bool) -> bool:
+        """Return whether this was applied last, and the object has not changed since, except in its status."""
         last = self._applies.get(key)
         if last is None or last.desired != _digest(desired):
             return False
@@ -60,7 +61,7 @@ class ApplyMemo:
         metadata = live.get("metadata") or {}
         if last.version and metadata.get("resourceVersion") == last.version:
             return True
-        # Without managed fields nobody knows whether a value went away and came back, with another owner.
+        # Without managed fields, a value that was removed and set again by another owner would look unchanged.
         return bool(metadata.get("managedFields")) and last.content == _content(live, has_status=has_status)
 
 

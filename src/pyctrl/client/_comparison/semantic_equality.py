@@ -1,4 +1,4 @@
-"""When two values of a field mean the same to an API server, though they are written differently."""
+"""Semantic equality: values that mean the same to an API server although they are written differently."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pyctrl.kinds import BUILTIN_KINDS
 
 __all__ = ["Path", "is_empty_value", "json_equal", "semantically_equal", "without_empty"]
 
-#: The names of the fields on the way to a value; list items have none.
+#: The names of the fields that lead to a value; list items add none.
 Path: TypeAlias = tuple[str, ...]
 
-# Where the built-in kinds have quantities: the last names of the path, "*" for the key of a map. Servers write them in
-# their canonical form (1000m as 1). Quantities of custom resources stay as they were written.
+# Quantities of the built-in kinds: the last names of the path, "*" for the key of a map. Servers write them in their
+# canonical form (1000m as 1). Quantities of custom resources are not changed.
 _QUANTITIES = {
     *((parent, name, "*") for parent in ("resources", "hard") for name in ("limits", "requests")),
     *(("spec", name, "*") for name in ("capacity", "hard", "overhead")),
@@ -25,14 +25,14 @@ _QUANTITIES = {
     ("target", "averageValue"),
     ("target", "value"),
 }
-# What the built-in kinds fill in inside of values that are owned as a whole, where no field set tells it.
+# Defaults of the built-in kinds inside values that are owned as a whole, which field sets do not show.
 _DEFAULTS: dict[Path, Any] = {
     ("fieldRef", "apiVersion"): "v1",
     ("resourceFieldRef", "divisor"): "0",
     ("serviceAccountToken", "expirationSeconds"): 3600,
     ("ports", "protocol"): "TCP",
 }
-# Maps, as opposed to structures, whose being there says something even when they are empty.
+# Maps. Structures are different: an empty structure is significant.
 _MAPS = frozenset(
     {
         *("labels", "annotations", "matchLabels", "nodeSelector"),
@@ -42,17 +42,17 @@ _MAPS = frozenset(
 
 
 def semantically_equal(kind: GroupVersionKind, wanted: Any, found: Any, path: Path) -> bool:
-    """Say whether a wanted value is what the server has made of it, for a value that is owned as a whole.
+    """Return whether the server's value is equal to a desired one, for a value that is owned as a whole.
 
-    Nulls are as good as absent; of built-in kinds quantities are equal by their number, and what the server fills in
-    inside of the value may be more than was wanted.
+    Null equals absent. In built-in kinds quantities are compared by their number, and defaults that the server filled
+    in inside the value are ignored.
     """
     is_builtin = kind in BUILTIN_KINDS
     return _equal_values(wanted, found, path, is_builtin=is_builtin)
 
 
 def json_equal(left: Any, right: Any) -> bool:
-    """Compare as JSON does, with numbers as they are written: true is not 1, and 1 is not 1.0."""
+    """Return whether two JSON values are equal, by type as well: true is not 1, and 1 is not 1.0."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(json_equal(value, right[name]) for name, value in left.items())
     if isinstance(left, list) and isinstance(right, list):
@@ -61,7 +61,7 @@ def json_equal(left: Any, right: Any) -> bool:
 
 
 def is_empty_value(value: Any) -> bool:
-    """Say whether a value is what Go's encoders leave out: null, "", 0, false, an empty list or map."""
+    """Return whether Go's ``omitempty`` omits a value: null, "", 0, false, an empty list or map."""
     return not value
 
 
@@ -97,14 +97,14 @@ def _equal_quantities(left: Any, right: Any) -> bool:
 
 
 def without_empty(kind: GroupVersionKind, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with one way to write each value: for comparing an object before and after a change.
+    """Return a document in normal form, to compare an object before and after a change.
 
-    Nulls are left out; of metadata and of built-in kinds empty lists and maps too, and quantities of built-in kinds are
-    in their canonical form. An empty structure stays: ``emptyDir: {}`` is not nothing.
+    Nulls are removed. In metadata and in built-in kinds empty lists and maps are removed too. Quantities of built-in
+    kinds are in canonical form. Empty structures stay: ``emptyDir: {}`` is significant.
     """
     is_builtin = kind in BUILTIN_KINDS
-    settled = {name: _normalised(each, (name,), is_builtin or name == "metadata") for name, each in document.items()}
-    return {name: each for name, each in settled.items() if each is not None}
+    members = {name: _normalised(each, (name,), is_builtin or name == "metadata") for name, each in document.items()}
+    return {name: each for name, each in members.items() if each is not None}
 
 
 def _normalised(value: Any, path: Path, is_builtin: bool) -> Any:

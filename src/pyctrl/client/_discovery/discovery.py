@@ -1,4 +1,4 @@
-"""What the cluster serves: kinds to resources and back, kept in memory and refreshed when a kind is unknown."""
+"""Discovery: resources by kind and by name, cached in memory and refreshed when one is unknown."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ __all__ = ["Discovery"]
 
 log = logging.getLogger("pyctrl.client")
 
-REFRESH_INTERVAL = 1.0  # seconds between refreshes: many askers for kinds that do not exist cost one request a second
-MAX_SUGGESTIONS = 5  # kinds named in an error: what fits into a sentence
+REFRESH_INTERVAL = 1.0  # seconds between refreshes, however many unknown kinds are requested
+MAX_SUGGESTIONS = 5  # kinds in an error message
 
 
 class Discovery:
-    """Answers where a kind is served.
+    """Cache of the resources that the cluster serves.
 
-    Nothing is asked before the first question. A kind that is not known makes one refresh, shared by everybody who
-    asks meanwhile; refreshes begin at least a second apart, and an asker waits for its turn rather than be told of a
-    state from before its question. So a definition that was installed before the question is always found.
+    Nothing is requested before the first lookup. A lookup of an unknown kind refreshes the cache; lookups made in the
+    meantime share that refresh. Refreshes start at least a second apart. A lookup waits for a refresh that starts after
+    it, so a definition that was installed before the lookup is always found.
 
-    One request to ``/api`` and one to ``/apis`` are enough on servers since 1.27, which answer 304 while nothing has
-    changed; older ones are asked group by group.
-    A group whose extension server does not answer keeps the resources that were last known of it.
+    Servers since 1.27 need one request to ``/api`` and one to ``/apis``, which they answer with 304 while nothing has
+    changed. Older servers need one for each group version. A group whose extension server does not answer keeps its
+    last known resources.
 
     Args:
-        exchange: how to ask.
-        server: how errors name the cluster.
+        rest: sends the requests.
+        server: the server's URL, for error messages.
     """
 
-    def __init__(self, exchange: RESTClient, *, server: str = "") -> None:
-        self._exchange = exchange
+    def __init__(self, rest: RESTClient, *, server: str = "") -> None:
+        self._rest = rest
         self._server = server
-        self._roots: dict[str, tuple[str, Groups]] = {}  # what was read last, by path, and its tag
+        self._roots: dict[str, tuple[str, Groups]] = {}  # by path: ETag and groups of the last answer
         self._known: dict[tuple[str, str], GroupVersion] = {}
         self._kinds: dict[GroupVersionKind, ResourceMapping] = {}
         self._resources: dict[GroupVersionResource, ResourceMapping] = {}
         self._refreshing = asyncio.Lock()
-        self._begun = 0
-        self._outcome: tuple[int, Exception | None] = (0, None)  # of which refresh, and its error
+        self._started = 0
+        self._outcome: tuple[int, Exception | None] = (0, None)  # number of the last refresh, and its error
         self._refreshed_at: float | None = None
 
     async def mapping(self, gvk: GroupVersionKind) -> ResourceMapping:
-        """Return where a kind is served.
+        """Return the resource of a kind.
 
         Raises:
-            UnknownKind: the cluster does not serve it.
-            ApiError, TransportError: the cluster could not be asked.
+            UnknownKind: the cluster does not serve the kind.
+            ApiError, TransportError: discovery failed.
         """
         found = self._kinds.get(gvk)
         if found is None:
@@ -79,7 +79,7 @@ class Discovery:
         return found
 
     async def mapping_for_resource(self, group: str, version: str, plural: str) -> ResourceMapping:
-        """Return which kind a resource is of. Raises as `mapping` does."""
+        """Return the mapping of a resource to its kind. Raises as `mapping` does."""
         gvr = GroupVersionResource(group, version, plural)
         if gvr not in self._resources:
             await self._refresh(lambda: gvr in self._resources)
@@ -89,18 +89,18 @@ class Discovery:
         return found
 
     async def named(self, name: str) -> tuple[ResourceMapping, ...]:
-        """Return what people call ``name`` on a command line, best first: more than one if several groups have it.
+        """Return the resources that ``name`` means on a command line, best match first.
 
-        A plural, singular, kind or short name in any case, with ``.GROUP`` or ``.VERSION.GROUP`` behind it or not.
-        As kubectl does, take the first.
+        ``name`` is a plural, singular, kind or short name in any case, optionally followed by ``.GROUP`` or
+        ``.VERSION.GROUP``. There are several results if several groups have the name; kubectl takes the first.
 
         Raises:
-            UnknownKind: nothing has this name; the message names those that are spelled alike.
-            ApiError, TransportError: the cluster could not be asked.
+            UnknownKind: no resource has this name; the message suggests similar names.
+            ApiError, TransportError: discovery failed.
         """
-        if not self._known or not self._meant(name):
-            await self._refresh(lambda: bool(self._known and self._meant(name)))
-        found = self._meant(name)
+        if not self._known or not self._find_by_name(name):
+            await self._refresh(lambda: bool(self._known and self._find_by_name(name)))
+        found = self._find_by_name(name)
         if not found:
             stale = [group.group for group in self._known.values() if group.is_stale]
             down = [f"{group}, by a server that does not answer now" for group in stale]
@@ -108,34 +108,34 @@ class Discovery:
             raise UnknownKind(repr(name), server=self._server, served=[*near, *down])
         return found
 
-    def _meant(self, name: str) -> tuple[ResourceMapping, ...]:
+    def _find_by_name(self, name: str) -> tuple[ResourceMapping, ...]:
         return resources_for(name, tuple(self._resources.values()))
 
     async def mappings(self, *, refresh: bool = False) -> tuple[ResourceMapping, ...]:
-        """Return everything that is served, each group's preferred version first; asked anew with ``refresh``."""
+        """Return all resources, each group's preferred version first; with ``refresh`` they are requested again."""
         if refresh or not self._known:
             await self._refresh(lambda: False)
         return tuple(self._resources.values())
 
     async def refresh(self) -> None:
-        """Ask the cluster now, or share the refresh that begins next."""
+        """Refresh the cache now, or share the refresh that starts next."""
         await self._refresh(lambda: False)
 
     def learn(self, mapping: ResourceMapping) -> None:
-        """Take a kind as served that one knows from its definition, which saves a refresh."""
+        """Add a resource that is known from its definition, which saves a refresh."""
         self._kinds[mapping.gvk] = mapping
         self._resources[mapping.gvr] = mapping
 
     def forget(self, gvk: GroupVersionKind) -> None:
-        """Drop a kind that the server no longer serves, so that the next question asks for it."""
+        """Remove a kind that the server no longer serves, so that the next lookup refreshes the cache."""
         mapping = self._kinds.pop(gvk, None)
         if mapping is not None:
             self._resources.pop(mapping.gvr, None)
 
     async def explain(self, asked: GroupVersionKind) -> UnknownKind:
-        """Make the error for a kind that turned out not to be served; asks what is, unless that is known."""
+        """Return the error for a kind that is not served; refreshes an empty cache for its suggestions."""
         if not self._known:
-            with contextlib.suppress(PyctrlError):  # the answer is worth having without the hint
+            with contextlib.suppress(PyctrlError):  # the error is useful without suggestions
                 await self.refresh()
         return self._unknown(asked)
 
@@ -143,26 +143,26 @@ class Discovery:
         return UnknownKind(asked, server=self._server, served=_suggestions(asked, self._known.values(), self._kinds))
 
     async def _refresh(self, is_answered: Callable[[], bool]) -> None:
-        asked = self._begun
+        started = self._started
         async with self._refreshing:
             if is_answered():
                 return
             number, error = self._outcome
-            if number > asked:  # a refresh has begun after the question and is over
+            if number > started:  # a refresh started after this lookup and has ended
                 if error is not None:
                     raise error
                 return
-            await self._wait_for_turn()
-            await asyncio.sleep(0)  # who asks in this turn of the loop shares it, and is not told a second later
-            self._begun += 1
+            await self._wait_for_interval()
+            await asyncio.sleep(0)  # lookups of this turn of the loop share the refresh
+            self._started += 1
             try:
-                self._take(await self._fetch())
+                self._replace(await self._fetch())
             except Exception as failed:
-                self._outcome = (self._begun, failed)
+                self._outcome = (self._started, failed)
                 raise
-            self._outcome = (self._begun, None)
+            self._outcome = (self._started, None)
 
-    async def _wait_for_turn(self) -> None:
+    async def _wait_for_interval(self) -> None:
         if self._refreshed_at is not None:
             elapsed = asyncio.get_running_loop().time() - self._refreshed_at
             await asyncio.sleep(max(0.0, REFRESH_INTERVAL - elapsed))
@@ -170,13 +170,13 @@ class Discovery:
 
     async def _fetch(self) -> Groups:
         groups = [group for root in ("/api", "/apis") for group in await self._read(root)]
-        return [await self._completed(group) for group in groups]
+        return [await self._with_resources(group) for group in groups]
 
     async def _read(self, root: str) -> Groups:
-        """Read a document, unless the server says that it is as it was: then asking again costs next to nothing."""
+        """Read a discovery document; with 304 the last one is used."""
         tag, groups = self._roots.get(root, ("", []))
         headers = {"Accept": AGGREGATED, "If-None-Match": tag} if tag else {"Accept": AGGREGATED}
-        response = await self._exchange.send(HttpRequest(method="GET", path=root, headers=headers))
+        response = await self._rest.send(HttpRequest(method="GET", path=root, headers=headers))
         if response.status == NOT_MODIFIED:
             return groups
         try:
@@ -186,25 +186,25 @@ class Discovery:
         self._roots[root] = (response.headers.get("ETag", ""), groups)
         return groups
 
-    async def _completed(self, group: GroupVersion) -> GroupVersion:
-        """Fill in the resources of a group version that came without them; the last known ones when it is down."""
+    async def _with_resources(self, group: GroupVersion) -> GroupVersion:
+        """Return a group version with its resources; the last known ones when its server does not answer."""
         last = self._known.get((group.group, group.version))
         if group.resources is None:
             path = GroupVersionResource(group.group, group.version, "").path
             try:
-                body = (await self._exchange.send(HttpRequest(method="GET", path=path))).body
+                body = (await self._rest.send(HttpRequest(method="GET", path=path))).body
                 return msgspec.structs.replace(group, resources=read_resources(group, body))
             except (ApiError, TransportError, *UNREADABLE) as error:
                 if isinstance(error, (NotFound, Unauthorized, Forbidden)):
                     return msgspec.structs.replace(group, resources=())
-                log.warning("a group version cannot be discovered", extra={"path": path, "error": str(error)})
+                log.warning("Group version discovery failed", extra={"path": path, "error": str(error)})
                 group = msgspec.structs.replace(group, resources=(), is_stale=True)
         if group.is_stale and not group.resources and last is not None:
             return msgspec.structs.replace(group, resources=last.resources)
         return group
 
-    def _take(self, groups: Groups) -> None:
-        # no await in here: kinds, resources and groups are replaced together
+    def _replace(self, groups: Groups) -> None:
+        # no await: kinds, resources and groups are replaced together
         self._known = {(group.group, group.version): group for group in groups}
         self._kinds, self._resources = {}, {}
         for group in groups:
@@ -218,7 +218,7 @@ def _suggestions(
     groups: Iterable[GroupVersion],
     kinds: Iterable[GroupVersionKind],
 ) -> list[str]:
-    """Name the same kind in other groups and versions first, then what else the group serves."""
+    """Return the same kind in other groups and versions, then other kinds of the group."""
     stale = [group for group in groups if group.is_stale and group.group == asked.group]
     down = [f"{group.group}/{group.version} by a server that does not answer now" for group in stale]
     name = asked[2].lower()

@@ -1,4 +1,4 @@
-"""The documents of discovery, aggregated and legacy, and what is read from them."""
+"""Discovery documents, aggregated and legacy, decoded into resource mappings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGGREGATED = f"{_AGGREGATED_PARAMETERS.format('v2')},{_AGGREGATED_PARAMETERS.for
 
 
 class _Wire(msgspec.Struct, rename="camel", kw_only=True):
-    """A part of a document; fields that are not named here are skipped while scanning."""
+    """A part of a document; other fields are skipped."""
 
 
 class _ResponseKind(_Wire):
@@ -65,7 +65,7 @@ class _LegacyGroup(_Wire):
 
 
 class _Root(_Wire):
-    """``/api`` and ``/apis``: one of three documents, told apart by ``kind``."""
+    """``/api`` and ``/apis``: one of three documents, distinguished by ``kind``."""
 
     kind: str = ""
     items: list[_Group] | None = None  # APIGroupDiscoveryList
@@ -88,7 +88,7 @@ class _LegacyResources(_Wire):
 
 
 class GroupVersion(msgspec.Struct, frozen=True):
-    """One group version: its resources, or None when they have to be asked for one by one.
+    """A group version and its resources; None when they need a request of their own.
 
     A stale one is served by an extension server that does not answer now; its resources are the last known.
     """
@@ -103,10 +103,10 @@ Groups = list[GroupVersion]
 
 
 def read_groups(body: bytes) -> Groups:
-    """Read ``/api`` or ``/apis``, whichever of the documents the server chose to send; in its order of preference.
+    """Return the groups in any of the documents of ``/api`` and ``/apis``, in the server's order of preference.
 
     Raises:
-        msgspec.DecodeError: when it is none of them.
+        msgspec.DecodeError: the body is none of these documents.
     """
     root = msgspec.json.decode(body, type=_Root)
     if root.kind == "APIGroupDiscoveryList":
@@ -125,7 +125,7 @@ def read_groups(body: bytes) -> Groups:
 
 
 def read_resources(group_version: GroupVersion, body: bytes) -> tuple[ResourceMapping, ...]:
-    """Read the legacy list of one group version. Raises msgspec.DecodeError when it is something else."""
+    """Return the resources in the legacy list of one group version. Raises msgspec.DecodeError for anything else."""
     found = msgspec.json.decode(body, type=_LegacyResources).resources or []
     below: dict[str, set[str]] = {}
     for resource in found:
@@ -151,7 +151,7 @@ def read_resources(group_version: GroupVersion, body: bytes) -> tuple[ResourceMa
 def _aggregated(group: str, version: _Version) -> Iterator[ResourceMapping]:
     for resource in version.resources or ():
         if resource.response_kind is None or not resource.response_kind.kind:
-            continue  # only sub-resources are served below this name
+            continue  # this name has sub-resources only
         yield ResourceMapping(
             gvk=GroupVersionKind(group, version.version, resource.response_kind.kind),
             plural=resource.resource,

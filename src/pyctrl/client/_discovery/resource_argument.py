@@ -1,4 +1,4 @@
-"""What people call a resource on a command line, and what they may have meant by a name that nothing has."""
+"""Resource arguments of a command line, as kubectl resolves them, and suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from pyctrl.client._discovery.resource_mapping import ResourceMapping
 
 __all__ = ["resources_for", "similar_resources"]
 
-MAX_SIMILAR = 5  # names in an error: what fits into a sentence
+MAX_SIMILAR = 5  # names in an error message
 
 
 class _ResourceArgument(NamedTuple):
-    """One way to read ``NAME[.VERSION][.GROUP]``; None is any."""
+    """One reading of ``NAME[.VERSION][.GROUP]``; None matches any."""
 
     name: str
     version: str | None = None
     group: str | None = None
 
-    def fits(self, mapping: ResourceMapping) -> bool:
-        """Whether group and version are those of a resource, as far as they are given."""
+    def matches(self, mapping: ResourceMapping) -> bool:
+        """Return whether group and version match a resource."""
         return self.group in (None, mapping.gvk.group) and self.version in (None, mapping.gvk.version)
 
 
 def resources_for(text: str, served: Sequence[ResourceMapping]) -> tuple[ResourceMapping, ...]:
-    """Return what a name means to kubectl, best first; nothing if it means nothing.
+    """Return the resources that kubectl finds for a name, best match first; empty if there is none.
 
-    It is a plural, singular, kind or short name in any case, and may have a group, or a version and a group, behind
-    it: ``deploy``, ``Deployments.apps``, ``deployments.v1.apps``, ``pods.v1.``. Real names win over short ones; of
-    several versions of a resource the server's preferred one is meant; the server's order decides between groups.
+    The name is a plural, singular, kind or short name in any case, optionally followed by a group, or a version and a
+    group: ``deploy``, ``Deployments.apps``, ``deployments.v1.apps``, ``pods.v1.``. Full names take precedence over
+    short names. Of several versions the server's preferred one is chosen. Groups are in the server's order.
     """
     for reading in _parse_argument(text.lower()):
-        fitting = [mapping for mapping in served if reading.fits(mapping)]
+        fitting = [mapping for mapping in served if reading.matches(mapping)]
         by_name = [mapping for mapping in fitting if reading.name in _names(mapping)]
         found = by_name or [mapping for mapping in fitting if reading.name in map(str.lower, mapping.short_names)]
         if found:
@@ -41,8 +41,8 @@ def resources_for(text: str, served: Sequence[ResourceMapping]) -> tuple[Resourc
 
 
 def similar_resources(text: str, served: Sequence[ResourceMapping]) -> list[str]:
-    """Name what is spelled alike, else what the group has that the name speaks of, else the groups there are."""
-    import difflib  # here: names that nothing has are rare
+    """Return suggestions: similar names and resources of the named group, or else the groups of the cluster."""
+    import difflib  # here: unknown names are rare
 
     name, _, group = text.lower().partition(".")
     spelled: dict[str, ResourceMapping] = {}

@@ -1,4 +1,4 @@
-"""Resource mapping: the resource under which the server offers a kind."""
+"""Resource mapping: a kind and the resource that serves it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ResourceMapping"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceMapping:
-    """How the server offers a kind: its plural, its scope, what can be done with it."""
+    """The resource of a kind: plural, scope, verbs and sub-resources (meta.RESTMapping of client-go)."""
 
     gvk: GroupVersionKind
     plural: str
@@ -24,5 +24,5 @@ class ResourceMapping:
 
     @property
     def gvr(self) -> GroupVersionResource:
-        """The resource, with group and version."""
+        """Group, version and plural of the resource."""
         return GroupVersionResource(self.gvk.group, self.gvk.version, self.plural)

@@ -1,7 +1,7 @@
-"""Changes of a status that a write of the object does not carry: reported while a program is tested or developed.
+"""Reports of status changes that the server drops from an update or patch of the object.
 
-A server drops them without a word where the status is a sub-resource. `pyctrl run` does not look: it costs some
-microseconds for each update, and the user of a program cannot change its code.
+Where the status is a sub-resource the server drops them silently. Tests and ``pyctrl dev`` report them. ``pyctrl run``
+does not: the comparison costs some microseconds for each update, and the user of a program cannot change its code.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _reports: list[Callable[[str], object]] = []
 
 @contextmanager
 def reporting_dropped_status(report: Callable[[str], object]) -> Iterator[None]:
-    """Call a function, in this block, for each update and patch of an object whose change of the status is dropped.
+    """Call ``report`` in this block for each update or patch of an object whose status change is dropped.
 
-    The text names the object, the field, and what to call instead. It is for all clients of the process; the pytest
-    plugin warns so, and ``pyctrl dev`` logs.
+    The text names the object, the field, and the call to use instead. The block covers all clients of the process.
+    pyctrl's pytest plugin warns with it, and ``pyctrl dev`` logs it.
     """
     _reports.append(report)
     try:
@@ -35,7 +35,7 @@ def reporting_dropped_status(report: Callable[[str], object]) -> Iterator[None]:
 
 
 def report_dropped_status(gvk: GroupVersionKind, key: Key, verb: str, body: bytes | None, answer: bytes) -> None:
-    """Report when a body has a status that the answer has not; a kind whose status is a sub-resource is meant."""
+    """Report a status in the body that the answer does not have, for a kind whose status is a sub-resource."""
     if not _reports:
         return
     sent, kept = _status(body), _status(answer)
@@ -59,7 +59,7 @@ def _status(document: bytes | None) -> Any:
 
 
 def _first_difference(sent: Any, kept: Any) -> str | None:
-    """Return the place of the first value that was sent and not kept; what was left out counts as kept."""
+    """Return the path of the first value that was sent and not kept; fields that were not sent count as kept."""
     if isinstance(sent, Mapping):
         there = kept if isinstance(kept, Mapping) else {}
         for name, value in sent.items():

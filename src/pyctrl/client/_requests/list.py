@@ -1,4 +1,4 @@
-"""Lists: objects with the version they were read at, and how to go on."""
+"""Lists of objects with their resource version and continue token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T_co = TypeVar("T_co", covariant=True)
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
 
-class ObjectList(Sequence[T_co], Generic[T_co]):  # noqa: PLW1641 - it compares by its objects, which can be changed
+class ObjectList(Sequence[T_co], Generic[T_co]):  # noqa: PLW1641 - compared by its objects, which are mutable
     """A page of objects, or all of them: a sequence with the list's metadata."""
 
     __slots__ = ("_metadata", "items")
@@ -28,19 +28,19 @@ class ObjectList(Sequence[T_co], Generic[T_co]):  # noqa: PLW1641 - it compares 
 
     @property
     def metadata(self) -> ListMeta:
-        """The list's own; that of a list from a cache says nothing."""
+        """The metadata of the list; empty for a list from a cache."""
         if self._metadata is None:
             self._metadata = ListMeta()
         return self._metadata
 
     @property
     def resource_version(self) -> str:
-        """The version that the list was read at; a watch goes on from it."""
+        """The version of the list, from which a watch continues."""
         return self.metadata.resource_version
 
     @property
     def continue_token(self) -> str:
-        """What to pass as ``continue_token`` for the next page; "" on the last one."""
+        """The ``continue_token`` of the next page; "" on the last one."""
         return self.metadata.continue_
 
     @overload
@@ -57,7 +57,7 @@ class ObjectList(Sequence[T_co], Generic[T_co]):  # noqa: PLW1641 - it compares 
         return len(self.items)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the objects, with those of any other sequence: ``await client.list(Pod) == []``. There is no hash."""
+        """Compare the objects with those of any sequence: ``await client.list(Pod) == []``. Lists are not hashable."""
         if isinstance(other, Sequence) and not isinstance(other, str | bytes):
             return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
         return NotImplemented
@@ -72,7 +72,7 @@ class _Envelope(msgspec.Struct):
 
 
 class EncodedList:
-    """A list whose items stay bytes until one is wanted.
+    """A list whose items are bytes until they are decoded.
 
     Raises:
         DecodeError: the bytes are not a list.
@@ -89,7 +89,7 @@ class EncodedList:
         self.metadata = ListMeta.from_wire(bytes(envelope.metadata))
 
     def objects(self, kind: Kind[O]) -> Iterator[O]:
-        """Decode the objects one by one, as they are taken."""
+        """Iterate over the objects, decoding one at a time."""
         return (decode(kind, bytes(item)) for item in self._items)
 
     def decoded(self, kind: Kind[O]) -> ObjectList[O]:

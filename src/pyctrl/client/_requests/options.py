@@ -1,4 +1,4 @@
-"""What requests can be told, and how it stands in the query."""
+"""Options of requests, and their query parameters."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ __all__ = [
     "Labels",
     "Preconditions",
     "Propagation",
+    "Query",
     "VersionMatch",
     "delete_options",
     "selection",
 ]
 
-#: Which objects by label: a selector, its text, or labels that must be equal. None selects everything.
+#: A selection by labels: a selector, its text, or labels that must be equal. None selects everything.
 Labels: TypeAlias = LabelSelector | str | Mapping[str, str] | None
-#: Which objects by field, in the same forms.
+#: A selection by fields, in the same forms.
 Fields: TypeAlias = FieldSelector | str | Mapping[str, str] | None
-#: What the server does with fields that the kind does not have; its own default is to warn.
+#: How the server treats fields that the kind does not have; its own default is to warn.
 FieldValidation: TypeAlias = Literal["Ignore", "Warn", "Strict"]
-#: What becomes of the objects that the deleted one owns.
+#: How the objects are deleted that the deleted one owns.
 Propagation: TypeAlias = Literal["Foreground", "Background", "Orphan"]
-#: How a list's resource version is meant.
+#: How a list's resource version is compared: the answer has exactly this version, or a later one as well.
 VersionMatch: TypeAlias = Literal["Exact", "NotOlderThan"]
 
 Query: TypeAlias = tuple[tuple[str, str], ...]
@@ -39,14 +40,14 @@ Query: TypeAlias = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientOptions:
-    """What holds for every request of a client, unless the request says otherwise.
+    """Defaults of the requests of a client; a request that names an option overrides them.
 
     Attributes:
-        namespace: the namespace of requests for namespaced kinds that name none; any other is refused. "" for none.
-        dry_run: writes are checked and answered by the server, but nothing is kept.
-        field_owner: who owns the fields that are written.
+        namespace: the namespace of requests for namespaced kinds; requests that name another are refused. "" for none.
+        dry_run: the server checks and answers writes, but keeps nothing.
+        field_owner: the owner of the fields that are written.
         field_validation: see `FieldValidation`; None leaves it to the server.
-        impersonate: the user that requests are made as.
+        impersonate: the user as which requests are made.
     """
 
     namespace: str = ""
@@ -58,19 +59,19 @@ class ClientOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preconditions:
-    """The object must still be this one, in this version, or nothing happens and `Conflict` is raised."""
+    """UID and resource version that the object must still have; otherwise the server refuses with `Conflict`."""
 
     uid: str | None = None
     resource_version: str | None = None
 
     def to_wire(self) -> dict[str, str]:
-        """Return what was given, as the server reads it."""
+        """Return the preconditions as the server reads them."""
         pairs = (("uid", self.uid), ("resourceVersion", self.resource_version))
         return {name: value for name, value in pairs if value is not None}
 
 
 def selection(labels: Labels, fields: Fields) -> Query:
-    """Return the query that selects; nothing for what selects everything. Raises SelectorError on bad text."""
+    """Return the query parameters of selectors; none when they select everything. Raises SelectorError on bad text."""
     pairs = (("labelSelector", _labels(labels)), ("fieldSelector", _fields(fields)))
     return tuple((name, text) for name, text in pairs if text)
 
@@ -98,7 +99,7 @@ def delete_options(
     preconditions: Preconditions | None,
     dry_run: bool,
 ) -> dict[str, Any]:
-    """Return the body of a delete; empty when there is nothing to say."""
+    """Return the body of a delete; empty when no option is set."""
     options = {
         "propagationPolicy": propagation,
         "gracePeriodSeconds": grace_period_seconds,

@@ -1,4 +1,4 @@
-"""Patches: what is sent to change a part of an object."""
+"""Patches: JSON patch, merge patch, strategic merge patch, and the difference to an earlier state."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["JsonPatch", "MergeFrom", "MergePatch", "Patch", "StrategicMergePatch
 
 
 class Patch(Protocol):
-    """A change that the server makes; implement it for a kind of patch that is not here."""
+    """A patch of an object; implement it for a patch type that this module lacks."""
 
     @property
     def content_type(self) -> str:
-        """The media type that says what kind of patch it is."""
+        """The media type of the patch."""
         ...
 
     def body(self, after: Object | None) -> bytes:
-        """Return what is sent; ``after`` is the object that `patch` was called with, None when called with a key."""
+        """Return the request body; ``after`` is the object that `patch` was called with, None after kind and key."""
         ...
 
 
 class _Document:
-    """A patch that is known when it is made."""
+    """A patch whose document is known when it is constructed."""
 
     content_type: str
 
@@ -34,7 +34,7 @@ class _Document:
         self._body = msgspec.json.encode(document)
 
     def body(self, after: Object | None) -> bytes:
-        """Return the document; the object does not matter."""
+        """Return the document."""
         return self._body
 
     def __repr__(self) -> str:
@@ -42,7 +42,7 @@ class _Document:
 
 
 class MergePatch(_Document):
-    """RFC 7396: members replace members, null removes, lists are replaced whole. For every kind."""
+    """JSON merge patch (RFC 7396): members replace members, null removes, lists are replaced whole. For every kind."""
 
     content_type = "application/merge-patch+json"
 
@@ -51,7 +51,7 @@ class MergePatch(_Document):
 
 
 class StrategicMergePatch(_Document):
-    """A merge patch that merges lists by their key, such as containers by name. For built-in kinds only."""
+    """Merge patch that merges lists by key, such as containers by name. For built-in kinds only."""
 
     content_type = "application/strategic-merge-patch+json"
 
@@ -60,7 +60,7 @@ class StrategicMergePatch(_Document):
 
 
 class JsonPatch(_Document):
-    """RFC 6902: a list of operations, all or none; ``test`` makes it conditional. For every kind."""
+    """JSON patch (RFC 6902): operations of which all or none apply; ``test`` makes it conditional. For every kind."""
 
     content_type = "application/json-patch+json"
 
@@ -69,7 +69,7 @@ class JsonPatch(_Document):
 
 
 class MergeFrom:
-    """A merge patch of the difference between an object as it was and as it is when the patch is sent."""
+    """Merge patch of the difference between an object's earlier state and its state when the patch is sent."""
 
     content_type: str = MergePatch.content_type
 
@@ -80,7 +80,7 @@ class MergeFrom:
             raise ValueError(f"{before.kind} {before.key} has no resource version to lock on: read it from the server")
 
     def body(self, after: Object | None) -> bytes:
-        """Return the difference to ``after``."""
+        """Return the difference from the earlier state to ``after``."""
         if after is None:
             raise TypeError("merge_from() needs the changed object: call patch(obj, merge_from(before))")
         patch = _difference(self._before, after.to_json())
@@ -93,7 +93,7 @@ _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _difference(before: bytes, after: bytes) -> dict[str, Any]:
-    """Return the merge patch between two objects. Members that are written alike are not looked into."""
+    """Return the merge patch between two objects. Members with equal bytes are not decoded."""
     old, new = _MEMBERS.decode(before), _MEMBERS.decode(after)
     for name in [name for name, raw in old.items() if new.get(name) == raw]:
         del old[name], new[name]
@@ -105,13 +105,13 @@ def _read(members: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
 
 
 def merge_from(before: Object, *, optimistic_lock: bool = False) -> MergeFrom:
-    """Remember an object, to send later only what was changed since.
+    """Return a patch that will contain the changes made to an object from now on.
 
         patch = merge_from(pod)
         pod.metadata.labels["seen"] = "yes"
         await client.patch(pod, patch)
 
-    With ``optimistic_lock`` the patch is refused with `Conflict` when somebody else has changed the object in the
-    meantime. Use it whenever a list is changed, since lists are replaced whole.
+    With ``optimistic_lock`` the server refuses the patch with `Conflict` when another client changed the object in
+    the meantime. Use it whenever a list is changed, since lists are replaced whole.
     """
     return MergeFrom(before, optimistic_lock=optimistic_lock)

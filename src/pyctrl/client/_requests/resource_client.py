@@ -1,4 +1,4 @@
-"""From a kind and a key to a request and its answer's bytes: what reads, writes and sub-resources have in common."""
+"""Resource client: requests of reads and writes by kind and key, and the paths of objects."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ __all__ = ["ResourceClient", "Verbs", "checked_key", "declared_mapping", "path_f
 
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
-NO_SUCH_PATH = "the server could not find the requested resource"  # of a group that is served; others have no Status
+NO_SUCH_PATH = "the server could not find the requested resource"  # in a served group; others answer without a Status
 
 
 class ResourceClient:
-    """Makes the requests of one client. Typed kinds know where they are served; only untyped ones need discovery.
+    """Sends the requests of one client. Typed kinds know their resource; only untyped ones need discovery.
 
     Args:
-        rest: sends them.
-        discovery: knows where untyped kinds are served.
-        observers: are notified of writes; the list is shared by derived clients and may change.
+        rest: sends requests.
+        discovery: knows the resources of untyped kinds.
+        observers: notified of writes; derived clients share the list, which may change.
         options: defaults of every request.
     """
 
@@ -58,11 +58,11 @@ class ResourceClient:
         self._known_headers: dict[tuple[str, str | None], Headers] = {}
 
     def with_options(self, options: ClientOptions) -> ResourceClient:
-        """Return the same with other options; connections, discovery and observers are shared."""
+        """Return a resource client with other options; connection, discovery and observers are shared."""
         return ResourceClient(self._rest, self._discovery, self._observers, options)
 
     async def mapping(self, kind: Kind[Any]) -> ResourceMapping:
-        """Return where a kind is served, by its class or by discovery."""
+        """Return the resource of a kind, from its class or from discovery."""
         return declared_mapping(kind) or await self._discovery.mapping(kind_of(kind))
 
     async def namespace_for(self, kind: Kind[Any], namespace: str | None) -> str | None:
@@ -77,7 +77,7 @@ class ResourceClient:
         return self._namespace(mapping, namespace or "") if mapping.namespaced else namespace
 
     async def read(self, kind: Kind[Any], key: Key, *, subresource: str = "", query: Query = ()) -> bytes:
-        """Return the bytes of one object. Raises TypeError and ValueError for what is no key."""
+        """Return the bytes of one object. Raises TypeError and ValueError for an invalid key."""
         key = checked_key(kind, key)
         mapping = await self.mapping(kind)
         path = path_for(mapping, self._namespace(mapping, key.namespace), key.name, subresource)
@@ -113,7 +113,7 @@ class ResourceClient:
             yield stream
 
     async def write(self, kind: Kind[Any], write: WriteRequest) -> bytes:
-        """Send a write, tell the observers, and return the answer's bytes. Raises as `read` does."""
+        """Send a write, notify the observers, and return the answer's bytes. Raises as `read` does."""
         if not write.in_collection:
             checked_key(kind, write.key)
         mapping = await self.mapping(kind)
@@ -146,14 +146,14 @@ class ResourceClient:
 
     def _write_request(self, mapping: ResourceMapping, key: Key, write: WriteRequest) -> HttpRequest:
         if mapping.namespaced and not key.namespace:
-            what = f"{mapping.gvk.kind} {key.name}".rstrip()
-            raise ValueError(f"{what} is namespaced: say in which namespace, or use in_namespace(client, ...)")
+            label = f"{mapping.gvk.kind} {key.name}".rstrip()
+            raise ValueError(f"{label} is namespaced: pass its namespace, or use in_namespace(client, ...)")
         path = path_for(mapping, key.namespace, "" if write.in_collection else key.name, write.subresource)
         headers = self._headers(JSON, write.content_type if write.body is not None else None)
         return HttpRequest(method=write.method, path=path, query=write.query, headers=headers, body=write.body)
 
     def _headers(self, accept: str, content_type: str | None = None) -> Headers:
-        """Return the headers of a request, which is one of a few."""
+        """Return the headers of a request; there are few combinations, which are kept."""
         known = self._known_headers.get((accept, content_type))
         if known is None:
             pairs = [("Accept", accept)]
@@ -165,18 +165,18 @@ class ResourceClient:
         return known
 
     def _namespace(self, mapping: ResourceMapping, namespace: str) -> str:
-        """Return the namespace to ask in; a client for one namespace fills it in, and refuses others."""
+        """Return the namespace of a request; a client for one namespace fills it in and refuses others."""
         own = self.options.namespace
         if not mapping.namespaced:
             return ""
         if own and namespace and namespace != own:
             raise ValueError(
-                f"{mapping.gvk.kind} of namespace {namespace!r} was asked of a client for namespace {own!r}"
+                f"{mapping.gvk.kind} of namespace {namespace!r} was requested from a client for namespace {own!r}"
             )
         return namespace or own
 
     async def _check_served(self, error: NotFound, mapping: ResourceMapping, subresource: str = "") -> None:
-        """Raise what "no such path" means; return when there is "no such object", which alone has a reason."""
+        """Raise UnknownKind if the path does not exist; return if the object does not, which alone has a reason."""
         if error.reason and (error.details or error.message != NO_SUCH_PATH):
             return
         if subresource:
@@ -190,7 +190,7 @@ class _WrittenMetadata(msgspec.Struct):
 
 
 class _WrittenObject(msgspec.Struct, rename="camel"):
-    """What is read of every answer to a write: which object it is."""
+    """The part of an answer to a write that identifies the object."""
 
     api_version: str = ""
     kind: str = ""
@@ -198,7 +198,7 @@ class _WrittenObject(msgspec.Struct, rename="camel"):
 
 
 def _parse_written(write: WriteRequest, gvk: GroupVersionKind, body: bytes) -> tuple[str, bool]:
-    """Return the name in the answer, and whether its body says what became of the object."""
+    """Return the name in the answer, and whether the body is the written object or answers a delete."""
     if write.verb in ("delete", "delete_all_of"):
         return "", True
     try:
@@ -209,10 +209,10 @@ def _parse_written(write: WriteRequest, gvk: GroupVersionKind, body: bytes) -> t
 
 
 def declared_mapping(kind: Kind[Any]) -> ResourceMapping | None:
-    """Return where a class says that it is served; None for what has no class, or only a view of its metadata.
+    """Return the resource that a class declares; None for a GroupVersionKind, and for metadata of one.
 
     Raises:
-        NotRegistered: it is no kind: a class without group and version, an object, a string.
+        NotRegistered: the argument is no kind: a class without group and version, an object, a string.
     """
     if isinstance(kind, GroupVersionKind):
         return None
@@ -222,10 +222,10 @@ def declared_mapping(kind: Kind[Any]) -> ResourceMapping | None:
     if not issubclass(cls, Metadata):
         return _mapping_of(cls)
     kind_of(cls)
-    return _mapping_of.__wrapped__(cls) if "resource" in vars(cls) else None  # which may change: of a view
+    return _mapping_of.__wrapped__(cls) if "resource" in vars(cls) else None  # uncached: it may change
 
 
-@cache  # asked for with every request
+@cache  # used by every request
 def _mapping_of(kind: type[KubernetesObject]) -> ResourceMapping:
     gvk, resource = kind_of(kind), kind.resource
     return ResourceMapping(
@@ -251,13 +251,13 @@ class Verbs:
 
 
 def path_for(mapping: ResourceMapping, namespace: str = "", name: str = "", subresource: str = "") -> str:
-    """Return the path of an object, or of the collection when there is no name; not yet escaped for a URL.
+    """Return the path of an object, or of the collection without a name; not escaped for a URL.
 
-    A collection without a namespace is that of all namespaces. The namespace of a cluster-scoped kind is left out,
-    so that a request's key fits both scopes.
+    A collection without a namespace covers all namespaces. The namespace of a cluster-scoped kind is left out, so that
+    one key fits both scopes.
 
     Raises:
-        ValueError: when an object of a namespaced kind is named without its namespace, or a part has a slash.
+        ValueError: a namespaced object has no namespace, or a part contains a slash.
     """
     parts = [_root(mapping.gvk.group, mapping.gvk.version)]
     if mapping.namespaced and namespace:
@@ -272,17 +272,17 @@ def path_for(mapping: ResourceMapping, namespace: str = "", name: str = "", subr
     return "/".join(parts)
 
 
-@cache  # for every request, and there are as many as group versions
+@cache  # used by every request; one entry for each group version
 def _root(group: str, version: str) -> str:
     return GroupVersionResource(group, version, "").path
 
 
 def checked_key(kind: Kind[O], key: Any) -> Key:
-    """Return a key that names one object.
+    """Return the key, if it names one object.
 
     Raises:
-        TypeError: it is no `Key`, such as a name alone; the message says what to pass.
-        ValueError: it has no name, which would be the path of a list, or one that cannot stand in a path.
+        TypeError: it is not a `Key`, such as a name alone; the message names the argument to pass.
+        ValueError: it has no name, which would be the path of a list, or a name that would lead to another path.
     """
     if not isinstance(key, Key):
         raise TypeError(f"expected a Key to name the {_kind_name(kind)}, got {_description(key)}: {_hint(key)}")
@@ -295,9 +295,9 @@ def checked_key(kind: Kind[O], key: Any) -> Key:
 
 
 def _checked_segment(text: str) -> str:
-    """Return a part of a path. Raises ValueError for one that client-go refuses: it would lead to another path."""
+    """Return a part of a path. Raises ValueError for parts that client-go refuses: they would lead to another path."""
     if "/" in text or "%" in text or text in (".", ".."):
-        raise ValueError(f"{text!r} cannot be a name: names are no '.' or '..', and have no '/' or '%'")
+        raise ValueError(f"{text!r} cannot be a name: a name is not '.' or '..', and has no '/' or '%'")
     return text
 
 

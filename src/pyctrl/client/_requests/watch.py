@@ -1,4 +1,4 @@
-"""Watching: lines of an endless answer become events."""
+"""Watch events, decoded from the lines of a watch."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # the annotation of the bookma
 
 
 class WatchEvent(Generic[T_co]):
-    """What happened to an object, as the server tells it. The object is decoded when it is asked for.
+    """A change of an object, as the server reports it. The object is decoded on first access.
 
-    A ``BOOKMARK`` says only how far the watch has come: `resource_version` is all that its object has.
+    A ``BOOKMARK`` only reports the progress of the watch: its object has nothing but `resource_version`.
     """
 
     __slots__ = ("_decoded", "_kind", "body", "type")
@@ -41,10 +41,10 @@ class WatchEvent(Generic[T_co]):
 
     @property
     def object(self) -> T_co:
-        """The object after the change; before it, when it was deleted.
+        """The object after the change, or its last state when it was deleted.
 
         Raises:
-            DecodeError: it is not what its class says, or this is a bookmark of a kind with required fields.
+            DecodeError: the object does not fit its class, or this is a bookmark of a kind with required fields.
         """
         if self._decoded is None:
             self._decoded = decode(self._kind, self.body)
@@ -52,7 +52,7 @@ class WatchEvent(Generic[T_co]):
 
     @property
     def resource_version(self) -> str:
-        """The version to go on from after this event."""
+        """The version from which a watch continues after this event."""
         return self._metadata().resource_version
 
     @property

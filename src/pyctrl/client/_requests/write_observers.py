@@ -1,4 +1,4 @@
-"""Who is told of writes: the hook through which a cache sees its process's own changes at once."""
+"""Write observer: the protocol through which a cache sees the writes of its own process immediately."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ WriteVerb: TypeAlias = Literal["create", "update", "patch", "apply", "delete", "
 
 
 class WriteObserver(Protocol):
-    """Is told of every write of a client and of those derived from it; dry runs are no writes.
+    """Observes every write of a client and of the clients derived from it, except dry runs.
 
-    Both methods run in the writer's task and must return at once. ``key`` has no name before an object is created
-    with a generated one, and when a whole collection is deleted.
+    Both methods run in the writer's task and must not block. ``key`` has no name before an object with a generated
+    name is created, and when a whole collection is deleted.
     """
 
     def before(self, gvk: GroupVersionKind, key: Key) -> None:
-        """A write of this object is about to be sent."""
+        """Handle that a write of this object is about to be sent."""
         ...
 
     def after(
         self, gvk: GroupVersionKind, key: Key, verb: WriteVerb, body: bytes | None, error: BaseException | None
     ) -> None:
-        """The write has ended: with an answer, or with an error.
+        """Handle the end of the write, with an answer or with an error.
 
         Args:
             gvk: the kind that was written.
-            key: the object that was written, by its final name.
-            verb: what was done.
-            body: the answer: the object as it is now, and for deletes whatever the server sent, the last state or a
-                Status. None when the object has changed and the answer was something else, as of ``scale``.
-            error: why there is no answer; after anything but an `ApiError` the server may have acted.
+            key: the object that was written, with its final name.
+            verb: the verb of the write.
+            body: the answer: the object as the server keeps it, and for deletes its last state or a Status. None when
+                the object changed and the answer is something else, such as a Scale.
+            error: why there is no answer; after any error but an `ApiError` the server may have acted.
         """
         ...

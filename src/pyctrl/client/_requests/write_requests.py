@@ -1,4 +1,4 @@
-"""Writes as requests: what create, update, patch, apply and delete send, for an object and for any sub-resource."""
+"""Write requests of create, update, patch, apply and delete, for an object and for any sub-resource."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ APPLY_PATCH_TYPE = "application/apply-patch+yaml"  # every JSON document is one
 
 
 class WriteRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One write, before it is known where its kind is served."""
+    """A write of an object, before its kind is resolved to a resource."""
 
     verb: WriteVerb
     method: str
@@ -112,7 +112,7 @@ def patch_request(
     field_owner: str | None,
     field_validation: FieldValidation | None,
 ) -> WriteRequest:
-    """Return the request that patches; ``after`` is the changed object, None when the verb was called with a key."""
+    """Return the request of a patch; ``after`` is the changed object, None when the verb was called with a key."""
     if not hasattr(patch, "body"):
         raise TypeError(
             f"expected a patch, such as MergePatch({{...}}) or merge_from(obj), got a {type(patch).__name__}"
@@ -201,7 +201,7 @@ def _query(*pairs: tuple[str, str | None]) -> Query:
 
 
 class Target(NamedTuple):
-    """What a verb was called with: an object, or a kind and a key."""
+    """The object of a verb that is called with an object (``obj``), or with a kind and a key."""
 
     kind: KindLike
     key: Key
@@ -212,7 +212,7 @@ def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]
     """Return the target and the other arguments of a verb that is called with an object, or with a kind and a key.
 
     Raises:
-        TypeError: there are too few or too many; names those that are expected.
+        TypeError: too few or too many arguments; the message names the expected ones.
     """
     if isinstance(target, (type, GroupVersionKind)):
         kind, obj, named = cast(KindLike, target), None, ("kind", "key", *names)
@@ -225,18 +225,18 @@ def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]
 
 
 def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
-    """Return the kind to decode answers with, and the key.
+    """Return the kind with which answers are decoded, and the key.
 
     Raises:
-        TypeError: it is not an object.
-        ValueError: it is untyped and does not say its kind.
+        TypeError: the argument is not an object.
+        ValueError: the object is untyped and has no apiVersion or kind.
     """
     if isinstance(obj, KubernetesObject):
         return type(obj), obj.key
     if not isinstance(obj, Unstructured):
-        raise TypeError(f"expected an object, got {obj!r}; a kind needs a key beside it")
+        raise TypeError(f"expected an object, got {obj!r}; pass a key after a kind")
     if not obj.kind or not obj.api_version:
-        raise ValueError(f"an untyped object must say its apiVersion and kind: {obj!r}")
+        raise ValueError(f"an untyped object needs apiVersion and kind: {obj!r}")
     return obj.gvk, obj.key
 
 
@@ -246,24 +246,24 @@ def as_object(obj: Object | Mapping[str, Any]) -> Object:
 
 
 def encode_whole(obj: Object, verb: str) -> bytes:
-    """Encode an object to be written as a whole. Raises TypeError when only its metadata is here."""
+    """Encode an object that is written as a whole. Raises TypeError for `Metadata`, which is only a part."""
     if isinstance(obj, Metadata):
-        raise TypeError(f"cannot {verb} {obj.gvk} {obj.key}: only its metadata is here; patch it instead")
+        raise TypeError(f"cannot {verb} {obj.gvk} {obj.key}: Metadata is only a part of the object; patch it instead")
     return obj.to_json()
 
 
 def _apply_body(obj: Object) -> bytes:
-    """Encode what is applied: without managedFields, which the server refuses, and without what only it sets."""
+    """Encode an object for an apply: without managedFields, which the server refuses."""
     document = obj.to_wire()
     metadata = {name: value for name, value in (document.get("metadata") or {}).items() if name != "managedFields"}
     return msgspec.json.encode({**document, "metadata": metadata})
 
 
 def decode_like(obj: O, body: bytes) -> O:
-    """Decode an answer as what the object is."""
+    """Decode an answer as the kind of the object."""
     return cast(O, decode(kind_and_key(obj)[0], body, lazily=True))
 
 
 def decode_written(kind: Kind[O], body: bytes) -> O:
-    """Decode the answer to a write. Most are not looked at, so each field is decoded when it is."""
+    """Decode the answer to a write. Each field is decoded on first access, as most answers are never read."""
     return decode(kind, body, lazily=True)

@@ -1,4 +1,4 @@
-"""What the sources have in common that are about every cluster of a fleet."""
+"""Sources that work in each cluster of a fleet: the changes of a kind, and clusters that join and leave."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ log = logging.getLogger("pyctrl.controller")
 
 
 class PerClusterSource(Source):
-    """A source that does something in each cluster that is in a fleet, for as long as it is there.
+    """A source that runs in each cluster of a fleet, while the cluster belongs to it.
 
-    The controller does not wait for these clusters: one that is down would keep it from its work for the others.
+    The controller does not wait for these clusters, so that one that is down does not stop the work for the others.
     Requests for objects of a cluster that leaves are dropped.
     """
 
@@ -49,7 +49,7 @@ class PerClusterSource(Source):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Always: a fleet is not where the controller lives."""
+        """Always true: the clusters of a fleet are others than the controller's."""
         return True
 
     @abstractmethod
@@ -57,15 +57,15 @@ class PerClusterSource(Source):
         """Add requests about one cluster, until cancelled."""
 
     def disengaged(self, cluster: str, queue: RequestSink | None) -> None:
-        """Take note that a cluster has left; nothing runs there any more."""
+        """Forget a cluster that has left, once nothing runs for it any more."""
 
     def engage(self, cluster: ManagedCluster) -> None:
-        """Begin with a cluster that has come."""
+        """Start in a cluster that has joined."""
         self._clusters[cluster.client.cluster] = cluster
         self._start(cluster)
 
     async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
-        """End with a cluster, and drop what is in line for its objects."""
+        """Stop in a cluster that leaves, and drop the requests for its objects."""
         name = cluster.client.cluster
         self._clusters.pop(name, None)
         if (task := self._tasks.pop(name, None)) is not None:
@@ -73,13 +73,13 @@ class PerClusterSource(Source):
         if dropped := (self._queue.drop(name) if self._queue is not None else ()):
             some = [str(request) for request in dropped[:10]]
             facts = {"cluster": name, "dropped": len(dropped), "requests": some}
-            log.info("Requests for objects of a cluster that has left are dropped", extra=facts)
+            log.info("Dropping requests for objects of a cluster that has left", extra=facts)
         self.disengaged(name, self._queue)
 
     async def run(self, queue: RequestSink) -> None:
-        """Do it in all clusters that are there and that come, until cancelled."""
+        """Run in all clusters, also in those that join later, until cancelled."""
         self._queue = queue
-        self._context = copy_context()  # clusters are told of by who has another one
+        self._context = copy_context()  # `engage` is called in another context
         async with asyncio.TaskGroup() as self._group:
             try:
                 for cluster in self._clusters.values():
@@ -102,7 +102,7 @@ class PerClusterSource(Source):
 
 
 class FleetKindSource(PerClusterSource):
-    """Follows a kind in each cluster that is in a fleet; made by ``Builder.watches(..., cluster=fleet)``."""
+    """The changes of a kind in each cluster of a fleet; made by ``Builder.watches(..., cluster=fleet)``."""
 
     def __init__(
         self,
@@ -124,26 +124,26 @@ class FleetKindSource(PerClusterSource):
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """To list and to watch the kind in each cluster."""
+        """The permissions to list and watch the kind in each cluster."""
         return self._rbac
 
     def is_own_write(self, cause: ChangeCause) -> bool:
-        """Whether this process has written the version of the object that the cause tells of."""
+        """Return whether this process has written the version of the object that the cause names."""
         source = self._sources.get(cause.cluster)
         return source is not None and source.is_own_write(cause)
 
     def state_of(self, cause: ChangeCause) -> bytes | None:
-        """Return the object of a change as the cache of its cluster has it."""
+        """Return the JSON of the object of a change from the cache of its cluster."""
         source = self._sources.get(cause.cluster)
         return None if source is None else source.state_of(cause)
 
     def engage(self, cluster: ManagedCluster) -> None:
-        """Follow the kind in a cluster that has come: its informer begins now, also on a replica that does not lead."""
+        """Follow the kind in a cluster that has joined; its informer starts now, whether this replica leads or not."""
         self._sources[cluster.client.cluster] = self._make(cluster)
         super().engage(cluster)
 
     async def follow(self, cluster: ManagedCluster, queue: RequestSink) -> None:
-        """Add what the changes in one cluster ask for."""
+        """Add the requests for changes in one cluster."""
         await self._sources[cluster.client.cluster].run(queue)
 
     def disengaged(self, cluster: str, queue: RequestSink | None) -> None:
@@ -155,10 +155,10 @@ class FleetKindSource(PerClusterSource):
 
 
 class FleetMembershipSource(PerClusterSource):
-    """Asks a function, for each cluster of a fleet, what to reconcile now that it is there; `Builder.watches_clusters`.
+    """The clusters that join and leave a fleet, mapped to requests by a function; see `Builder.watches_clusters`.
 
-    It is asked once the caches of the cluster are filled, and once more when the cluster has left. It may look at a
-    cache for the requests; one that fails is logged, and asked no further.
+    The function is called when the caches of a cluster are synced, and when the cluster has left. It may read from a
+    cache. When it fails, the error is logged and the requests are lost.
     """
 
     def __init__(self, fleet: ManagedFleet, handler: Callable[[str], Requests]) -> None:
@@ -166,13 +166,13 @@ class FleetMembershipSource(PerClusterSource):
         super().__init__(fleet)
 
     async def follow(self, cluster: ManagedCluster, queue: RequestSink) -> None:
-        """Tell of a cluster when it can be worked in."""
+        """Add the requests for a cluster once its caches are synced."""
         await cluster.cache.wait_for_sync(even_forbidden=False)
         name = cluster.client.cluster
         await self._enqueue_for(name, queue, f"cluster {name} has come")
 
     async def disengage(self, cluster: ManagedCluster, patience: timedelta | None) -> None:
-        """Tell of a cluster that goes."""
+        """Add the requests for a cluster that leaves."""
         await super().disengage(cluster, patience)
         if self._queue is not None:
             name = cluster.client.cluster
@@ -184,7 +184,7 @@ class FleetMembershipSource(PerClusterSource):
             found = await requests if inspect.isawaitable(requests) else requests
             await add_all(queue, found, cause=TriggerCause(why))
         except Exception:
-            log.exception("A handler failed, that a cluster has come or gone is lost", extra={"source": str(self)})
+            log.exception("A handler failed, the change of a cluster is lost", extra={"source": str(self)})
 
     def __str__(self) -> str:
         return f"cluster source: {self.fleet_name}"

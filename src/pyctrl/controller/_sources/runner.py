@@ -1,4 +1,4 @@
-"""The sources of a controller while it runs: each is run again when it fails, and all of them say how far they are."""
+"""The runner of sources: restarts those that fail, and reports the status of each."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ log = logging.getLogger("pyctrl.controller")
 
 
 class SourceStatus(Enum):
-    """How a source is doing."""
+    """The status of a source."""
 
-    READY = "ready"  # what is there has been told, and nothing is wrong
-    OPENING = "opening"  # it takes its time
-    FAILING = "failing"  # something went wrong, and is tried again
+    READY = "ready"  # synced, without a problem
+    SYNCING = "syncing"  # not synced yet
+    FAILING = "failing"  # failed, and is retried
     ABSENT = "absent"  # the cluster does not serve its kind
     REFUSED = "refused"  # its kind may not be listed or watched
 
 
 class SourceRunner:
-    """Run one source until cancelled: when it raises, it is run again after 0 to 30 seconds.
+    """Runs one source until cancelled. A source that raises is restarted after 0 to 30 seconds.
 
     Args:
-        source: which.
-        random: draws the waits.
-        fields: what logs say of the controller.
+        source: the source.
+        random: draws the delays.
+        fields: the log fields of the controller.
     """
 
     def __init__(self, source: Source, *, random: Random, fields: Mapping[str, object]) -> None:
@@ -48,13 +48,13 @@ class SourceRunner:
         self._error: Exception | None = None
 
     def reset(self) -> None:
-        """Forget what it has told, and what went wrong."""
+        """Forget that the source was synced, and its last error."""
         self.source.synced.clear()
         self._error = None
 
     async def run(self, queue: RequestSink, *, is_fatal: bool) -> None:
-        """Let the source fill a queue; with ``is_fatal`` its first failure is raised."""
-        if not isinstance(self.source, KindSource):  # that one works in slices, and adds a request for each change
+        """Run the source; with ``is_fatal`` its first failure is raised."""
+        if not isinstance(self.source, KindSource):  # which uses time slices and adds a request for each change
             queue = LimitedSink(str(self.source), queue)
         while True:
             try:
@@ -69,19 +69,19 @@ class SourceRunner:
 
     def _take(self, error: Exception) -> None:
         self._error = error
-        self.source.synced.clear()  # it will tell anew
+        self.source.synced.clear()  # it adds everything again
         now = asyncio.get_running_loop().time()
         level = self._repeated_errors.level(repr(error), logging.ERROR, now)
-        log.log(level, "A source failed and will be started again", extra=self.fields, exc_info=error)
+        log.log(level, "Source failed, it will be restarted", extra=self.fields, exc_info=error)
 
     @property
     def error(self) -> Exception | None:
-        """What it failed of, unless it has worked since."""
+        """The last error, unless the source was synced since."""
         return None if self.source.synced.is_set() else self._error
 
     @property
     def status(self) -> SourceStatus:
-        """How it is doing."""
+        """The status of the source."""
         source = self.source
         if source.is_refused:
             return SourceStatus.REFUSED
@@ -89,19 +89,17 @@ class SourceRunner:
             return SourceStatus.ABSENT
         if source.synced.is_set():
             return SourceStatus.READY
-        is_failing = (
-            source.is_failing and not source.is_elsewhere
-        )  # another cluster may be down for as long as it likes
-        return SourceStatus.FAILING if self._error is not None or is_failing else SourceStatus.OPENING
+        is_failing = source.is_failing and not source.is_elsewhere  # another cluster may be down without a limit
+        return SourceStatus.FAILING if self._error is not None or is_failing else SourceStatus.SYNCING
 
     @property
     def is_dispensable(self) -> bool:
-        """Whether the controller works without it at this moment, and nothing is wrong with that."""
+        """Whether the controller works without the source at present, as its kind is optional."""
         return self.source.absence is Absence.IGNORE and self.status in (SourceStatus.ABSENT, SourceStatus.REFUSED)
 
     @property
     def problem(self) -> str:
-        """Say what keeps it from being ready; "" when nothing is known."""
+        """The reason why it is not ready; "" when none is known."""
         if (error := self.error) is not None:
             return f"{self.source}: {type(error).__name__}: {error}"
         problem = self.source.problem()
@@ -109,13 +107,13 @@ class SourceRunner:
 
 
 class SourceRunners:
-    """All sources of a controller.
+    """Runs all sources of a controller.
 
     Args:
-        name: of the controller.
-        sources: which.
-        random: draws waits.
-        fields: what logs say of the controller.
+        name: the name of the controller.
+        sources: its sources.
+        random: draws delays.
+        fields: the log fields of the controller.
     """
 
     def __init__(self, name: str, sources: Iterable[Source], *, random: Random, fields: Mapping[str, object]) -> None:
@@ -125,23 +123,23 @@ class SourceRunners:
         ]
 
     def reset(self) -> None:
-        """Forget what was told: they will be started again."""
+        """Reset each source before another start."""
         for runner in self._runners:
             runner.reset()
 
     def start(self, group: asyncio.TaskGroup, queue: RequestSink, *, is_fatal: bool) -> list[asyncio.Task[None]]:
-        """Start all of them in a task each."""
+        """Start each source in a task of its own."""
         for runner in self._runners:
             log.info("Starting EventSource", extra=runner.fields)
         runs = [(runner.run(queue, is_fatal=is_fatal), f"{self._name}/{runner.source}") for runner in self._runners]
         return [group.create_task(run, name=name) for run, name in runs]
 
     def late(self) -> list[SourceRunner]:
-        """Return those that have not told what is there and ought to, before anything is reconciled."""
+        """Return the sources that are not synced, and for which the workers must wait."""
         return [runner for runner in self._runners if not runner.source.synced.is_set() and not runner.is_dispensable]
 
     def lost(self) -> list[SourceRunner]:
-        """Return those that a controller lacks that is at work: of kinds that are gone, and who have failed."""
+        """Return the sources that a running controller lacks: they have failed, or their kind is no longer served."""
         gone = SourceStatus.ABSENT
         return [
             runner
@@ -151,14 +149,14 @@ class SourceRunners:
 
     @property
     def refusals(self) -> str:
-        """Which of them may not list or watch, in words; "" when all that has to may."""
+        """The sources that may not list or watch although they must, as text; "" when there are none."""
         return describe_problems(
             runner for runner in self._runners if runner.status is SourceStatus.REFUSED and not runner.is_dispensable
         )
 
     @property
     def waiting_state(self) -> ControllerState:
-        """What a controller does that waits for those that are late."""
+        """The state of a controller that waits for its sources."""
         late = self.late()
         absent = {runner.source.absence for runner in late if runner.status is SourceStatus.ABSENT}
         if Absence.FAULT in absent:
@@ -169,5 +167,5 @@ class SourceRunners:
 
 
 def describe_problems(runners: Iterable[SourceRunner]) -> str:
-    """Say what is wrong with sources, as far as is known."""
+    """Return the problems of sources, as far as they are known."""
     return "; ".join(runner.problem for runner in runners if runner.problem)

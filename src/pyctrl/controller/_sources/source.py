@@ -1,4 +1,4 @@
-"""Where requests come from: changes of a kind, the program's own messages, the passing of time."""
+"""The base class of sources, the source of a program's own messages, and the periodic source."""
 
 from __future__ import annotations
 
@@ -29,66 +29,66 @@ M = TypeVar("M", default=Request)
 
 
 class Source(ABC):
-    """Something that fills the queue of a controller for as long as the controller runs.
+    """A source of requests, which adds them to the queue of a controller while the controller runs.
 
-    A source of your own has `run`, and sets `synced` once it has delivered what is there already: the controller
-    reconciles nothing before all its sources have. `run` may be called again after it was cancelled or has raised,
-    with `synced` cleared. Causes that it gives with ``queue.add`` are what logs tell. It shares the event loop with
-    everything else: a loop in `run` must wait now and then, with ``await asyncio.sleep(0)`` if for nothing else.
+    A source of your own implements `run`, and sets `synced` once it has added the requests for everything that exists:
+    the controller starts its workers when all sources are synced. `run` may be called again, with `synced` cleared,
+    after it was cancelled or has raised. Log lines show the causes that it passes to ``queue.add``. It shares the event
+    loop with everything else: a loop in `run` must await something, if only ``asyncio.sleep(0)``.
     """
 
     def __init__(self) -> None:
-        #: Set when what is there already has been delivered.
+        #: Set when the requests for everything that exists have been added.
         self.synced: asyncio.Event = asyncio.Event()
 
     @abstractmethod
     async def run(self, queue: RequestSink) -> None:
-        """Add requests until cancelled. When it raises it is run again, a little later; returning early is fine."""
+        """Add requests until cancelled. It is restarted after it raises, but not after it returns."""
 
     async def wait_until_ready(self) -> None:
-        """Wait until it has delivered what is there, or need not be waited for."""
+        """Wait until the source is synced, or the controller need not wait for it."""
         await self.synced.wait()
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """What it takes to run it; nothing, unless it asks the API server."""
+        """The permissions that the source needs."""
         return ()
 
     def problem(self) -> str | None:
-        """Return what keeps it from being synced or up to date, as far as it knows."""
+        """Return why it is not synced or not up to date; None when nothing is known."""
         return None
 
     @property
     def is_refused(self) -> bool:
-        """Whether that trouble is a missing right: a controller waits for it as long as it takes."""
+        """Whether the problem is a missing permission, for which a controller waits without a limit."""
         return False
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is about another cluster than the controller's: a controller waits for it as long as it takes."""
+        """Whether it is about another cluster than the controller's, for which a controller waits without a limit."""
         return False
 
     @property
     def is_absent(self) -> bool:
-        """Whether that trouble is a kind that the cluster does not serve."""
+        """Whether the problem is a kind that the cluster does not serve."""
         return False
 
     @property
     def is_failing(self) -> bool:
-        """Whether that trouble is a failure, and not only that it takes its time."""
+        """Whether the problem is a failure, not only a slow start."""
         return False
 
     @property
     def absence(self) -> Absence:
-        """What it means to the controller when `is_absent`."""
+        """How the controller takes it when the source `is_absent`."""
         return Absence.FAULT
 
     def is_own_write(self, cause: ChangeCause) -> bool:
-        """Whether a change that it told of is one that this process made; for metrics."""
+        """Return whether a change that it reported was made by this process; for metrics."""
         return False
 
     def state_of(self, cause: ChangeCause) -> bytes | None:
-        """Return the object of a change as this process sees it now, in JSON; None when it does not know."""
+        """Return the JSON of the object of a change as it is now; None when it is unknown."""
         return None
 
     def __str__(self) -> str:
@@ -96,10 +96,11 @@ class Source(ABC):
 
 
 class ChannelSource(Source, Generic[M]):
-    """Messages of the program itself: a web hook that was called, a file that changed, another system's event.
+    """The messages of the program itself: a webhook call, a changed file, an event of another system.
 
-    Without a handler messages are requests. Sending never blocks the loop. Before the controller runs (it may wait to
-    be elected) messages are kept, up to ``size``; then `send` waits and `send_nowait` raises `asyncio.QueueFull`.
+    A handler maps messages to requests; without one the messages are requests. Before the controller runs, as on a
+    replica that is not elected, up to ``size`` messages are kept. Then `send` waits and `send_nowait` raises
+    `asyncio.QueueFull`.
     """
 
     def __init__(
@@ -117,19 +118,19 @@ class ChannelSource(Source, Generic[M]):
         self._messages: asyncio.Queue[M] = asyncio.Queue(size)
 
     async def send(self, message: M) -> None:
-        """Hand a message over, waiting while the buffer is full."""
+        """Send a message. Waits while the buffer is full."""
         await self._messages.put(message)
 
     def send_nowait(self, message: M) -> None:
-        """Hand a message over.
+        """Send a message without waiting.
 
         Raises:
-            asyncio.QueueFull: the controller does not run yet, and ``size`` messages wait for it.
+            asyncio.QueueFull: the controller does not run yet, and ``size`` messages are kept.
         """
         self._messages.put_nowait(message)
 
     async def run(self, queue: RequestSink) -> None:
-        """Add the requests of each message. A handler that fails is logged and costs that message only."""
+        """Add the requests of each message. When the handler fails, the error is logged and the message is lost."""
         self.synced.set()
         while True:
             message = await self._messages.get()
@@ -145,10 +146,10 @@ class ChannelSource(Source, Generic[M]):
 
 
 class TickSource(Source):
-    """Time: adds the same requests, or those a function names then, now and once in every ``period``.
+    """A periodic source: adds the same requests, or those that a function returns, at start and in each ``period``.
 
-    Each period is spread by ``jitter`` (a share of it), so that replicas and controllers do not tick together. A
-    function that fails is logged and asked again at the next tick.
+    Each period is spread by ``jitter``, a share of it, so that replicas and controllers do not tick together. When the
+    function fails, the error is logged, and it is called again at the next tick.
     """
 
     def __init__(
@@ -163,7 +164,7 @@ class TickSource(Source):
     ) -> None:
         super().__init__()
         if period <= timedelta(0):
-            raise ValueError(f"a period must be longer than nothing, got {period}")
+            raise ValueError(f"the period must be positive, got {period}")
         self.name = name
         self._period = period
         self._requests = requests
@@ -185,7 +186,7 @@ class TickSource(Source):
         try:
             return await _settled(self._requests())
         except Exception:
-            log.exception("A tick could not name its requests", extra={"source": str(self)})
+            log.exception("A tick failed, its requests are lost", extra={"source": str(self)})
             return ()
 
     def __str__(self) -> str:
@@ -193,7 +194,7 @@ class TickSource(Source):
 
 
 async def add_all(queue: RequestSink, requests: Iterable[Request], *, cause: Cause, priority: int = 0) -> None:
-    """Add requests a time slice at a time. Each call is a step of its own: so are many calls without any requests."""
+    """Add requests a time slice at a time. Also a call without requests counts as a step."""
     slice_ = TimeSlice.current()
     for request in requests:
         queue.add(request, priority=priority, cause=cause)

@@ -1,4 +1,4 @@
-"""Waits with a controller for its sources, and says why it does not begin."""
+"""Waiting until the sources of a controller are synced, and logging why a controller does not start."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ __all__ = ["SyncWaiter"]
 
 log = logging.getLogger("pyctrl.controller")
 
-CHECK_INTERVAL = 5.0  # seconds between looks at what it waits for; a start that goes well is over before the first
+CHECK_INTERVAL = 5.0  # seconds between checks; most starts are over before the first
 
-#: How loud it is that a controller waits. Of rights somebody else tells; and a source may just have much to tell.
+#: The log levels of states in which a controller waits. The manager logs missing permissions.
 _LOG_LEVELS = {
     ControllerState.WAITING_FOR_DEFINITION: logging.WARNING,
     ControllerState.FAILING: logging.WARNING,
     ControllerState.DORMANT: logging.INFO,
     ControllerState.WAITING_FOR_SOURCES: logging.INFO,
 }
-#: What may last for as long as it likes.
+#: States that may last without a limit.
 _WITHOUT_TIMEOUT = {ControllerState.WAITING_FOR_RIGHTS, ControllerState.DORMANT, ControllerState.WAITING_FOR_DEFINITION}
 
 
 class SyncWaiter:
-    """Wait until every source has told what is there: a reconcile before that would see half of the world.
+    """Waits until all sources of a controller are synced: a reconcile before that could miss objects that exist.
 
     Args:
-        name: of the controller.
-        lives: its sources.
-        state: what the controller is doing.
-        limit: seconds after which a source that is not forbidden and not missing counts as failing.
-        fields: what logs say of the controller.
+        name: the name of the controller.
+        runners: its sources.
+        state: returns the state of the controller.
+        limit: seconds after which a source counts as failing, unless its kind is forbidden or not served.
+        fields: the log fields of the controller.
     """
 
     def __init__(
@@ -52,19 +52,18 @@ class SyncWaiter:
     ) -> None:
         self._name, self._runners, self._state, self._limit, self._fields = name, runners, state, limit, fields
         self._repeated_errors = RepeatedErrors()
-        #: Whether they have taken longer than they may.
+        #: Whether the sources have taken longer than the limit.
         self.is_late: bool = False
 
     async def wait_for_sync(self, on_failure: OnSyncFailure) -> None:
-        """Wait, and say at whiles what for.
+        """Wait, and log the reason at intervals.
 
         Raises:
-            ControllerError: they have taken longer than they may, and that is to end it.
+            ControllerError: with `OnSyncFailure.END`, the sources have taken longer than the limit.
         """
         loop = asyncio.get_running_loop()
-        patient = _WITHOUT_TIMEOUT - (
-            {ControllerState.WAITING_FOR_DEFINITION} if on_failure is OnSyncFailure.END else set()
-        )
+        limited = {ControllerState.WAITING_FOR_DEFINITION} if on_failure is OnSyncFailure.END else set()
+        without_timeout = _WITHOUT_TIMEOUT - limited
         since = loop.time()
         while late := self._runners.late():
             left = since + self._limit - loop.time()
@@ -74,15 +73,15 @@ class SyncWaiter:
                         await runner.source.wait_until_ready()
                     if not self._runners.late():
                         break
-                    await asyncio.sleep(CHECK_INTERVAL)  # it has thought better of it
-            if self._state() in patient or all(runner.source.is_elsewhere for runner in late):
+                    await asyncio.sleep(CHECK_INTERVAL)  # a source is no longer synced
+            if self._state() in without_timeout or all(runner.source.is_elsewhere for runner in late):
                 since = loop.time()
             self.is_late = loop.time() - since >= self._limit
             if late := self._runners.late():
-                self._tell(late, on_failure)
+                self._log(late, on_failure)
         self.is_late = False
 
-    def _tell(self, late: Sequence[SourceRunner], on_failure: OnSyncFailure) -> None:
+    def _log(self, late: Sequence[SourceRunner], on_failure: OnSyncFailure) -> None:
         state = self._state()
         reasons = "; ".join(runner.problem or f"{runner.source}: no error was seen" for runner in late)
         text = f"failed to wait for {self._name} caches to sync: not within {self._limit:g} s: {reasons}"
@@ -97,4 +96,4 @@ class SyncWaiter:
         elif state in _LOG_LEVELS:
             level = self._repeated_errors.level(about, _LOG_LEVELS[state], now)
             facts = {**self._fields, "state": state.value, "reason": describe_problems(late)}
-            log.log(level, "Controller does not begin yet", extra=facts)
+            log.log(level, "Controller is not ready to start", extra=facts)

@@ -1,4 +1,4 @@
-"""Deadlines that ring: one timer of the event loop for any number of them."""
+"""Deadlines of delayed requests, with one timer of the event loop for all of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Token = TypeVar("Token", bound=Hashable)
 
 
 class DelayQueue(Generic[Token]):
-    """Call ``ring(token)`` when a token's time has come. Nothing polls: the loop sleeps until the earliest one.
+    """Calls ``on_due(token)`` when the deadline of a token is over. It does not poll.
 
-    Setting or cancelling is O(log n). Entries of the heap that no longer count are skipped when they surface, and
-    swept when they are the majority, so that a deadline that is moved every second for ten hours costs nothing.
+    Setting or cancelling is O(log n). Stale entries of the heap are skipped when they come to its top, and removed when
+    they are the majority, so that a deadline that is moved every second does not make the heap grow.
     """
 
     def __init__(self, on_due: Callable[[Token], None]) -> None:
@@ -30,19 +30,19 @@ class DelayQueue(Generic[Token]):
         return len(self._deadlines)
 
     def set(self, token: Token, when: float) -> None:
-        """Let a token ring at ``when``, in the loop's time, instead of when it would have rung."""
+        """Set the deadline of a token, in the loop's time, in place of an earlier one."""
         self._number += 1
         self._deadlines[token] = (when, self._number)
         heappush(self._heap, (when, self._number, token))
         self._arm_timer()
 
     def cancel(self, token: Token) -> None:
-        """Do not let a token ring."""
+        """Cancel the deadline of a token."""
         if self._deadlines.pop(token, None) is not None and not self._deadlines:
-            self.clear()  # nothing is left to wake up for
+            self.clear()  # no timer is needed any more
 
     def clear(self) -> None:
-        """Cancel everything."""
+        """Cancel all deadlines."""
         self._deadlines.clear()
         self._heap.clear()
         if self._timer is not None:
@@ -50,7 +50,7 @@ class DelayQueue(Generic[Token]):
             self._timer = None
 
     def _arm_timer(self) -> None:
-        """Set the loop's timer to the earliest entry, if it is not set to that already."""
+        """Set the timer to the earliest entry, unless it is set to that already."""
         if len(self._heap) > 2 * len(self._deadlines) + 64:
             self._heap = [(when, number, token) for token, (when, number) in self._deadlines.items()]
             heapify(self._heap)
@@ -65,7 +65,7 @@ class DelayQueue(Generic[Token]):
 
     def _fire(self) -> None:
         timer, self._timer = self._timer, None
-        # The loop calls up to one tick of its clock early: what it was set to counts as past.
+        # The loop calls up to one clock tick early: the time that the timer was set for counts as over.
         now = max(asyncio.get_running_loop().time(), timer.when() if timer is not None else 0.0)
         while self._heap and self._heap[0][0] <= now:
             when, number, token = heappop(self._heap)

@@ -1,4 +1,4 @@
-"""Who is next: the policy of the queue, in one place."""
+"""The order of ready requests: by priority, first in, first out, without starvation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyctrl.controller._request import Request
 
 __all__ = ["LOW_PRIORITY", "PriorityHeap"]
 
-#: Of the initial list and of resyncs, as in controller-runtime: what happens now goes before what was there.
+#: The priority of the initial list and of resyncs, as in controller-runtime: new changes go first.
 LOW_PRIORITY = -100
 
 
@@ -23,30 +23,30 @@ class _Position(Struct, gc=False):
 
 
 class PriorityHeap:
-    """The requests that are ready, handed out by priority and, within one priority, first come first served.
+    """The ready requests, in order of priority and, within a priority, first in, first out.
 
-    Nothing starves: while somebody has waited for longer than ``patience``, every ``share``-th turn goes to the one
-    that has waited longest, whatever its priority. (controller-runtime is strict: with enough traffic, the initial
-    list never gets through. Plain ageing is no cure: 10 s into a start with 50,000 objects all of them would be
-    old, and changes that happen now would wait behind them.)
+    No request starves: while one has waited for longer than ``patience``, every ``share``-th `pop` returns the one that
+    has waited longest, whatever its priority. (controller-runtime has strict priorities: with enough traffic the
+    initial list is never finished. Plain ageing does not help: 10 s after a start with 50,000 objects all of them would
+    be old, and new changes would wait behind them.)
     """
 
     def __init__(self, *, patience: timedelta = timedelta(seconds=10), share: int = 5) -> None:
         self._patience = patience.total_seconds()
         self._share = share
-        self._overtaken = 0  # turns in a row that went past somebody impatient
+        self._overtaken = 0  # pops in a row that overtook a request that has waited for longer than `patience`
         self._sequence = 0
-        #: Who is in line, in order of `since`. The queue looks here whether anybody is: `__len__` takes longer.
+        #: The ready requests, in order of `since`. The queue tests its truth value, which is faster than `__len__`.
         self.positions: OrderedDict[Request, _Position] = OrderedDict()
-        self._heap: list[tuple[int, int, Request]] = []  # entries whose sequence is not their place's are stale
+        self._heap: list[tuple[int, int, Request]] = []  # an entry whose sequence is not its position's is stale
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def put(self, request: Request, priority: int, now: float) -> bool:
-        """Put a request in line and say whether it is new in it.
+        """Add a request and return whether it is new.
 
-        One that is in line already can only rise, to the end of the higher priority.
+        The priority of a request that is ready already can only rise; it then goes behind others of that priority.
         """
         position = self.positions.get(request)
         if position is not None and position.priority >= priority:
@@ -60,8 +60,8 @@ class PriorityHeap:
         return True
 
     def pop(self, now: float) -> tuple[Request, int, float]:
-        """Take who is next out of the line: the request, its priority, and since when it was ready."""
-        if len(self.positions) == 1:  # nobody to choose from
+        """Remove the next request; return it with its priority and the time since which it was ready."""
+        if len(self.positions) == 1:  # no choice
             request, position = self.positions.popitem()
             self._heap.clear()
             self._overtaken = 0
@@ -79,28 +79,28 @@ class PriorityHeap:
         return request, position.priority, position.since
 
     def remove(self, request: Request) -> None:
-        """Send one away, if it is in line."""
+        """Remove a request, if it is ready."""
         self.positions.pop(request, None)
 
     def clear(self) -> None:
-        """Send everybody away."""
+        """Remove all requests."""
         self.positions.clear()
         self._heap.clear()
         self._overtaken = 0
 
     def priorities(self) -> dict[int, int]:
-        """Return how many are in line at each priority."""
+        """Return the number of ready requests by priority."""
         counts: dict[int, int] = {}
         for position in self.positions.values():
             counts[position.priority] = counts.get(position.priority, 0) + 1
         return counts
 
     def oldest(self) -> float | None:
-        """Return since when the one that has waited longest is ready."""
+        """Return the time since which the oldest request is ready, or None."""
         return next(iter(self.positions.values())).since if self.positions else None
 
     def _tidy(self) -> None:
-        """Bring a live entry to the top of the heap; make the heap anew when most of it is stale."""
+        """Remove stale entries from the top of the heap; rebuild the heap when most of it is stale."""
         if len(self._heap) > 2 * len(self.positions) + 64:
             self._heap = [
                 (-position.priority, position.sequence, request) for request, position in self.positions.items()

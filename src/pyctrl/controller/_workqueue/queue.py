@@ -1,4 +1,4 @@
-"""What is to be reconciled: each request once, by one worker at a time, and never later than it was asked for."""
+"""The work queue of a controller: each request once, for one worker at a time, with priorities and deadlines."""
 
 from __future__ import annotations
 
@@ -27,54 +27,61 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_PRIORITY_LABELS", "OTHER_PRIORITIES", "Queue"]
 
-#: Priorities whose waits are kept apart; who makes them of data must not fill the memory. Beyond: `OTHER_PRIORITIES`.
-MAX_PRIORITY_LABELS = 25  # controller-runtime's
+#: Priorities with a histogram of their own, so that priorities made of data do not fill the memory. All others share
+#: that of `OTHER_PRIORITIES`.
+MAX_PRIORITY_LABELS = 25  # as in controller-runtime
 OTHER_PRIORITIES = 1 << 62
 
 
-#: A request may be wanted for four reasons at once; each has its own deadline. No Enum: it is hashed ten times a turn.
-_Reason: TypeAlias = Literal["asked", "asked later", "retry", "timer"]
-_ASKED: Final = "asked"  # something changed: now
-_ASKED_LATER: Final = "asked later"  # a source wants it after a while
-_RETRY: Final = "retry"  # the last attempt failed, or wants to be repeated at once: after the limiter's delay
-_TIMER: Final = "timer"  # the last run wants to be repeated
+#: The reasons for which a request may be pending at once; each has its own deadline. Strings, not an Enum: they are
+#: hashed ten times for each item.
+_Reason: TypeAlias = Literal["added", "added later", "retry", "timer"]
+_ADDED: Final = "added"  # by a source, without a delay
+_ADDED_LATER: Final = "added later"  # by a source, with a delay
+_RETRY: Final = "retry"  # the last run failed, or returned a delay of zero: after the limiter's delay
+_TIMER: Final = "timer"  # the last run returned a delay
 _AT_ONCE: Final = timedelta(0)
 
 
-class _WaitFor(Struct, gc=False):  # one is made for every change, as of the two others below
+class _WaitFor(Struct, gc=False):  # a Struct without gc, as `_Entry`: one is made for every change
     due: float
     priority: int
     causes: tuple[Cause, ...] = ()
-    is_gone: bool = False  # the object is: the timer of an earlier run would only wake up an empty name
+    is_gone: bool = False  # the object does not exist any more: this run cancels the timer of an earlier one
 
 
 class _Entry(Struct, gc=False):
-    """A request that is wanted or worked on; without either it is forgotten."""
+    """A request that is pending or being worked on."""
 
     pending_runs: dict[_Reason, _WaitFor]
-    taken: dict[_Reason, _WaitFor] | None = None  # what the turn that is being worked on answers
+    taken: dict[_Reason, _WaitFor] | None = None  # the pending runs that the present run stands for
     working_since: float | None = None
 
 
 class Queue:
-    """Requests in line for the workers of one controller.
+    """The requests that the workers of one controller have to reconcile.
 
-    Promised:
+    Guarantees:
 
-    - A request is in line at most once, however often it is added, and at most one worker has it.
-    - A request that is added while it is worked on runs once more afterwards.
-    - Nothing that is added is lost before the queue is closed; a cancelled turn goes back in line.
-    - A deadline is "at the latest". A change runs a request earlier and takes nothing away: a retry that is not
-      due stays where it is (so that changes neither delay it nor inflate the backoff), and so does a timer, until
-      a later run sets a new one or the object is gone. (In controller-runtime any early change loses the timer.)
-    - Outages (`is_outage`) are waited out, but for no longer than a minute at a time, whatever the limiter says.
-    - A run that wants to be repeated at once waits as the limiter says, longer each time, until a run ends otherwise:
-      no request keeps a worker busy by itself. That is no failure, and any run that comes earlier answers it.
-    - Of two adds the higher priority and the earlier deadline hold.
-    - Who is next is the `PriorityHeap`'s decision: priority, then first come first served, and nobody starves.
+    - A request is ready at most once, however often it is added, and at most one worker has it.
+    - A request that is added while a worker has it runs once more afterwards.
+    - No request is lost before the queue is closed. A cancelled item becomes ready again.
+    - A deadline means "at the latest". A change runs a request earlier and does not cancel anything: a retry that is
+      not due keeps its time, so that changes neither delay it nor increase the backoff. A timer keeps its time, too,
+      until a later run sets a new one or the object is gone. (In controller-runtime an early change loses the timer.)
+    - After an outage (`is_outage`) a request waits for at most a minute, whatever the limiter says.
+    - A run that returns a delay of zero is repeated after the limiter's delay, which grows with each such run until a
+      run ends otherwise. It does not count as a failure, and any earlier run takes its place.
+    - Of two adds the higher priority and the earlier deadline apply.
+    - `PriorityHeap` decides the order: by priority, then first in, first out, without starvation.
 
-    Not promised: an order between requests of different priority or deadline.
-    All methods must be called on the event loop; none of them blocks, and only `take` waits.
+    There is no guaranteed order between requests of different priority or deadline.
+    All methods must be called on the event loop. None of them blocks, and only `take` waits.
+
+    Args:
+        name: of the controller.
+        limiter: decides the delay of retries; by default `ExponentialBackoff`.
+        ready: orders the ready requests.
     """
 
     def __init__(
@@ -88,12 +95,12 @@ class Queue:
         self._takers: deque[asyncio.Future[None]] = deque()
         self._is_closed = False
         self._drains = False
-        self._repeats: dict[Request, int] = {}  # of what the limiter has counted: runs to be repeated, not failures
+        self._repeats: dict[Request, int] = {}  # runs with a delay of zero that the limiter has counted; no failures
         self._backed_off: set[Request] = set()  # since `forget`: the limiter has counted failures of these only
         self._adds = self._placed = self._retries = 0
-        #: How long requests were ready before a worker took them, by priority, in seconds.
+        #: Seconds from ready to taken, by priority.
         self.waits: dict[int, Histogram] = {}
-        #: How long workers had them, in seconds.
+        #: Seconds from taken to finished.
         self.works: Histogram = Histogram(QUEUE_DURATIONS)
 
     @property
@@ -110,7 +117,7 @@ class Queue:
         cause: Cause | None = None,
         is_gone: bool = False,
     ) -> None:
-        """Ask for a run of a request, now or after a while; see `RequestSink`. Ignored once the queue is closed."""
+        """Add a request, to run now or after a delay; see `RequestSink`. Ignored once the queue is closed."""
         if self._is_closed:
             return
         self._adds += 1
@@ -118,29 +125,29 @@ class Queue:
         causes = (cause,) if cause is not None else ()
         if after is None or after <= timedelta(0):
             run = _WaitFor(now, priority, causes, is_gone)
-            if request not in self._entries:  # nearly always: nobody has wanted it, and nobody works on it
-                self._entries[request] = _Entry({_ASKED: run})
+            if request not in self._entries:  # nearly always: it is neither pending nor being worked on
+                self._entries[request] = _Entry({_ADDED: run})
                 self._make_ready(request, priority, now)
                 return
-            self._schedule(request, _ASKED, run, now)
+            self._schedule(request, _ADDED, run, now)
         else:
             self._retries += 1
-            self._schedule(request, _ASKED_LATER, _WaitFor(now + after.total_seconds(), priority, causes, is_gone), now)
+            self._schedule(request, _ADDED_LATER, _WaitFor(now + after.total_seconds(), priority, causes, is_gone), now)
         self._place(request, now)
 
     def retry_now(self, request: Request, *, cause: Cause | None = None) -> None:
-        """Run a request now that waits for its retry, its failures forgotten: what it failed of is mended."""
+        """Run a request now and forget its failures, as their cause is gone."""
         if self._is_closed:
-            return  # what is left is told of as it is
+            return  # `remaining` returns requests as they were
         self._forget(request)
         if (entry := self._entries.get(request)) is not None:
             self._unschedule(entry, request, _RETRY)
         self.add(request, cause=cause)
 
     def drop(self, cluster: str) -> list[Request]:
-        """Forget the requests for objects of a cluster that is gone, and return them.
+        """Drop the pending requests for objects of a cluster that is gone, and return them.
 
-        A turn that is being worked on goes on; what it asks for at its end is up to it.
+        A request that a worker has is not interrupted, and may be retried afterwards.
         """
         dropped = [request for request in self.remaining() if request.cluster == cluster]
         for request in dropped:
@@ -153,28 +160,28 @@ class Queue:
         return dropped
 
     def take(self) -> AbstractAsyncContextManager[WorkItem, None]:
-        """Wait for who is next, and keep everybody else off it until the block ends.
+        """Return a context manager that waits for the next item, which no other worker gets until the block ends.
 
         Raises:
-            QueueClosed: the queue is closed (and drained, if so asked).
+            QueueClosed: the queue is closed, and empty if it is to be drained.
         """
         return _TakeContext(self)
 
     @property
     def has_ready(self) -> bool:
-        """Whether a worker that takes the next turn need not wait for it."""
+        """Whether a request is ready, so that `take` would not wait."""
         return bool(self._ready.positions)
 
     @property
     def longest_working(self) -> timedelta:
-        """How long the oldest turn has been going on."""
+        """How long the oldest item has been worked on."""
         now = _now()
         return timedelta(seconds=now - min(self._working_since(), default=now))
 
     def close(self, *, drain: bool = False) -> None:
-        """Refuse further adds and end the waiting of every worker; with ``drain``, after what is ready has run.
+        """Ignore further adds and end the wait of each worker; with ``drain``, once all ready requests have run.
 
-        What is left, `remaining` tells: it is dropped, and the next start lists every object anew.
+        `remaining` returns what is left. It is dropped, as the next start lists all objects again.
         """
         self._is_closed = True
         self._drains = drain
@@ -183,18 +190,18 @@ class Queue:
             self._wake_one()
 
     def reopen(self) -> None:
-        """Take requests in again, after `close` and once no worker has a turn; what was left is forgotten."""
+        """Accept requests again, after `close` and once no worker has an item. What was left is dropped."""
         assert all(entry.working_since is None for entry in self._entries.values())
         self._entries.clear()
         self._ready.clear()
         self._is_closed = self._drains = False
 
     def remaining(self) -> list[Request]:
-        """Return the requests that want to run and have not: ready, waiting for a deadline, or cancelled."""
+        """Return the pending requests: ready, waiting for a deadline, or cancelled."""
         return [request for request, entry in self._entries.items() if entry.pending_runs]
 
     def items(self, limit: int) -> list[QueueItem]:
-        """Return so many of them with when and why they are wanted: who is ready first, by priority, then by time."""
+        """Return at most ``limit`` pending requests with deadline and causes: ready ones first, then by deadline."""
         now = _now()
         wanted = [(request, entry) for request, entry in self._entries.items() if entry.pending_runs]
         return [_item(*each, now) for each in nsmallest(limit, wanted, key=lambda each: _urgency(each[1], now))]
@@ -204,7 +211,7 @@ class Queue:
         now = _now()
         working = self._working_since()
         oldest = self._ready.oldest()
-        from pyctrl.controller._statistics import QueueStatistics  # here: a start does without
+        from pyctrl.controller._statistics import QueueStatistics  # here: not needed to start
 
         return QueueStatistics(
             ready=len(self._ready),
@@ -223,14 +230,14 @@ class Queue:
     def _working_since(self) -> list[float]:
         return [entry.working_since for entry in self._entries.values() if entry.working_since is not None]
 
-    # Everything below is synchronous but for the one wait in _next: between two awaits the entries, the line and
-    # the alarms always agree.
+    # Everything below is synchronous except for one await in `_next`: at each await entries, ready and delayed requests
+    # agree.
 
     async def _next(self) -> WorkItem:
         while not self._ready.positions:
             if self._is_closed:
                 raise QueueClosed(f"the queue {self.name!r} is closed")
-            # In here, not in a coroutine of its own: each one between costs at every waking.
+            # Not in a coroutine of its own: each coroutine in between costs time at every wake-up.
             taker = asyncio.get_running_loop().create_future()
             self._takers.append(taker)
             try:
@@ -239,7 +246,7 @@ class Queue:
                 if taker in self._takers:
                     self._takers.remove(taker)
                 elif not taker.cancelled():
-                    self._wake_one()  # it was woken and is cancelled at the same moment: pass it on
+                    self._wake_one()  # woken and cancelled at the same moment: wake another worker instead
                 raise
         if self._is_closed and not self._drains:
             raise QueueClosed(f"the queue {self.name!r} is closed")
@@ -265,10 +272,10 @@ class Queue:
         return max(0, self._limiter.failures(request) - self._repeats.get(request, 0))
 
     def _take_due(self, entry: _Entry, request: Request, now: float) -> tuple[Cause, ...]:
-        """Let the turn that begins answer all that is due, and return why it runs."""
-        if len(entry.pending_runs) == 1 and _ASKED in entry.pending_runs:  # nearly always; no timer, no alarm
+        """Move all pending runs that are due into the run that begins, and return their causes."""
+        if len(entry.pending_runs) == 1 and _ADDED in entry.pending_runs:  # nearly always: no deadline to cancel
             entry.taken, entry.pending_runs = entry.pending_runs, {}
-            return entry.taken[_ASKED].causes
+            return entry.taken[_ADDED].causes
         entry.taken = {reason: run for reason, run in entry.pending_runs.items() if run.due <= now}
         causes: tuple[Cause, ...] = ()
         for reason, run in entry.taken.items():
@@ -325,7 +332,7 @@ class Queue:
         """Run a request again after the limiter's delay, and return whether that counts for the next delay."""
         retry = entry.pending_runs.get(_RETRY)
         if retry is not None and retry.due > now:
-            return False  # a change ran it before its retry was due: that neither counts nor moves the retry
+            return False  # a change ran it before its retry was due: this run neither counts nor moves the retry
         self._unschedule(entry, item.request, _RETRY)
         self._retries += 1
         self._backed_off.add(item.request)
@@ -336,18 +343,18 @@ class Queue:
         return True
 
     def _forget(self, request: Request) -> None:
-        """Let the limiter begin again with its first delay."""
+        """Forget the failures of a request."""
         self._limiter.forget(request)
         if request in self._backed_off:
             self._backed_off.discard(request)
             self._repeats.pop(request, None)
 
     def _deadline(self, now: float, delay: timedelta) -> float:
-        """Return when a delay is over: never, once the queue is closed, or draining it might not end."""
+        """Return when a delay is over: never, once the queue is closed, or draining would not end."""
         return math.inf if self._is_closed else now + max(0.0, delay.total_seconds())
 
     def _schedule(self, request: Request, reason: _Reason, run: _WaitFor, now: float) -> None:
-        """Add a wish to those of a request: of two of one kind the higher priority and the earlier time hold."""
+        """Add a pending run. Of two with the same reason the higher priority and the earlier deadline apply."""
         entry = self._entries.get(request)
         if entry is None:
             entry = self._entries[request] = _Entry({})
@@ -365,17 +372,17 @@ class Queue:
             self._delayed.set((request, reason), run.due)
 
     def _unschedule(self, entry: _Entry, request: Request, reason: _Reason) -> None:
-        if entry.pending_runs.pop(reason, None) is not None and reason != _ASKED:  # that is due from its beginning
+        if entry.pending_runs.pop(reason, None) is not None and reason != _ADDED:  # which has no deadline
             self._delayed.cancel((request, reason))
 
     def _due(self, token: tuple[Request, _Reason]) -> None:
         request, reason = token
         now = _now()
-        self._entries[request].pending_runs[reason].due = now  # the loop may call a tick of its clock early
+        self._entries[request].pending_runs[reason].due = now  # the loop may call up to one clock tick early
         self._place(request, now)
 
     def _place(self, request: Request, now: float) -> None:
-        """Put a request in line if one of its pending_runs is due; forget it if it has none."""
+        """Make a request ready if one of its pending runs is due; forget it if it has none."""
         entry = self._entries[request]
         if entry.working_since is not None:
             return  # _finish places it
@@ -393,7 +400,7 @@ class Queue:
 
 
 class _TakeContext:
-    """What `Queue.take` gives. Written out, because a context manager of a generator takes 2 µs more of each turn."""
+    """The context manager of `Queue.take`. A class, as one made of a generator takes 2 µs more for each item."""
 
     __slots__ = ("_item", "_queue")
 

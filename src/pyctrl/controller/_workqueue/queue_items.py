@@ -1,39 +1,25 @@
-"""What waits in a queue, in words and as fields of logs: when it is dropped, and for who wants to watch it."""
+"""A pending request of a queue, with deadline and causes, for logs and tests."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pyctrl.controller._causes import Cause
 from pyctrl.controller._request import Request
 
-if TYPE_CHECKING:
-    from pyctrl.controller._workqueue.queue import Queue
-
-__all__ = ["DUMP_LEVEL", "QueueItem", "dropped_fields", "log_items"]
-
-log = logging.getLogger("pyctrl.controller.queue")
-
-DUMP_LEVEL = logging.DEBUG - 4  # Go's V(5), as `parse_level` has it
-DUMP_SECONDS = 10.0  # controller-runtime's
-SHOWN = 10  # requests of which a farewell tells
-DUMPED = 1000  # and of which a dump does; some 100 KB
+__all__ = ["QueueItem"]
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """A request that is wanted.
+    """A pending request.
 
     Attributes:
-        request: which.
-        priority: the highest that it is wanted with.
-        due: in how many seconds it is wanted; 0 when it is ready, infinite when the queue takes nothing in any more.
-        causes: why it is wanted.
+        request: the request.
+        priority: its highest priority.
+        due: the seconds until it is due; 0 when it is ready, infinite for a delay set after the queue was closed.
+        causes: why it is pending.
     """
 
     request: Request
@@ -43,7 +29,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it wants to run now."""
+        """Whether it is due."""
         return self.due <= 0
 
     def __str__(self) -> str:
@@ -52,28 +38,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
         return f"{self.request} ({'; '.join([f'priority {self.priority}', when, *why])})"
 
     def fields(self) -> dict[str, object]:
-        """Return it as JSON has it, with controller-runtime's names where there are such."""
+        """Return the item as log fields, with controller-runtime's names where there are some."""
         due = None if math.isinf(self.due) else round(max(0.0, self.due), 3)
         causes = [str(cause) for cause in self.causes]
         return {"key": str(self.request), "priority": self.priority, "readyIn": due, "causes": causes}
-
-
-def dropped_fields(queue: Queue) -> dict[str, object]:
-    """Return what a log says of requests that are dropped: how many, how many are ready, and the first of them."""
-    dropped = len(queue.remaining())
-    if not dropped:
-        return {}
-    some = [str(item) for item in queue.items(SHOWN)]
-    return {
-        "dropped": dropped,
-        "ready": queue.statistics().ready,
-        "requests": some if dropped <= SHOWN else [*some, "…"],
-    }
-
-
-async def log_items(queue: Queue, fields: Mapping[str, object]) -> None:
-    """Log what waits in a queue, every ten seconds, until cancelled."""
-    while True:
-        await asyncio.sleep(DUMP_SECONDS)
-        facts = {"count": len(queue.remaining()), "items": [item.fields() for item in queue.items(DUMPED)]}
-        log.log(DUMP_LEVEL, "workqueue_items", extra={**fields, **facts})

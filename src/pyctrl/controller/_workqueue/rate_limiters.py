@@ -1,4 +1,4 @@
-"""How long a failed request waits before it is tried again."""
+"""Rate limiters: the delay of retries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["OUTAGE_WAIT", "ExponentialBackoff", "MaxOfRateLimiter", "RateLimiter
 
 
 class RateLimiter(Protocol):
-    """Decides when a failed request is tried again.
+    """Decides the delay after which a failed request is retried.
 
     The queue calls `backoff` once for each failure that counts, and `forget` after each success. It calls `failures`
     only for a request that it has backed off itself since the last `forget`, so that a limiter that several queues
@@ -23,21 +23,21 @@ class RateLimiter(Protocol):
     """
 
     def backoff(self, request: Request) -> timedelta:
-        """Count one more failure of a request and return how long it waits."""
+        """Count one more failure of a request and return its delay."""
         ...
 
     def forget(self, request: Request) -> None:
-        """Forget the failures of a request: it has succeeded, or is given up."""
+        """Forget the failures of a request that has succeeded or is not retried any more."""
 
     def failures(self, request: Request) -> int:
-        """Return how many failures in a row have been counted."""
+        """Return the number of failures counted since the last `forget`."""
         ...
 
 
 class ExponentialBackoff:
-    """Wait twice as long after each failure of the same request, from 5 ms to 1000 s as client-go does.
+    """Doubles the delay with each failure of a request, from 5 ms to 1000 s, as client-go does.
 
-    Each wait is spread by ±20 %: a thousand requests that failed together do not come back together.
+    Each delay is spread by ±20 %, so that a thousand requests that failed together are not retried together.
     """
 
     def __init__(
@@ -57,18 +57,18 @@ class ExponentialBackoff:
         self._failures: dict[Request, int] = {}
 
     def backoff(self, request: Request) -> timedelta:
-        """Count one more failure of the request and return its wait, the jitter included."""
+        """Count one more failure of the request and return its delay, the jitter included."""
         failures = self._failures.get(request, 0)
         self._failures[request] = failures + 1
         spread = self._random.uniform(1 - self._jitter, 1 + self._jitter)
         return min(self._longest, self._exponential(failures) * spread)
 
     def forget(self, request: Request) -> None:
-        """Begin again with the first wait."""
+        """Reset the delay of a request to the first one."""
         self._failures.pop(request, None)
 
     def failures(self, request: Request) -> int:
-        """Return how many failures were counted since the last `forget`."""
+        """Return the number of failures counted since the last `forget`."""
         return self._failures.get(request, 0)
 
     def _exponential(self, failures: int) -> timedelta:
@@ -79,40 +79,40 @@ class ExponentialBackoff:
 
 
 class TokenBucket:
-    """Let at most ``per_second`` retries through on the long run, ``burst`` at once, whichever requests they are.
+    """Allows ``per_second`` retries on average and ``burst`` at once, over all requests.
 
-    Combine it with a backoff: ``MaxOfRateLimiter(ExponentialBackoff(), TokenBucket(per_second=10, burst=100))`` is what
-    client-go's controllers used before they had priorities.
+    Combine it with a backoff: ``MaxOfRateLimiter(ExponentialBackoff(), TokenBucket(per_second=10, burst=100))`` is
+    client-go's default for a workqueue without priorities.
     """
 
     def __init__(self, *, per_second: float, burst: int) -> None:
         self._interval = 1 / per_second
         self._burst = burst
-        #: The moment at which the bucket would be full; tokens that are taken push it into the future.
+        #: The time at which the bucket would be full; each token that is taken moves it into the future.
         self._full_at = float("-inf")
 
     def backoff(self, request: Request) -> timedelta:
-        """Take a token and return how long it takes until there is one."""
+        """Take a token and return the time until it is available."""
         now = asyncio.get_running_loop().time()
         self._full_at = max(self._full_at, now) + self._interval
         return timedelta(seconds=max(0.0, self._full_at - self._burst * self._interval - now))
 
     def forget(self, request: Request) -> None:
-        """Do nothing: tokens are not given back."""
+        """Do nothing: tokens are not returned."""
 
     def failures(self, request: Request) -> int:
-        """Return 0: a bucket knows no requests."""
+        """Return 0: the bucket does not count by request."""
         return 0
 
 
 class MaxOfRateLimiter:
-    """Ask several limiters and take the longest wait."""
+    """Combines several limiters: the longest of their delays applies."""
 
     def __init__(self, *limiters: RateLimiter) -> None:
         self._limiters: Sequence[RateLimiter] = limiters
 
     def backoff(self, request: Request) -> timedelta:
-        """Let each limiter count the failure and return the longest of their waits."""
+        """Let each limiter count the failure and return the longest of their delays."""
         return max(limiter.backoff(request) for limiter in self._limiters)
 
     def forget(self, request: Request) -> None:
@@ -125,16 +125,16 @@ class MaxOfRateLimiter:
         return max(limiter.failures(request) for limiter in self._limiters)
 
 
-#: What a retry waits at most while nothing works: the end of an outage comes with no change that would run it earlier.
-#: With the backoff alone an operator whose role was missing for an hour needed 13 more minutes after it was back.
-OUTAGE_WAIT = timedelta(minutes=1)  # a token file is read again as often
+#: The longest delay of a retry during an outage, whose end causes no change that would run the request earlier. With
+#: the backoff alone, an operator whose role was missing for an hour took 13 more minutes to recover.
+OUTAGE_WAIT = timedelta(minutes=1)  # token files are read again as often
 
 
 def is_outage(error: BaseException) -> bool:
-    """Tell whether an attempt failed because of a right, a login, a definition or a server that is not there.
+    """Return whether a reconcile failed for a missing permission, login or definition, or an unavailable server.
 
-    A cache that is not filled yet counts: it may be that of another cluster, which a controller does not wait for.
-    What an admission plugin forbids is no such thing: it is about the object.
+    A cache that is not synced counts, too: it may be that of another cluster, for which a controller does not wait. A
+    refusal by an admission plugin does not count: it is about the object.
     """
     if isinstance(error, Forbidden):
         return bool(error.verb)

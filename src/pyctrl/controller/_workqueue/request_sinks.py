@@ -1,4 +1,4 @@
-"""The ends of a queue that sources see: for a controller in another cluster, and for a source that may never wait."""
+"""The interface by which sources add requests to a queue, and two wrappers: for one cluster, and with a limit."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ __all__ = ["ClusterQueue", "LimitedSink", "RequestSink"]
 
 log = logging.getLogger("pyctrl.controller")
 
-#: Requests that a source may add in one turn of the event loop: some seconds of it. A list of everything that there is
-#: may be long; one that is longer than this is taken for endless.
+#: Requests that a source may add in one turn of the event loop, which take some seconds. More count as an endless loop.
 MAX_REQUESTS_PER_LOOP_TURN = 500_000
 
 
 class RequestSink(Protocol):
-    """The end of the queue that sources see."""
+    """The interface of a queue for sources."""
 
     def add(
         self,
@@ -33,20 +32,20 @@ class RequestSink(Protocol):
         cause: Cause | None = None,
         is_gone: bool = False,
     ) -> None:
-        """Ask for a run of a request, now or after a while; ignored once the queue is closed.
+        """Add a request, to run now or after a delay; ignored once the queue is closed.
 
-        With ``is_gone`` the object does not exist any more, and this run takes away the timer of an earlier one.
+        With ``is_gone`` the object does not exist any more, and the run cancels the timer of an earlier one.
         """
 
     def drop(self, cluster: str) -> Sequence[Request]:
-        """Forget the requests for objects of a cluster that is gone, and return them."""
+        """Drop the pending requests for objects of a cluster that is gone, and return them."""
         ...
 
 
 class ClusterQueue:
-    """Takes requests for one cluster: those that name none are for it, those that name another one are refused.
+    """Adds requests for one cluster: sets the cluster of those without one, and refuses those for another cluster.
 
-    So handlers that were written for one cluster, and know of no others, work unchanged in each.
+    So a handler that was written for one cluster works unchanged in each.
     """
 
     def __init__(self, cluster: str, queue: RequestSink) -> None:
@@ -63,7 +62,7 @@ class ClusterQueue:
         cause: Cause | None = None,
         is_gone: bool = False,
     ) -> None:
-        """Ask for a run of a request; see `RequestSink`."""
+        """Add a request; see `RequestSink`."""
         if not request.cluster:
             request = request._replace(cluster=self._cluster)
         if request.cluster == self._cluster:
@@ -71,20 +70,20 @@ class ClusterQueue:
         elif not self._has_warned:
             self._has_warned = True
             log.warning(
-                "A request for another cluster is dropped: a controller takes those for its own cluster",
+                "Dropping a request for another cluster: a controller reconciles objects of its own cluster",
                 extra={"request": str(request), "cluster": self._cluster},
             )
 
     def drop(self, cluster: str) -> Sequence[Request]:
-        """Forget the requests for objects of a cluster that is gone, and return them."""
+        """Drop the pending requests for objects of a cluster that is gone, and return them."""
         return self._queue.drop(cluster)
 
 
 class LimitedSink:
-    """Takes requests from a source, until it has added too many without ever waiting: its loop would stop the program.
+    """Adds requests of a source, and fails when it adds too many without an await, which blocks the event loop.
 
     Raises:
-        ControllerError: by `add`, where the source then fails, and is run again later like any that has failed.
+        ControllerError: by `add`. The source fails by it, and is restarted as any other that fails.
     """
 
     def __init__(self, source: str, queue: RequestSink, *, most: int = MAX_REQUESTS_PER_LOOP_TURN) -> None:
@@ -100,19 +99,19 @@ class LimitedSink:
         cause: Cause | None = None,
         is_gone: bool = False,
     ) -> None:
-        """Ask for a run of a request; see `RequestSink`."""
+        """Add a request; see `RequestSink`."""
         if not self._added:
             asyncio.get_running_loop().call_soon(self._item)
         self._added += 1
         if self._added > self._most:
             raise ControllerError(
-                f"{self._source} added {self._most:,} requests without waiting, and the event loop served nothing else "
-                "meanwhile; let its loop `await asyncio.sleep(0)` now and then"
+                f"{self._source} added {self._most:,} requests without an await, which blocked the event loop; "
+                "call `await asyncio.sleep(0)` in its loop"
             )
         self._queue.add(request, priority=priority, after=after, cause=cause, is_gone=is_gone)
 
     def drop(self, cluster: str) -> Sequence[Request]:
-        """Forget the requests for objects of a cluster that is gone, and return them."""
+        """Drop the pending requests for objects of a cluster that is gone, and return them."""
         return self._queue.drop(cluster)
 
     def _item(self) -> None:

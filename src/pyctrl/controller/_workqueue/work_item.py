@@ -1,4 +1,4 @@
-"""A request in the hands of a worker, and how its turn went."""
+"""A request that a worker has taken, and the outcome of its reconcile."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["Done", "Outcome", "Retry", "Terminal", "WorkItem"]
 
 
 class Done(Struct, frozen=True):
-    """It worked; perhaps it wants to run again."""
+    """The reconcile succeeded, perhaps with a delay for the next run."""
 
     requeue_after: timedelta | None
     priority: int | None
 
 
 class Retry(Struct, frozen=True):
-    """It did not work, and may next time."""
+    """The reconcile failed and is retried."""
 
     error: BaseException
 
 
 class Terminal(Struct, frozen=True):
-    """It did not work, and will not before something changes."""
+    """The reconcile failed and is not retried before something changes."""
 
     error: BaseException | None
 
@@ -36,39 +36,39 @@ Outcome = Done | Retry | Terminal
 
 
 class WorkItem(Struct):
-    """A request that has been handed to a worker. Say how it went before the ``async with`` ends.
+    """A request that a worker has taken. The worker sets the outcome before the ``async with`` block ends.
 
-    A turn about which nothing was said (the worker was cancelled) goes back in line as it came.
+    Without an outcome, as when the worker was cancelled, the request becomes ready again.
     """
 
     request: Request
     priority: int
     causes: tuple[Cause, ...]
-    #: Failures in a row before this turn.
+    #: Failures in a row before this run.
     failures: int
-    #: How many seconds it was ready before a worker took it.
+    #: The seconds from ready to taken.
     waited_seconds: float = 0.0
-    #: When it was handed to the worker, and when the work was over, by the loop's clock: asked for once, used by all.
+    #: The times, by the loop's clock, at which it was taken and at which the reconcile ended.
     began: float = 0.0
     ended: float | None = None
     outcome: Outcome | None = None
 
-    _nothing_more: ClassVar[Outcome] = Done(None, None)  # nearly all end so
+    _nothing_more: ClassVar[Outcome] = Done(None, None)  # shared: nearly every reconcile ends so
 
     @property
     def waited(self) -> timedelta:
-        """How long it was ready before a worker took it."""
+        """The time from ready to taken."""
         return timedelta(seconds=self.waited_seconds)
 
     def succeed(self, *, requeue_after: timedelta | None = None, priority: int | None = None) -> None:
-        """It worked. Its failures are forgotten; with ``requeue_after`` it runs again after that at the latest."""
+        """Set the outcome to success, which forgets failures; with ``requeue_after`` it runs again by then."""
         is_all = requeue_after is None and priority is None
         self.outcome = self._nothing_more if is_all else Done(requeue_after, priority)
 
     def fail(self, error: BaseException) -> None:
-        """It did not work: it runs again after the limiter's backoff."""
+        """Set the outcome to a failure that is retried after the limiter's backoff."""
         self.outcome = Retry(error)
 
     def give_up(self, error: BaseException | None = None) -> None:
-        """It did not work and will not by trying again: it runs when something changes."""
+        """Set the outcome to a failure that is not retried before something changes."""
         self.outcome = Terminal(error)

@@ -37,6 +37,14 @@ class CacheScope(Struct, frozen=True, kw_only=True):
     kinds: Mapping[KindLike, KindOptions] = field(default_factory=dict)
     outside: Outside = Outside.RAISE
 
+    @classmethod
+    def of(
+        cls, namespaces: Iterable[str] | None, kinds: Mapping[KindLike, KindOptions] | None, outside: Outside
+    ) -> CacheScope:
+        """Return a copy of the options of `Manager`, `add_cluster` or `add_fleet`."""
+        chosen = None if namespaces is None else frozenset(namespaces)
+        return cls(namespaces=chosen, kinds=dict(kinds or {}), outside=outside)
+
     def cache(self, client: Client, random: Random) -> Cache:
         """Return a cache with these options."""
         return Cache(client, options=self.kinds, namespaces=self.namespaces, outside=self.outside, random=random)

@@ -137,7 +137,7 @@ class PermissionWatcher:
         if self._is_strict and missing:
             permissions = self._needs.missing_permissions(missing)
             texts = [replace(each, is_waiting=None).text(self._log.user) for each in permissions]
-            raise MissingRights("the user lacks permissions that this program needs:\n\n" + "\n\n".join(texts))
+            raise MissingRights("the user may not do all that this program needs:\n\n" + "\n\n".join(texts))
 
     async def _wait_for_next_round(self) -> None:
         """Wait for a change, or until missing permissions are due for another review."""

@@ -1,4 +1,4 @@
-"""Stored definitions: establishing, deletion with their objects, the scale sub-resource."""
+"""Stored definitions: establishing, deletion with their objects, the scale subresource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discovery and OpenAPI: what clients read before they do anything."""
+"""Discovery and OpenAPI documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KUBECTL = f"{AGGREGATED},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=API
 
 
 def test_the_aggregated_form_is_that_of_the_real_server() -> None:
-    """The aggregated documents say about built-in kinds exactly what a real kube-apiserver says."""
+    """The aggregated documents of built-in kinds equal those of a kube-apiserver."""
     registry = ResourceRegistry()
     for path, items in load("discovery").items():
         answer = discovery_response(registry, path, KUBECTL)
@@ -21,14 +21,14 @@ def test_the_aggregated_form_is_that_of_the_real_server() -> None:
 
 
 def test_the_aggregated_form_is_given_to_who_asks_for_it_first() -> None:
-    """kubectl asks for the aggregated form; curl and old clients get the older one."""
+    """kubectl gets the aggregated form; curl and old clients get the unaggregated one."""
     assert is_aggregated(KUBECTL)
     assert not is_aggregated("application/json")
     assert not is_aggregated("*/*")
 
 
 def test_the_older_form_lists_groups_versions_and_resources() -> None:
-    """Clients that do not know the aggregated form find groups, versions, resources and subresources."""
+    """The unaggregated form lists groups, versions, resources and subresources."""
     registry = ResourceRegistry()
     groups = discovery_response(registry, "/apis", "")
     assert groups is not None
@@ -42,7 +42,7 @@ def test_the_older_form_lists_groups_versions_and_resources() -> None:
 
 
 def test_definitions_are_discovered_while_they_are_installed() -> None:
-    """A group of a definition appears with it, and is gone with it."""
+    """The group of a definition is discovered while the definition is installed."""
     registry = ResourceRegistry()
     assert discovery_response(registry, f"/apis/{GROUP}", "") is None
     install(registry, spec_schema({}), subresources={"status": {}})
@@ -54,7 +54,7 @@ def test_definitions_are_discovered_while_they_are_installed() -> None:
 
 
 def test_versions_are_ordered_by_how_stable_they_are() -> None:
-    """The preferred version of a group is its most stable, then its newest."""
+    """The preferred version of a group is the most stable one, then the newest."""
     registry = ResourceRegistry()
     from tests.unit.apiserver._objects import create, definition
 
@@ -86,7 +86,7 @@ def test_every_group_version_has_an_openapi_document() -> None:
 
 
 def test_the_v2_document_has_no_references_of_v3() -> None:
-    """The document of OpenAPI v2 is whole in itself."""
+    """All references in the OpenAPI v2 document are to definitions of the document."""
     document = openapi_response(ResourceRegistry(), "/openapi/v2")
     assert "#/components" not in str(document)
     assert openapi_response(ResourceRegistry(), "/openapi/v4") is None

@@ -1,4 +1,4 @@
-"""Health, the first page, and the document that kubectl reads as protobuf."""
+"""Health checks, the root document, and the OpenAPI document as protobuf."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _text(answer: Response) -> str:
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/etcd-readiness"])
 def test_a_server_that_answers_is_well(path: str) -> None:
-    """Each endpoint, and each check by its own path, says ok."""
+    """Each endpoint, and the path of each check, answers ok."""
     assert (_get(path).status, _text(_get(path))) == (200, "ok")
 
 
 def test_health_lists_its_checks_when_asked() -> None:
-    """With verbose every check has a line; one that is excluded says so, and one that is not known too."""
+    """With verbose every check has a line, as have excluded and unknown checks."""
     told = _text(_get("/readyz", ("verbose", ""), ("exclude", "etcd"), ("exclude", "nope"))).splitlines()
     assert told[0] == "[+]ping ok"
     assert "[+]etcd excluded: ok" in told
@@ -44,12 +44,12 @@ def test_health_lists_its_checks_when_asked() -> None:
 
 
 def test_a_check_that_is_not_there_is_no_page() -> None:
-    """A misspelled check is not found, as on a real server."""
+    """An unknown check is 404, as in kube-apiserver."""
     assert (_get("/livez/nope").status, _text(_get("/livez/nope"))) == (404, "404 page not found\n")
 
 
 def test_the_first_page_lists_where_to_go() -> None:
-    """`/` names the paths that are served, for people: with line breaks."""
+    """`/` lists the served paths, indented."""
     body = _text(_get("/"))
     assert "\n  " in body
     assert {"/api/v1", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/version"} <= set(
@@ -58,7 +58,7 @@ def test_the_first_page_lists_where_to_go() -> None:
 
 
 def test_definitions_are_there_as_protobuf() -> None:
-    """kubectl gets the schemas of the v2 document in the only form it asks for, with what marks a kind."""
+    """The protobuf document has the schemas with the extension that names their kind."""
     answer = _get("/openapi/v2", accept=PROTOBUF)
     assert dict(answer.headers)["Content-Type"].endswith("+protobuf")
     assert isinstance(answer.body, bytes)
@@ -83,7 +83,7 @@ def _bytes(value: int | bytes) -> bytes:
 
 
 def test_a_document_that_a_client_has_is_not_sent_again() -> None:
-    """Aggregated discovery has a tag: who asks with it gets 304 and nothing else until something new is served."""
+    """Aggregated discovery has an Etag; a request with it gets 304 until the served resources change."""
     registry = ResourceRegistry()
     documents = NonResourcePaths(registry)
 

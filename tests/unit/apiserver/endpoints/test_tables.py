@@ -1,4 +1,4 @@
-"""Tables: the rows that `kubectl get` prints."""
+"""`Table` responses, which `kubectl get` prints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _cells(registry: ResourceRegistry, place: tuple[str, str, str], obj: dict[st
 
 
 def test_a_custom_resource_has_the_columns_of_its_definition() -> None:
-    """Printer columns show what their paths find, as their type; what is not there is null."""
+    """Printer columns show the values of their paths, converted to their type; absent values are null."""
     registry = ResourceRegistry()
     columns = [
         {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
@@ -70,7 +70,7 @@ def test_a_deployment_shows_how_many_are_ready() -> None:
 
 
 def test_a_pod_shows_what_keeps_it_from_running() -> None:
-    """A pod's row has the waiting container's reason before the phase, and that it goes before everything."""
+    """The status of a pod is Terminating, else the reason of a waiting container, else the phase."""
     registry = ResourceRegistry()
     waiting = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "restartCount": 2, "ready": False}
     pod: dict[str, Any] = {
@@ -86,7 +86,7 @@ def test_a_pod_shows_what_keeps_it_from_running() -> None:
 
 
 def test_every_listable_kind_has_a_row_for_an_empty_object() -> None:
-    """No kind's row breaks on an object with nothing but a name."""
+    """Every kind has a row for an object with only a name."""
     registry = ResourceRegistry()
     for found in registry:
         if "list" in found.verbs:
@@ -109,7 +109,7 @@ def test_every_listable_kind_has_a_row_for_an_empty_object() -> None:
     ],
 )
 def test_durations_get_coarser_as_they_grow(seconds: int, text: str) -> None:
-    """Ages are written as kubectl writes them."""
+    """Ages have the format of kubectl."""
     assert human_duration(seconds) == text
 
 
@@ -129,6 +129,6 @@ def test_durations_get_coarser_as_they_grow(seconds: int, text: str) -> None:
     ],
 )
 def test_column_paths(path: str, found: list[Any]) -> None:
-    """The paths of columns reach fields, indexes, keys, filters and everything below; nonsense reaches nothing."""
+    """Column paths support fields, indexes, keys, filters and recursive descent; invalid paths find nothing."""
     obj = {"a": {"b": 1}, "list": [{"n": "x", "v": 1}, {"n": "y", "v": 2}], "map": {"k.io/x": "v"}}
     assert column_values(obj, path) == found

@@ -1,4 +1,4 @@
-"""Watches tell what happened after a version, in order, once, to everybody who selects it."""
+"""watch: every selected event after a version, in order and once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def test_a_watch_tells_what_happened_after_its_version(ask: Asker) -> None
 
 
 async def test_a_deleted_object_is_shown_in_its_last_state_under_the_version_of_its_deletion(ask: Asker) -> None:
-    """DELETED carries a newer resourceVersion than the last MODIFIED, so that clients can resume after it."""
+    """DELETED has a newer resourceVersion than the last MODIFIED, so that clients can resume after it."""
     made = ask.make("a", data={"k": "v"})
     async with ask.watching(resourceVersion=made["metadata"]["resourceVersion"]) as watching:
         ask("DELETE", f"{CONFIGMAPS}/a")
@@ -32,7 +32,7 @@ async def test_a_deleted_object_is_shown_in_its_last_state_under_the_version_of_
 
 
 async def test_without_a_version_a_watch_begins_with_what_is_there(ask: Asker) -> None:
-    """An unset version and version 0 both begin with ADDED for every object, sorted by name."""
+    """Without a version, or with version 0, a watch begins with ADDED for every object, sorted by name."""
     ask.make("b")
     ask.make("a")
     for query in ({}, {"resourceVersion": "0"}):
@@ -61,7 +61,7 @@ async def test_objects_enter_and_leave_a_selector(ask: Asker) -> None:
 
 
 async def test_a_watch_of_one_namespace_sees_no_other(ask: Asker) -> None:
-    """Objects of other namespaces do not show in a watch of a namespace, and all show in one of the cluster."""
+    """A watch of a namespace has only its objects; a watch of all namespaces has all objects."""
     elsewhere = "/api/v1/namespaces/kube-system/configmaps"
     async with ask.watching() as here, ask.watching("/api/v1/configmaps") as everywhere:
         ask("POST", elsewhere, {"metadata": {"name": "x"}})
@@ -71,7 +71,7 @@ async def test_a_watch_of_one_namespace_sees_no_other(ask: Asker) -> None:
 
 
 async def test_a_field_selector_watches_one_object(ask: Asker) -> None:
-    """metadata.name=... is how clients watch a single object; the old /watch/ path of one object does the same."""
+    """metadata.name=... watches a single object, as does the old /watch/ path of the object."""
     async with (
         ask.watching(fieldSelector="metadata.name=b") as selected,
         ask.watching("/api/v1/watch/namespaces/default/configmaps/b") as named,
@@ -83,7 +83,7 @@ async def test_a_field_selector_watches_one_object(ask: Asker) -> None:
 
 
 async def test_bookmarks_come_about_once_a_minute(ask: Asker) -> None:
-    """A quiet watch tells its version every minute, so that a client never has to begin again from far behind."""
+    """A watch without events sends its version every minute, so that clients resume from a recent one."""
     loop = asyncio.get_running_loop()
     async with ask.watching(allowWatchBookmarks="true") as watching:
         began = loop.time()
@@ -97,13 +97,13 @@ async def test_bookmarks_come_about_once_a_minute(ask: Asker) -> None:
 
 
 async def test_bookmarks_come_only_to_who_asks_for_them(ask: Asker) -> None:
-    """A client that does not know bookmarks gets none."""
+    """A client that does not request bookmarks gets none."""
     async with ask.watching(timeoutSeconds="300") as watching:
         assert await watching.rest() == []
 
 
 async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
-    """timeoutSeconds ends a watch in good order; just before, a bookmark says where to go on."""
+    """timeoutSeconds ends a watch, after a bookmark with the version at which to resume."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     async with ask.watching(allowWatchBookmarks="true", timeoutSeconds="10") as watching:
@@ -112,7 +112,7 @@ async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
 
 
 async def test_a_watch_ends_when_its_definition_is_deleted(ask: Asker) -> None:
-    """The objects are told to go, and then the stream ends: who follows the kind learns that it is gone."""
+    """The stream ends after the DELETED events of the objects, so that clients notice that the kind is gone."""
     definitions, things = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", f"/apis/{GROUP}/v1/things"
     assert ask("POST", definitions, definition({"type": "object"}))[0] == 201
     thing = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}}
@@ -127,7 +127,7 @@ async def test_a_watch_ends_when_its_definition_is_deleted(ask: Asker) -> None:
 
 
 async def test_a_watch_without_a_timeout_ends_within_an_hour(ask: Asker) -> None:
-    """No watch is for ever: it ends after 30 to 60 minutes, so that clients spread over servers."""
+    """A watch without timeoutSeconds ends after 30 to 60 minutes, so that clients spread over servers."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     async with ask.watching() as watching:
@@ -136,7 +136,7 @@ async def test_a_watch_without_a_timeout_ends_within_an_hour(ask: Asker) -> None
 
 
 async def test_a_streaming_list_says_where_it_ends(ask: Asker) -> None:
-    """sendInitialEvents sends what is there and then a bookmark that says that it was all."""
+    """sendInitialEvents sends the current objects and then a bookmark."""
     ask.make("a")
     query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
     async with ask.watching(**query) as watching:
@@ -150,7 +150,7 @@ async def test_a_streaming_list_says_where_it_ends(ask: Asker) -> None:
 
 
 async def test_what_happens_during_a_streaming_list_comes_after_its_version(ask: Asker) -> None:
-    """The bookmark that ends a list tells the version of the list, however much has happened before it is read."""
+    """The bookmark at the end of a list has the version of the list, also when later events precede its read."""
     ask.make("a")
     query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
     async with ask.watching(**query) as watching:
@@ -163,7 +163,7 @@ async def test_what_happens_during_a_streaming_list_comes_after_its_version(ask:
 
 
 async def test_a_bookmark_never_overtakes_an_event(ask: Asker) -> None:
-    """What happens in the very moment in which a bookmark is due comes first: who resumes there has seen it."""
+    """An event at the time of a bookmark is sent before it, so that a client that resumes there has seen it."""
     async with ask.watching(allowWatchBookmarks="true") as watching:
         waiting = asyncio.ensure_future(watching.next())
         asyncio.get_running_loop().call_later(60, lambda: asyncio.get_running_loop().call_soon(ask.make, "late"))
@@ -173,7 +173,7 @@ async def test_a_bookmark_never_overtakes_an_event(ask: Asker) -> None:
 
 
 async def test_a_watch_from_a_compacted_version_answers_410(ask: Asker) -> None:
-    """The stream opens and its one event is an ERROR with the Status of 410, as clients expect it."""
+    """The stream has one event, an ERROR with the Status of 410."""
     old = ask.make("a")["metadata"]["resourceVersion"]
     ask.change("a", data={"k": "v"})
     ask.server.compact()
@@ -184,7 +184,7 @@ async def test_a_watch_from_a_compacted_version_answers_410(ask: Asker) -> None:
 
 
 async def test_a_watch_that_reads_too_slowly_is_ended(ask: Asker) -> None:
-    """A reader that falls behind the whole history gets 410 instead of a gap."""
+    """A watch that falls behind the history gets 410 instead of a gap."""
     ask = Asker(type(ask.server)(history=4))
     async with ask.watching() as watching:
         ask.make("a")
@@ -196,7 +196,7 @@ async def test_a_watch_that_reads_too_slowly_is_ended(ask: Asker) -> None:
 
 
 async def test_all_watchers_share_one_encoding_of_an_event(ask: Asker) -> None:
-    """Fifty watchers of an event cost one encode: they get the very same bytes."""
+    """Fifty watchers of an event share one encoding of it."""
     collection = ask.server.storage.collection("", "configmaps")
     watches = [await ask.server.handle("GET", CONFIGMAPS, [("watch", "1")], {}, b"") for _ in range(3)]
     ask.make("a")
@@ -209,7 +209,7 @@ async def test_all_watchers_share_one_encoding_of_an_event(ask: Asker) -> None:
 
 
 async def test_a_watch_can_be_of_metadata_only(ask: Asker) -> None:
-    """PartialObjectMetadata in Accept makes every event carry metadata and nothing else."""
+    """With PartialObjectMetadata in Accept every event has only metadata."""
     headers = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
     answer = await ask.server.handle("GET", CONFIGMAPS, [("watch", "1")], headers, b"")
     assert not isinstance(answer.body, bytes)
@@ -221,7 +221,7 @@ async def test_a_watch_can_be_of_metadata_only(ask: Asker) -> None:
 
 
 async def test_removing_the_last_finalizer_shows_only_the_deletion(ask: Asker) -> None:
-    """The write that frees an object is not shown as a change of its own: the next event is DELETED."""
+    """The write that removes the last finalizer is one event, DELETED."""
     ask.make("a", finalizers=["x.io/f"])
     ask("DELETE", f"{CONFIGMAPS}/a")
     async with ask.watching(resourceVersion=str(ask.server.storage.version)) as watching:
@@ -231,7 +231,7 @@ async def test_removing_the_last_finalizer_shows_only_the_deletion(ask: Asker) -
 
 
 async def test_watchers_are_told_in_the_order_of_their_coming(ask: Asker) -> None:
-    """Whoever watched first hears first, in every run: a seeded simulation depends on it."""
+    """Watchers get events in the order in which they started: seeded simulations depend on it."""
     told: list[int] = []
 
     async def listen(number: int) -> None:

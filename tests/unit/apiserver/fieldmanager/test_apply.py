@@ -87,18 +87,18 @@ class Applier:
 
 @pytest.fixture
 def apply() -> Applier:
-    """An object that is not there yet."""
+    """An object that does not exist."""
     return Applier()
 
 
 def test_applying_creates_and_owns(apply: Applier) -> None:
-    """The first apply makes the object; the manager owns exactly what it stated."""
+    """The first apply creates the object; the manager owns exactly the applied fields."""
     assert apply("one", {"map": {"k": "1"}}) == {"map": {"k": "1"}}
     assert apply.owners == {"one": {"f:map": {"f:k": {}}}}
 
 
 def test_what_is_no_longer_stated_goes(apply: Applier) -> None:
-    """A field that a manager stated and states no longer is removed, when nobody else owns it."""
+    """A field that the manager no longer applies is removed, unless another manager owns it."""
     apply("one", {"map": {"k": "1", "l": "1"}})
     apply("two", {"map": {"l": "1"}})
     assert apply("one", {}) == {"map": {"l": "1"}}
@@ -106,7 +106,7 @@ def test_what_is_no_longer_stated_goes(apply: Applier) -> None:
 
 
 def test_another_managers_field_is_a_conflict(apply: Applier) -> None:
-    """Changing what another manager stated is refused with each field and its owner; agreeing is not."""
+    """Changing a field of another manager is a conflict with field and manager; applying the same value is not."""
     apply("one", {"map": {"k": "1"}, "atomic": ["x"]})
     assert apply("two", {"map": {"k": "1"}}) == {"map": {"k": "1"}, "atomic": ["x"]}
     with pytest.raises(StatusError) as refused:
@@ -122,14 +122,14 @@ def test_another_managers_field_is_a_conflict(apply: Applier) -> None:
 
 
 def test_force_takes_the_field(apply: Applier) -> None:
-    """With force the field changes hands."""
+    """With force the manager takes over the field."""
     apply("one", {"map": {"k": "1", "l": "1"}})
     assert apply("two", {"map": {"k": "2"}}, force=True)["map"] == {"k": "2", "l": "1"}
     assert apply.owners == {"one": {"f:map": {"f:l": {}}}, "two": {"f:map": {"f:k": {}}}}
 
 
 def test_an_updater_owns_what_it_changed(apply: Applier) -> None:
-    """An update takes the fields it changes from who applied them; applying them again is a conflict with it."""
+    """An update owns the fields that it changes; applying them again is a conflict with the updater."""
     apply("one", {"map": {"k": "1"}})
     apply.update("hand", {"map": {"k": "2"}})
     with pytest.raises(StatusError) as refused:
@@ -138,7 +138,7 @@ def test_an_updater_owns_what_it_changed(apply: Applier) -> None:
 
 
 def test_keyed_lists_and_sets_are_shared_item_by_item(apply: Applier) -> None:
-    """Two managers share a list: each owns its items and fields, and takes away only its own."""
+    """Two managers share a list: each owns its items and fields, and removes only those."""
     apply("one", {"byName": [{"name": "a", "v": 1}, {"name": "b", "v": 1}], "set": ["x", "y"]})
     merged = apply("two", {"byName": [{"name": "b", "w": 2}, {"name": "c", "v": 3}], "set": ["y", "z"]})
     assert merged["byName"] == [{"name": "a", "v": 1}, {"name": "b", "v": 1, "w": 2}, {"name": "c", "v": 3}]
@@ -149,7 +149,7 @@ def test_keyed_lists_and_sets_are_shared_item_by_item(apply: Applier) -> None:
 
 
 def test_applying_the_same_again_changes_nothing(apply: Applier) -> None:
-    """An apply that changes nothing leaves the object as it is, its managed fields' times included."""
+    """An apply without changes keeps the object, including the times of its managed fields."""
     apply("one", {"map": {"k": "1"}})
     before = copy.deepcopy(apply.live)
     apply("one", {"map": {"k": "1"}})
@@ -157,7 +157,7 @@ def test_applying_the_same_again_changes_nothing(apply: Applier) -> None:
 
 
 def test_each_door_owns_its_part() -> None:
-    """An apply of status through the main door owns nothing of it; through the status door it owns that only."""
+    """An apply to the object does not own its status; an apply to /status owns nothing else."""
     found = ResourceRegistry().find("apps", "v1", "deployments")
     assert found is not None
     patch = {**deployment(), "status": {"replicas": 1}}
@@ -176,7 +176,7 @@ def test_an_object_from_before_is_not_taken_over_silently(apply: Applier) -> Non
 
 
 def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
-    """Applying a field that is not declared is refused with its path."""
+    """An undeclared field is refused with its path."""
     assert apply.problems({"nope": 1}) == ".spec.nope: field not declared in schema"
 
 
@@ -205,12 +205,12 @@ def test_a_field_the_schema_does_not_have_is_refused(apply: Applier) -> None:
     ],
 )
 def test_a_value_that_does_not_fit_the_schema_is_refused(apply: Applier, spec: dict[str, Any], problems: str) -> None:
-    """Each mistake is named with its path, in the words of structured-merge-diff."""
+    """The error has the path and the message of structured-merge-diff."""
     assert apply.problems(spec) == problems
 
 
 def test_every_mistake_is_named(apply: Applier) -> None:
-    """A configuration with several mistakes is refused with all of them."""
+    """A configuration with several errors is refused with all of them."""
     told = apply.problems({"set": "x", "map": {"a": 1}, "atomic": None})
 
     assert told == (
@@ -220,14 +220,14 @@ def test_every_mistake_is_named(apply: Applier) -> None:
 
 
 def test_an_emptied_map_stays(apply: Applier) -> None:
-    """`map: {k: …}`, then `map: {}` by the same manager leaves an empty map. An empty set states nothing: it goes."""
+    """`map: {k: …}`, then `map: {}` by the same manager leaves an empty map. An empty set is removed."""
     apply("one", {"map": {"k": "1"}, "set": ["a"], "byName": [{"name": "x", "v": 1}]})
 
     assert apply("one", {"map": {}, "set": [], "byName": [{"name": "x"}]}) == {"map": {}, "byName": [{"name": "x"}]}
 
 
 def test_the_last_field_of_metadata_goes_and_metadata_stays(apply: Applier) -> None:
-    """An applied object that no longer states its only finalizer loses it and keeps its name."""
+    """An apply without the object's only finalizer removes it and keeps the name."""
     apply("one", {"map": {"k": "1"}}, metadata={"finalizers": ["example.com/a"], "labels": {"a": "b"}})
     apply("one", {"map": {"k": "1"}})
 
@@ -237,7 +237,7 @@ def test_the_last_field_of_metadata_goes_and_metadata_stays(apply: Applier) -> N
 
 
 def test_a_null_takes_nothing_from_a_granular_value(apply: Applier) -> None:
-    """A null stands for an empty map or list: what others own in it stays."""
+    """A null means an empty map or list: the fields of other managers in it stay."""
     apply("one", {"map": {"k": "1"}, "set": ["a"], "atomic": ["a"]})
 
     assert apply("two", {"map": None, "set": None, "atomic": None}, force=True) == {
@@ -248,7 +248,7 @@ def test_a_null_takes_nothing_from_a_granular_value(apply: Applier) -> None:
 
 
 def test_an_empty_list_of_owned_items_is_not_owned(apply: Applier) -> None:
-    """An empty set states nothing; an empty map and an empty atomic list are stated themselves."""
+    """An empty set is not owned; an empty map and an empty atomic list are."""
     apply("one", {"set": [], "byName": [], "map": {}, "atomic": []})
 
     assert apply.live is not None
@@ -257,7 +257,7 @@ def test_an_empty_list_of_owned_items_is_not_owned(apply: Applier) -> None:
 
 
 def test_built_in_lists_use_the_schemas_keys_and_their_defaults() -> None:
-    """A container port without a protocol is the TCP one, as in the real server."""
+    """A container port without a protocol is the one with TCP, as in kube-apiserver."""
     found = ResourceRegistry().find("apps", "v1", "deployments")
     assert found is not None
     patch = deployment()

@@ -1,4 +1,4 @@
-"""Sets of fields: their algebra, and what they say about values."""
+"""Field sets: set operations, and the field sets of values."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_algebra_is_that_of_sets_of_paths(left: FieldSet, right: FieldSet) -
 
 @given(ROOTED, ROOTED)
 def test_leaving_out_a_field_leaves_out_what_is_below(left: FieldSet, right: FieldSet) -> None:
-    """`recursive_difference` takes away members and everything below them, and nothing else."""
+    """`recursive_difference` removes members and everything below them."""
     gone = _members(right)
     kept = {
         path
@@ -100,7 +100,7 @@ def test_leaving_out_a_field_leaves_out_what_is_below(left: FieldSet, right: Fie
 
 @given(VALUES, VALUES)
 def test_a_comparison_finds_nothing_between_equals_and_all_between_others(old: Any, new: Any) -> None:
-    """Equal values compare as equal; of different ones, something came, went or changed."""
+    """Equal values have no difference; different ones have an added, removed or modified field."""
     comparison = Comparison(NODE, old, new)
     differs = bool(comparison.added or comparison.removed or comparison.modified)
     assert differs == (old != new and not _same_but_order(old, new))
@@ -119,12 +119,12 @@ def _same_but_order(old: Any, new: Any) -> bool:
 
 @given(VALUES)
 def test_what_is_added_to_nothing_is_everything(value: Any) -> None:
-    """Comparing with nothing gives every field of the value."""
+    """Comparing with nothing returns every field of the value."""
     assert Comparison(NODE, {}, value).added == all_fields(NODE, value)
 
 
 def test_fields_are_named_as_on_the_wire() -> None:
-    """Maps are owned key by key, keyed lists item by item, sets value by value, atomic things whole."""
+    """Maps are owned by key, keyed lists by item, sets by value, atomic values as a whole."""
     value = {
         "map": {"k": "1"},
         "whole": {"a": 1},
@@ -147,7 +147,7 @@ def test_fields_are_named_as_on_the_wire() -> None:
 
 
 def test_a_boolean_is_no_number() -> None:
-    """Where no type is declared, `true` that becomes 1 is a change, in lists as well; 1 that becomes 1.0 is none."""
+    """Without a declared type, a change from `true` to 1 is a change, also in lists; from 1 to 1.0 is none."""
     free = compile_structural({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
     before = {"a": {"b": True, "c": 1}, "l": [1], "n": 1}
     after = {"a": {"b": 1, "c": 1}, "l": [True], "n": 1.0}
@@ -156,7 +156,7 @@ def test_a_boolean_is_no_number() -> None:
 
 
 def test_repeated_items_are_owned_as_one() -> None:
-    """Items that have the same keys are one member without fields; when one is left, its fields are owned again."""
+    """Items with the same keys are one member without fields; when one remains, its fields are owned again."""
     one = {"set": ["a", "b"]}
     two = {"set": ["a", "a", "b"]}
 

@@ -1,4 +1,4 @@
-"""Managed fields of writes that are no apply."""
+"""Managed fields of writes other than apply."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _config(data: dict[str, str], **metadata: Any) -> dict[str, Any]:
 
 
 def test_who_creates_owns_what_is_there() -> None:
-    """The creator owns every field but those that name and count the object."""
+    """The creator owns every field except identity and versions."""
     (entry,) = _tracked(_config({"k": "1"}, namespace="d", uid="u", labels={"x": "y"}))
     assert entry["fieldsV1"] == {
         "f:data": {".": {}, "f:k": {}},
@@ -44,7 +44,7 @@ def test_who_creates_owns_what_is_there() -> None:
 
 
 def test_structs_that_are_always_there_are_not_owned() -> None:
-    """Of a Deployment the parts are owned, not the spec that every Deployment has anyway."""
+    """The fields of a Deployment's spec are owned, but not the spec itself, which every Deployment has."""
     obj, _ = create(ResourceRegistry(), deployment())
     (entry,) = _tracked(obj)
     spec = entry["fieldsV1"]["f:spec"]
@@ -55,7 +55,7 @@ def test_structs_that_are_always_there_are_not_owned() -> None:
 
 
 def test_a_change_moves_only_what_changed() -> None:
-    """The second writer owns the field it changed and the first keeps the rest; a removed field is nobody's."""
+    """The second writer owns the field that it changed, the first keeps the others; a removed field has no owner."""
     old = _config({"k": "1", "l": "1", "m": "1"})
     _tracked(old, manager="one")
     new = copy.deepcopy(old)
@@ -65,7 +65,7 @@ def test_a_change_moves_only_what_changed() -> None:
 
 
 def test_the_status_door_owns_status_only() -> None:
-    """A write of status has an entry of its own that names the subresource, and owns nothing of the spec."""
+    """A write of the status has a separate entry with the subresource and owns nothing of the spec."""
     old, _ = create(ResourceRegistry(), deployment())
     _tracked(old)
     new = copy.deepcopy(old)
@@ -85,14 +85,14 @@ def test_a_client_may_give_up_all_entries() -> None:
 
 
 def test_an_object_without_entries_is_not_tracked() -> None:
-    """Updates of an object whose managed fields were given up, or whose creator stated none, leave it without any."""
+    """Updates of an object without managed fields do not add any."""
     old = _config({"k": "1"})
     new = _config({"k": "2"})
     assert _tracked(new, old) == []
 
 
 def test_old_updaters_are_put_together() -> None:
-    """No object collects managers without end: beyond ten, the oldest share one entry, and no field is lost."""
+    """Beyond ten updaters the oldest share one entry, and no field is lost."""
     live: dict[str, Any] | None = None
     for number in range(MAX_UPDATE_MANAGERS + 3):
         new = copy.deepcopy(live) if live else _config({})

@@ -1,4 +1,4 @@
-"""Bodies of requests: whole however they arrive, and refused when they are not what their head said."""
+"""Request bodies: complete in any fragmentation, and refused when malformed or too large."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyctrl.apiserver._http.body import ChunkedBody, CountedBody
 
 
 def take(body: ChunkedBody | CountedBody, arriving: list[bytes]) -> tuple[bytes | None, bytes]:
-    """Let the pieces arrive one by one; give the body and what is left."""
+    """Feed the pieces one by one; return the body and the rest of the buffer."""
     buffer = bytearray()
     taken = None
     for piece in arriving:
@@ -29,7 +29,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=6), st.lists(st.integers(0, 500), max_size=8))
 def test_chunks_are_joined_wherever_they_are_cut(parts: list[bytes], places: list[int]) -> None:
-    """The body is the chunks' content, and what follows it stays for the next request."""
+    """The body is the content of the chunks; the data after it stays for the next request."""
     sent = b"".join(b"%x;note=1\r\n%b\r\n" % (len(part), part) for part in parts)
     sent += b"0\r\nTrailer: x\r\n\r\n" + b"GET /"
 
@@ -40,7 +40,7 @@ def test_chunks_are_joined_wherever_they_are_cut(parts: list[bytes], places: lis
 
 @given(st.binary(max_size=100), st.lists(st.integers(0, 200), max_size=5))
 def test_a_counted_body_is_whole_or_not_there(data: bytes, places: list[int]) -> None:
-    """As many bytes as were announced, and what follows stays."""
+    """The body has Content-Length bytes; the data after it stays."""
     taken, left = take(CountedBody(len(data), 1000), cut(data + b"more", places))
     assert (taken, left) == (data, b"more")
     assert take(CountedBody(len(data) + 1, 1000), [data])[0] is None
@@ -57,14 +57,14 @@ def test_a_counted_body_is_whole_or_not_there(data: bytes, places: list[int]) ->
     ],
 )
 def test_what_are_no_chunks_is_refused(sent: bytes, why: str) -> None:
-    """A chunk that is malformed is 500, in net/http's words, as kube-apiserver answers it."""
+    """A malformed chunk is 500 with net/http's message, as in kube-apiserver."""
     with pytest.raises(StatusError) as refused:
         take(ChunkedBody(1000), [sent])
     assert (refused.value.code, refused.value.status["message"]) == (500, why)
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_read() -> None:
-    """An announced length, and the sum of the chunks' sizes, are enough to refuse."""
+    """A Content-Length over the limit, or the sum of the chunk sizes, is refused."""
     for too_large in (lambda: CountedBody(1001, 1000), lambda: take(ChunkedBody(1000), [b"3e9\r\n"])):
         with pytest.raises(StatusError, match="limit is 1000") as refused:
             too_large()

@@ -1,4 +1,4 @@
-"""Connections: what HTTP/1.1 asks of a server, and what kube-apiserver answers below its API."""
+"""Connections: HTTP/1.1, and the responses of kube-apiserver below its API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def raw(ask: Asker) -> AsyncIterator[Raw]:
 
 
 async def test_every_answer_has_kube_apiservers_headers(raw: Raw) -> None:
-    """An id for the audit log, one's own if one sends it; nothing is cached; text is not sniffed."""
+    """Every response has an Audit-Id (that of the request, if any), Cache-Control and nosniff for text."""
     told = await raw.ask("GET", NAMESPACE)
     assert {"audit-id", "date", "content-length"} < told.headers.keys()
     assert told.headers["cache-control"] == "no-cache, private"
@@ -36,7 +36,7 @@ async def test_every_answer_has_kube_apiservers_headers(raw: Raw) -> None:
 
 
 async def test_one_connection_serves_many_requests_in_their_order(raw: Raw) -> None:
-    """Requests that were sent without waiting are answered one after another."""
+    """Pipelined requests are answered in order."""
     await raw.send("GET /livez HTTP/1.1\nHost: localhost\n\nGET /nosuch HTTP/1.1\nHost: localhost\n\n")
     assert [(await raw.told()).status, (await raw.told()).status] == [200, 404]
 
@@ -46,7 +46,7 @@ async def test_one_connection_serves_many_requests_in_their_order(raw: Raw) -> N
 
 @pytest.mark.parametrize(("line", "kept"), [("", False), ("Connection: keep-alive\n", True)])
 async def test_http_1_0_is_spoken(raw: Raw, line: str, kept: bool) -> None:
-    """An old client gets its answer, and keeps the connection if it asks to."""
+    """HTTP/1.0 works, with keep-alive on request."""
     await raw.send(f"GET /livez HTTP/1.0\n{line}\n")
     told = await raw.told()
     assert (told.status, told.body, told.headers.get("connection")) == (200, b"ok", "keep-alive" if kept else None)
@@ -57,7 +57,7 @@ async def test_http_1_0_is_spoken(raw: Raw, line: str, kept: bool) -> None:
 
 
 async def test_a_stream_for_http_1_0_ends_with_its_connection(raw: Raw, ask: Asker) -> None:
-    """Without chunks the end of a watch is that of the connection."""
+    """Without chunked encoding the end of a watch closes the connection."""
     ask.make("a")
     await raw.send(f"GET {WATCH}&timeoutSeconds=1 HTTP/1.0\n\n")
     told = await raw.told()
@@ -65,7 +65,7 @@ async def test_a_stream_for_http_1_0_ends_with_its_connection(raw: Raw, ask: Ask
 
 
 async def test_head_has_the_headers_and_no_body(raw: Raw) -> None:
-    """HEAD is told the length, and nothing follows; objects have no HEAD."""
+    """HEAD has the Content-Length and no body; objects have no HEAD."""
     health, namespace = await raw.ask("HEAD", "/livez"), await raw.ask("HEAD", NAMESPACE)
     assert (health.status, health.headers["content-length"]) == (200, "2")
     assert namespace.status == 405
@@ -74,7 +74,7 @@ async def test_head_has_the_headers_and_no_body(raw: Raw) -> None:
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "CONNECT", "FOO", "get"])
 async def test_methods_that_mean_nothing_here(raw: Raw, method: str) -> None:
-    """Any other method is 405 with a Status, and the connection lives."""
+    """Any other method is 405 with a Status, and the connection stays open."""
     told = await raw.ask(method, NAMESPACE)
     assert (told.status, json.loads(told.body)["reason"]) == (405, "MethodNotAllowed")
     assert (await raw.ask("OPTIONS", "*")).status == 200
@@ -96,20 +96,20 @@ async def test_methods_that_mean_nothing_here(raw: Raw, method: str) -> None:
     ],
 )
 async def test_paths_are_taken_as_they_are(raw: Raw, path: str, status: int, is_object: bool) -> None:
-    """Nothing is tidied up in a path but a slash at its end; below a served version 404 is a Status."""
+    """A path is not normalized except for a trailing slash; below a served version 404 is a Status."""
     told = await raw.ask("GET", path)
     assert (told.status, told.headers["content-type"] == "application/json") == (status, is_object)
 
 
 async def test_a_bad_head_is_told_and_ends_the_connection(raw: Raw) -> None:
-    """What is no request is 400 in one line of text."""
+    """A malformed request is 400 in one line of text."""
     await raw.send("hello\n\n")
     told = await raw.told()
     assert (told.status, told.headers["connection"], told.body) == (400, "close", b"400 Bad Request")
 
 
 async def test_a_head_that_does_not_end_is_refused(raw: Raw) -> None:
-    """Headers beyond a mebibyte are 431."""
+    """Headers over one mebibyte are 431."""
     await raw.send("GET /livez HTTP/1.1\nHost: localhost\nA: " + "x" * 1_100_000)
     assert (await raw.told()).status == 431
 
@@ -123,7 +123,7 @@ async def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(raw: Raw) -
 
 
 async def test_a_body_in_chunks(raw: Raw) -> None:
-    """A body of unknown length is as good as another, and the connection stays in step."""
+    """A chunked body works, and the next request follows it."""
     await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n")
     await raw.send('c\n{"metadata":\n')
     await raw.send('d\n{"name":"a"}}\n0\n\n')
@@ -132,7 +132,7 @@ async def test_a_body_in_chunks(raw: Raw) -> None:
 
 
 async def test_bad_chunks_are_told_and_end_the_connection(raw: Raw) -> None:
-    """Nobody knows where such a request ends: it is answered as kube-apiserver does, and that was that."""
+    """The end of such a request is unknown: it is answered as in kube-apiserver, and the connection closes."""
     await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\nzz\n")
     told = await raw.told()
     assert (told.status, json.loads(told.body)["message"]) == (500, "invalid byte in chunk length")
@@ -141,7 +141,7 @@ async def test_bad_chunks_are_told_and_end_the_connection(raw: Raw) -> None:
 
 @pytest.mark.parametrize("line", ["Content-Length: 100000000", "Transfer-Encoding: chunked"])
 async def test_a_client_that_sends_too_much_can_read_why(raw: Raw, line: str) -> None:
-    """A body of 100 MB is refused at its first bytes, and its client, which is still sending, gets the answer."""
+    """A body of 100 MB is refused at its first bytes, and the client, which is still sending, reads the response."""
     await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\n{line}\n\n")
     if "chunked" in line:
         await raw.send("5f5e100\n")
@@ -156,7 +156,7 @@ async def test_a_client_that_sends_too_much_can_read_why(raw: Raw, line: str) ->
 async def test_large_answers_are_compressed_for_who_can_take_it(
     raw: Raw, ask: Asker, accept: str, is_zipped: bool
 ) -> None:
-    """From 128 KiB on `Accept-Encoding: gzip` is heeded, with the same content."""
+    """From 128 KiB on responses are compressed for `Accept-Encoding: gzip`."""
     ask.make("a", data={"large": "x" * 200_000})
     small = await raw.ask("GET", NAMESPACE, f"Accept-Encoding: {accept}")
     large = await raw.ask("GET", f"{CONFIGMAPS}/a", f"Accept-Encoding: {accept}")
@@ -176,13 +176,13 @@ async def test_large_answers_are_compressed_for_who_can_take_it(
     ],
 )
 async def test_people_get_lines(raw: Raw, query: str, agent: str, has_lines: bool) -> None:
-    """curl and browsers, and who asks for `pretty`, get an object that can be read."""
+    """curl, browsers and requests with `pretty` get indented objects."""
     told = await raw.ask("GET", NAMESPACE + query, f"User-Agent: {agent}")
     assert told.body.startswith(b'{\n  "kind": "Namespace"') is has_lines
 
 
 async def test_events_are_sent_as_they_happen_and_the_connection_goes_on(raw: Raw, ask: Asker) -> None:
-    """Each event of a watch is on its way at once; after a watch that has ended, the next request is answered."""
+    """Each event of a watch is sent at once; after a watch has ended, the next request is answered."""
     await raw.send(f"GET {WATCH}&timeoutSeconds=1 HTTP/1.1\nHost: localhost\n\n")
     head = await raw.reader.readuntil(b"\r\n\r\n")
     assert b"Transfer-Encoding: chunked" in head
@@ -195,7 +195,7 @@ async def test_events_are_sent_as_they_happen_and_the_connection_goes_on(raw: Ra
 
 
 async def test_who_has_said_all_still_gets_the_answer(raw: Raw) -> None:
-    """A client that closes its half after the request gets the answer; one that watches is taken as gone."""
+    """A client that half-closes after the request gets the response; a watch ends then."""
     await raw.send("GET /livez HTTP/1.1\nHost: localhost\n\n")
     raw.writer.write_eof()
     assert (await raw.told()).body == b"ok"

@@ -1,4 +1,4 @@
-"""How long a connection waits for its client: in virtual time, on a transport that is played."""
+"""Timeouts of a connection, in virtual time, with a fake transport."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Client(asyncio.Transport):
-    """A client, and the transport between: it reads what it is told to read."""
+    """A client and its transport, which reads on command."""
 
     def __init__(self, answer: Response | None = None) -> None:
         super().__init__()
@@ -86,14 +86,14 @@ class Client(asyncio.Transport):
     ids=["nothing", "a request", "half a head", "half of the next", "half a body", "half a chunk"],
 )
 async def test_a_client_that_sends_no_more_is_left(sent: bytes, seconds: int) -> None:
-    """A connection ends when nothing happens on it, sooner when something had begun."""
+    """An idle connection is closed, sooner after an incomplete request."""
     client = Client()
     client.connection.data_received(sent)
     assert await client.end() == pytest.approx(seconds, abs=0.1)
 
 
 async def test_a_client_that_dribbles_is_left_all_the_same() -> None:
-    """A body has a minute, however many bytes have come just now."""
+    """A body has one minute, even while bytes arrive."""
     client = Client()
     client.connection.data_received(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
     for _ in range(59):
@@ -116,7 +116,7 @@ def stream(pieces: list[int]) -> Response:
 
 
 async def test_a_reader_that_has_stopped_is_cut_off() -> None:
-    """A watch is not read further than its client can be sent, and ends when the client takes nothing for long."""
+    """A watch pauses while its client does not read, and ends after the timeout."""
     pieces: list[int] = []
     client = Client(stream(pieces))
     client.connection.data_received(GET)
@@ -125,7 +125,7 @@ async def test_a_reader_that_has_stopped_is_cut_off() -> None:
 
 
 async def test_a_slow_reader_is_not_cut_off() -> None:
-    """Who reads a little now and then gets everything."""
+    """A slow client that reads now and then gets everything."""
     pieces: list[int] = []
     client = Client(stream(pieces))
     client.connection.data_received(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
@@ -137,7 +137,7 @@ async def test_a_slow_reader_is_not_cut_off() -> None:
 
 
 async def test_what_is_sent_ahead_is_left_with_the_client() -> None:
-    """While an answer is being made, what comes next is not read without a limit; afterwards it is."""
+    """While a response is prepared, further requests are buffered up to a limit."""
     client = Client()
     client.is_ready.clear()
     client.connection.data_received(GET)

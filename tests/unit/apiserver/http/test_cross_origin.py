@@ -1,4 +1,4 @@
-"""Without TLS, requests that a browser sends for a web page are refused; those of programs are not."""
+"""Cross-origin protection: requests of web pages are refused without TLS, those of programs are not."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def check(*lines: str, method: str = "POST", hosts: tuple[str, ...] = ("0.0.0.0"
     ["127.0.0.1:8080", "192.0.2.7", "[::1]:8080", "[::1]", "localhost:8080", "LOCALHOST", "dev.localhost.", "0.0.0.0"],
 )
 def test_addresses_and_localhost_are_the_server(host: str) -> None:
-    """What programs call a server by is taken, with a port and without."""
+    """IP addresses and localhost are accepted, with and without a port."""
     check(f"Host: {host}")
     check(f"Host: {host}", f"Origin: http://{host.lower()}", "Sec-Fetch-Site: same-origin")
 
 
 @pytest.mark.parametrize("host", ["evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example", "x"])
 def test_another_name_is_refused(host: str) -> None:
-    """DNS rebinding: a page whose own name resolves to 127.0.0.1 sends that name, unless it is one that is allowed."""
+    """DNS rebinding: a page whose name resolves to 127.0.0.1 sends its own name, which is refused unless allowed."""
     with pytest.raises(StatusError, match="is not allowed"):
         check(f"Host: {host}", method="GET")
     check(f"Host: {host}", method="GET", hosts=(host.partition(":")[0].upper(),))
@@ -46,20 +46,20 @@ def test_another_name_is_refused(host: str) -> None:
     ],
 )
 def test_another_origin_is_refused(lines: tuple[str, ...]) -> None:
-    """A page of another site, or of another port of this machine, cannot change anything."""
+    """A page of another site, or of another port of this machine, is refused."""
     with pytest.raises(StatusError, match="requests of web pages are refused"):
         check("Host: localhost:8080", *lines)
 
 
 def test_a_link_may_be_followed() -> None:
-    """What a user opens in a browser is shown: the page with the link does not see it, and a GET changes nothing."""
+    """A followed link is served: the page with the link cannot read it, and a GET changes nothing."""
     check("Host: localhost:8080", "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", method="GET")
     check("Host: localhost:8080", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", method="GET")
 
 
 @pytest.mark.real_time
 async def test_a_server_without_tls_refuses_web_pages() -> None:
-    """The refusal is a Status, and comes before anything is done; allowed names and HTTP/1.0 without one are served."""
+    """The refusal is a Status and changes nothing; allowed names and HTTP/1.0 without Host are served."""
     maps = "/api/v1/namespaces/default/configmaps"
     async with serve(ApiServer(), allowed_hosts=["dev.example"]) as url:
         async with connected(url) as client:

@@ -1,4 +1,4 @@
-"""Heads of requests: what is read, and what is refused, in the words of Go's net/http."""
+"""Heads of requests: parsing, and refusals with the messages of Go's net/http."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def head(first: str = "GET / HTTP/1.1", *lines: str) -> RequestHead:
 
 
 def test_a_head_is_method_path_query_and_headers() -> None:
-    """Names of headers do not care about case, and of a repeated one the first counts."""
+    """Header names ignore case, and the first of a repeated header counts."""
     read = head("PATCH /api/v1/nodes?a=1&b=%20c HTTP/1.1", "Content-LENGTH: 7", "Accept: one", "accept:two ")
 
     assert (read.method, read.path, read.length, read.headers["accept"]) == ("PATCH", "/api/v1/nodes", 7, "one")
@@ -48,12 +48,12 @@ def test_targets(target: str, path: str, query: str) -> None:
 
 @pytest.mark.parametrize("method", ["get", "FOO", "M-SEARCH", "CONNECT", "TRACE"])
 def test_any_method_reaches_the_server(method: str) -> None:
-    """Methods are for the server to refuse: it answers 405 with a Status."""
+    """The parser accepts every method: the server answers 405 with a Status."""
     assert head(f"{method} / HTTP/1.1").method == method
 
 
 def test_parameters_that_do_not_parse_are_passed_over() -> None:
-    """A bad escape or a semicolon loses its own parameter and no other."""
+    """A parameter with a bad escape or a semicolon is dropped; the others are kept."""
     assert head("GET /?a=%zz&b=1;c=2&d=3&e&=f&g=%C3%A4+%2B HTTP/1.1").parameters() == [
         ("d", "3"),
         ("e", ""),
@@ -87,14 +87,14 @@ def test_parameters_that_do_not_parse_are_passed_over() -> None:
     ],
 )
 def test_refusals(data: str, status: str) -> None:
-    """What net/http refuses is refused, with the same status line."""
+    """A head that net/http refuses gets the same status line."""
     with pytest.raises(MalformedHead) as refused:
         parse_head(data.encode("latin-1"))
     assert refused.value.status == status
 
 
 def test_chunks_win_over_a_length() -> None:
-    """With both, the length is nothing: two readers of one connection must not differ about where a request ends."""
+    """With both headers Content-Length is ignored: proxies and server must agree where a request ends."""
     read = head("POST / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked")
     assert (read.is_chunked, read.length) == (True, 0)
 
@@ -110,14 +110,14 @@ def test_chunks_win_over_a_length() -> None:
     ],
 )
 def test_who_keeps_a_connection(version: str, connection: str | None, kept: bool) -> None:
-    """HTTP/1.1 keeps it unless told otherwise, HTTP/1.0 only when told to."""
+    """HTTP/1.1 keeps the connection unless the client closes it, HTTP/1.0 only on request."""
     lines = [f"Connection: {connection}"] if connection else []
     assert head(f"GET / HTTP/{version}", *lines).keeps_alive is kept
 
 
 @given(st.binary(max_size=200))
 def test_nothing_but_a_refusal_comes_of_rubbish(data: bytes) -> None:
-    """Whatever bytes come, they are a head or they are refused."""
+    """Any bytes are either a head or refused."""
     try:
         read = parse_head(data)
     except MalformedHead:

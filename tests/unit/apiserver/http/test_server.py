@@ -1,4 +1,4 @@
-"""The HTTP front: the same answers over sockets, streams that end with their client, and clients that misbehave."""
+"""HTTP server: responses over sockets, streams that end with their client, and misbehaving clients."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ async def http(ask: Asker) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the server's side of the connection catch up."""
+    """Let the server's side of the connection run."""
     async with asyncio.timeout(5):
         while not condition():
             await asyncio.sleep(0.001)
 
 
 async def test_objects_go_in_and_come_out(http: aiohttp.ClientSession) -> None:
-    """Over HTTP a create, a get and a refusal are what they are in process."""
+    """A create, a get and an error have the same responses over HTTP as in process."""
     async with http.post(CONFIGMAPS, json={"metadata": {"name": "a"}, "data": {"k": "v"}}) as answer:
         assert answer.status == 201
     async with http.get(f"{CONFIGMAPS}/a") as answer:
@@ -43,7 +43,7 @@ async def test_objects_go_in_and_come_out(http: aiohttp.ClientSession) -> None:
 
 
 async def test_warnings_are_headers(http: aiohttp.ClientSession) -> None:
-    """An unknown field is told in a Warning header, one for each, as clients print them."""
+    """Each unknown field has a Warning header, which clients print."""
     async with http.post(CONFIGMAPS, json={"metadata": {"name": "a"}, "nosuch": 1, "other": 2}) as answer:
         assert answer.headers.getall("Warning") == [
             '299 - "unknown field \\"nosuch\\""',
@@ -52,7 +52,7 @@ async def test_warnings_are_headers(http: aiohttp.ClientSession) -> None:
 
 
 async def test_names_with_colons_and_escapes_reach_their_object(http: aiohttp.ClientSession) -> None:
-    """A name that is escaped in the URL is the name that was meant."""
+    """An escaped name in the URL is unescaped."""
     roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
     async with http.post(roles, json={"metadata": {"name": "a:b c"}, "rules": []}) as answer:
         assert answer.status == 201
@@ -61,7 +61,7 @@ async def test_names_with_colons_and_escapes_reach_their_object(http: aiohttp.Cl
 
 
 async def test_a_watch_streams_and_ends_with_its_client(http: aiohttp.ClientSession, ask: Asker) -> None:
-    """Events come as they happen; when the client goes, even while nothing happens, the server forgets the watch."""
+    """Events are sent at once; when the client disconnects, the server ends the watch, also without an event."""
     collection = ask.server.storage.collection("", "configmaps")
     async with http.get(CONFIGMAPS, params={"watch": "1"}) as answer:
         for name in ("a", "b"):
@@ -74,7 +74,7 @@ async def test_a_watch_streams_and_ends_with_its_client(http: aiohttp.ClientSess
 
 
 async def test_a_body_that_is_too_large_is_refused(http: aiohttp.ClientSession, ask: Asker) -> None:
-    """A body over the limit is 413, and the server goes on serving."""
+    """A body over the limit is 413, and the server continues."""
     async with http.post(CONFIGMAPS, data=io.BytesIO(bytes(4 * 1024 * 1024))) as answer:
         assert answer.status == 413
     async with http.get("/healthz") as answer:
@@ -82,7 +82,7 @@ async def test_a_body_that_is_too_large_is_refused(http: aiohttp.ClientSession, 
 
 
 async def test_half_a_request_harms_nobody(ask: Asker) -> None:
-    """A client that sends half a body and goes leaves nothing behind."""
+    """A client that disconnects within a body leaves no task and no connection."""
     async with serve(ask.server) as url:
         parts = URL(url)
         assert parts.host is not None
@@ -98,7 +98,7 @@ async def test_half_a_request_harms_nobody(ask: Asker) -> None:
 
 
 async def test_serving_ends_although_clients_watch(ask: Asker) -> None:
-    """Leaving the block ends every stream: no watcher keeps a server alive."""
+    """Leaving the block ends every stream."""
     async with aiohttp.ClientSession() as session:
         async with serve(ask.server) as url:
             answer = await session.get(url + CONFIGMAPS, params={"watch": "1"})

@@ -1,4 +1,4 @@
-"""Names, labels, annotations, owners and finalizers: what is refused for every kind."""
+"""Validation of metadata: names, labels, annotations, owners and finalizers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _config(**metadata: Any) -> dict[str, Any]:
     ],
 )
 def test_bad_metadata_is_refused(metadata: dict[str, Any], start: str) -> None:
-    """What breaks a rule of metadata is refused with the server's words for it."""
+    """Invalid metadata is refused with kube-apiserver's message."""
     with pytest.raises(StatusError) as refused:
         create(ResourceRegistry(), _config(**metadata))
     (told,) = complaints(refused.value)
@@ -50,14 +50,14 @@ def test_bad_metadata_is_refused(metadata: dict[str, Any], start: str) -> None:
 
 
 def test_one_owner_controls() -> None:
-    """Two controlling owners are refused, and both are named."""
+    """Two controlling owners are refused, and the message names both."""
     owners = [{"apiVersion": "v1", "kind": "K", "name": n, "uid": n, "controller": True} for n in "xy"]
     with pytest.raises(StatusError, match="in references for K/x and K/y"):
         create(ResourceRegistry(), _config(ownerReferences=owners))
 
 
 def test_what_identifies_an_object_never_changes() -> None:
-    """A replacement with another uid is refused, told twice as kube-apiserver tells it."""
+    """An update with another uid is refused, with the error twice as in kube-apiserver."""
     registry = ResourceRegistry()
     old, _ = create(registry, _config())
     with pytest.raises(StatusError) as refused:
@@ -66,7 +66,7 @@ def test_what_identifies_an_object_never_changes() -> None:
 
 
 def test_a_replacement_may_leave_out_system_metadata() -> None:
-    """uid and times that a replacement does not have are taken from the live object."""
+    """An update without uid and timestamps keeps those of the live object."""
     registry = ResourceRegistry()
     old, _ = create(registry, _config(creationTimestamp="2026-01-01T00:00:00Z"))
     new = update(registry, _config(), old)
@@ -74,7 +74,7 @@ def test_a_replacement_may_leave_out_system_metadata() -> None:
 
 
 def test_an_object_that_goes_takes_no_new_finalizers() -> None:
-    """Once deletion began, finalizers only go."""
+    """A deleted object accepts no new finalizers."""
     registry = ResourceRegistry()
     old, _ = create(registry, _config(finalizers=["x.io/f"]))
     old["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -95,7 +95,7 @@ def test_a_custom_resource_is_warned_about_a_bare_finalizer() -> None:
 
 
 def test_rules_of_names() -> None:
-    """Each rule takes what it should and nothing else."""
+    """Each rule accepts valid names only."""
     assert subdomain("a.b-c.d") == []
     assert len(subdomain("a" * 254)) == 1
     assert label("a.b") != []

@@ -24,7 +24,7 @@ LIVE: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def schema() -> SchemaNode:
-    """What the schema knows of pods."""
+    """The schema of pods."""
     found = ResourceRegistry().find("", "v1", "pods")
     assert found is not None
     return found.schema
@@ -45,7 +45,7 @@ def test_list_items_merge_by_the_key_of_the_schema(schema: SchemaNode) -> None:
 
 
 def test_plain_lists_are_replaced(schema: SchemaNode) -> None:
-    """A list without a merge strategy is taken from the patch whole."""
+    """A list without a merge strategy is replaced."""
     assert _containers(schema, {"name": "a", "args": ["y"]})[0]["args"] == ["y"]
 
 
@@ -58,7 +58,7 @@ def test_lists_of_values_that_merge_keep_each_once(schema: SchemaNode) -> None:
 
 
 def test_directives_delete_and_replace(schema: SchemaNode) -> None:
-    """`$patch: delete` takes an item away, `$patch: replace` in a list or map lets only the patch stand."""
+    """`$patch: delete` removes an item, `$patch: replace` replaces a list or map by the patch."""
     assert [each["name"] for each in _containers(schema, {"name": "b", "$patch": "delete"})] == ["a"]
     assert _containers(schema, {"$patch": "replace"}, {"name": "c"}) == [{"name": "c"}]
     merged = strategic_merge(LIVE, {"metadata": {"$patch": "replace", "name": "p"}}, schema)
@@ -66,7 +66,7 @@ def test_directives_delete_and_replace(schema: SchemaNode) -> None:
 
 
 def test_null_removes_a_field(schema: SchemaNode) -> None:
-    """As in a merge patch, a null takes the field away."""
+    """As in a merge patch, a null removes the field."""
     assert "finalizers" not in strategic_merge(LIVE, {"metadata": {"finalizers": None}}, schema)["metadata"]
 
 
@@ -122,21 +122,21 @@ def test_a_map_whose_strategy_is_replace_is_taken_from_the_patch() -> None:
 
 
 def test_set_element_order_decides_the_order(schema: SchemaNode) -> None:
-    """The client's order of items is kept, whatever order the server had."""
+    """The items get the order of the client."""
     patch = {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}
     merged = strategic_merge(LIVE, {"spec": patch}, schema)
     assert [each["name"] for each in merged["spec"]["containers"]] == ["b", "a"]
 
 
 def test_neither_argument_is_changed(schema: SchemaNode) -> None:
-    """The live object and the patch are as they were."""
+    """The live object and the patch are not changed."""
     before = repr(LIVE)
     _containers(schema, {"name": "a", "image": "9"})
     assert repr(LIVE) == before
 
 
 def test_an_unknown_directive_is_refused(schema: SchemaNode) -> None:
-    """A directive that is none is told, with 500 as kube-apiserver has it, and no field is made of it."""
+    """An unknown directive is 500, as in kube-apiserver, and does not become a field."""
     with pytest.raises(StatusError) as refused:
         strategic_merge(LIVE, {"spec": {"$patch": "remove"}}, schema)
     assert (refused.value.code, str(refused.value)) == (500, "unknown patch type: remove in map: map[$patch:remove]")

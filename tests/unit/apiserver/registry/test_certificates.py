@@ -1,4 +1,4 @@
-"""CertificateSigningRequests: who made one, and its approval; the rest is in the recording `own-approval`."""
+"""CertificateSigningRequests: the requester and the approval; the recording `own-approval` has the other cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SPEC = {"request": "eA==", "signerName": "example.com/signer", "usages": ["clien
 
 
 def ask(server: ApiServer, method: str, path: str, body: Any, token: str = "") -> tuple[int, Any]:
-    """Send a request and give the code and the body of its answer."""
+    """Send a request and return the status code and the body of the response."""
     kind = {"PATCH": "application/merge-patch+json"}.get(method, "application/json")
     headers = {"content-type": kind, **({"authorization": f"Bearer {token}"} if token else {})}
     answer = server.handle_nowait(method, path, headers=headers, body=msgspec.json.encode(body))
@@ -21,8 +21,8 @@ def ask(server: ApiServer, method: str, path: str, body: Any, token: str = "") -
     return answer.status, msgspec.json.decode(answer.body)
 
 
-def test_the_requester_is_who_the_server_saw() -> None:
-    """Name, uid, groups and extra are the user's; what the client sent of them is dropped."""
+def test_the_requester_is_the_authenticated_user() -> None:
+    """Name, uid, groups and extra are those of the user; those that the client sends are dropped."""
     groups = ("system:masters", "system:authenticated")
     server = ApiServer(tokens={"t": User(name="jane", groups=groups, extra={"key": ("a", "b")})})
     sent = {**SPEC, "username": "eve", "uid": "1", "groups": ["x"], "extra": {"other": ["c"]}}

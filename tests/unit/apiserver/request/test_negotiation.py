@@ -1,8 +1,6 @@
-"""The forms of an answer: tables for people, metadata for who needs no more, refusals of what is not there."""
+"""Content negotiation."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 
@@ -10,7 +8,6 @@ from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representati
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
-METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 
 
 @pytest.mark.parametrize(
@@ -30,77 +27,10 @@ METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
     ],
 )
 def test_the_first_form_that_the_server_has_is_taken(accept: str, form: MediaTypeOptions) -> None:
-    """Accept is read from the left; what the server does not have is passed over."""
+    """The first supported media type of Accept is chosen."""
     assert negotiate_media_type(accept) == form
 
 
 def test_a_form_the_server_has_not_is_refused(ask: Asker) -> None:
-    """When nothing in Accept can be given, the answer is 406."""
+    """Accept without a supported media type is 406."""
     assert ask("GET", CONFIGMAPS, headers={"Accept": "text/html"})[0] == 406
-
-
-def test_lists_and_objects_as_tables(ask: Asker) -> None:
-    """What kubectl prints: columns, and a row for every object with its metadata."""
-    ask.make("a", data={"k": "v"})
-    for path in (CONFIGMAPS, f"{CONFIGMAPS}/a"):
-        _, table = ask("GET", path, headers={"Accept": TABLE})
-        assert (table["kind"], [column["name"] for column in table["columnDefinitions"]][:2]) == (
-            "Table",
-            ["Name", "Data"],
-        )
-        assert [row["cells"][0] for row in table["rows"]] == ["a"]
-
-
-async def test_a_watch_as_table_describes_its_columns_once(ask: Asker) -> None:
-    """Every event is a table of one row; only the first tells the columns."""
-    answer = await ask.server.handle("GET", CONFIGMAPS, [("watch", "1")], {"Accept": TABLE}, b"")
-    assert not isinstance(answer.body, bytes)
-    described = []
-    for name in "ab":
-        ask.make(name)
-        event = json.loads(await anext(answer.body))
-        assert event["object"]["rows"][0]["cells"][0] == name
-        described.append(event["object"]["columnDefinitions"] is not None)
-    await answer.body.aclose()
-    assert described == [True, False]
-
-
-def test_metadata_of_objects_and_lists(ask: Asker) -> None:
-    """PartialObjectMetadata has the metadata of any kind and nothing else."""
-    made = ask.make("a", data={"k": "v"})
-    _, one = ask("GET", f"{CONFIGMAPS}/a", headers={"Accept": METADATA.format("")})
-    wanted = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}
-    assert one == wanted
-    _, many = ask("GET", CONFIGMAPS, headers={"Accept": METADATA.format("List")})
-    assert (many["kind"], many["items"]) == ("PartialObjectMetadataList", [wanted])
-
-
-@pytest.mark.parametrize("path", [CONFIGMAPS, f"{CONFIGMAPS}/a"])
-def test_rows_carry_what_is_asked_for(ask: Asker, path: str) -> None:
-    """includeObject: the metadata, the whole object (which `kubectl get --sort-by` sorts by), or nothing."""
-    made = ask.make("a", data={"k": "v"})
-    partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}
-    included = {"": partial, "Metadata": partial, "Object": made, "None": None}
-    for include, wanted in included.items():
-        _, table = ask("GET", path, headers={"Accept": TABLE}, includeObject=include)
-        assert [row["object"] for row in table["rows"]] == [wanted]
-
-
-async def test_rows_of_a_watch_carry_what_is_asked_for(ask: Asker) -> None:
-    """includeObject counts for a watch too."""
-    query = [("watch", "1"), ("includeObject", "Object")]
-    answer = await ask.server.handle("GET", CONFIGMAPS, query, {"Accept": TABLE}, b"")
-    assert not isinstance(answer.body, bytes)
-    made = ask.make("a", data={"k": "v"})
-    event = json.loads(await anext(answer.body))
-    await answer.body.aclose()
-    assert [row["object"] for row in event["object"]["rows"]] == [made]
-
-
-def test_an_unknown_include_object_is_refused(ask: Asker) -> None:
-    """For a table it is an error; for other forms it means nothing."""
-    code, status = ask("GET", CONFIGMAPS, headers={"Accept": TABLE}, includeObject="All")
-    why = "must be 'Metadata', 'Object', 'None', or empty"
-    wanted = f'Unable to convert to Table as requested: includeObject: Invalid value: "All": {why}'
-    assert (code, status["message"]) == (400, wanted)
-    assert ask("GET", CONFIGMAPS, includeObject="All")[0] == 200

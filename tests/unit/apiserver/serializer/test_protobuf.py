@@ -1,4 +1,4 @@
-"""Bodies in protobuf: what Go writes is read as the JSON it means, and what is no protobuf is refused in Go's words."""
+"""Protobuf bodies: Go's encoding of every kind decodes to its JSON, and malformed bodies have Go's errors."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def refusal(body: bytes, kind: str = "ConfigMap") -> tuple[int, str]:
 
 
 def without_nulls(value: Any) -> Any:
-    """Go writes null for a list that is not there; the server takes both for the same."""
+    """Treat null as an absent list: Go writes null, and the server accepts both."""
     if isinstance(value, dict):
         return {key: without_nulls(each) for key, each in value.items() if each is not None}
     return [without_nulls(each) for each in value] if isinstance(value, list) else value
@@ -61,21 +61,21 @@ def without_nulls(value: Any) -> Any:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample['json']['kind']}-{len(sample['protobuf'])}")
 def test_what_go_writes_is_read(sample: dict[str, Any]) -> None:
-    """Each kind, with every field set and with none, gives the JSON that Go writes for the same object."""
+    """Each kind, with every field set and with none, decodes to the JSON that Go writes for the same object."""
     body = base64.b64decode(sample["protobuf"])
 
     assert decoded(body, sample["json"]["kind"]) == without_nulls(sample["json"])
 
 
 def test_an_object_comes_in(ask: Asker) -> None:
-    """A create with a protobuf body makes the object, and is answered in JSON."""
+    """A create with a protobuf body creates the object, and the response is JSON."""
     code, made = ask("POST", CONFIGMAPS, enveloped(CONFIG_MAP), headers=HEADERS)
 
     assert (code, made["kind"], made["metadata"]["name"], made["data"]) == (201, "ConfigMap", "a", {"k": "v"})
 
 
 def test_an_object_of_another_kind_is_refused(ask: Asker) -> None:
-    """A create with a protobuf body of a kind that is not the one of the URL is 400 and names both."""
+    """A protobuf body of another kind than the URL's is 400, and the message names both."""
     code, told = ask("POST", CONFIGMAPS, enveloped(CONFIG_MAP, kind="Nothing"), headers=HEADERS)
 
     assert code == 400
@@ -84,7 +84,7 @@ def test_an_object_of_another_kind_is_refused(ask: Asker) -> None:
 
 @pytest.mark.parametrize("version", ["v1", "apps/v1", "meta.k8s.io/v1", "example.com/v7", "a/b/c", ""])
 def test_options_of_a_delete_may_name_any_group(ask: Asker, version: str) -> None:
-    """DeleteOptions are read whatever group version they name: typed clients of Go name that of the resource."""
+    """DeleteOptions of any group version decode: typed Go clients send that of the resource."""
     ask.make("a")
 
     code, _ = ask("DELETE", f"{CONFIGMAPS}/a", enveloped(field(5, b"All"), version, "DeleteOptions"), headers=HEADERS)
@@ -94,7 +94,7 @@ def test_options_of_a_delete_may_name_any_group(ask: Asker, version: str) -> Non
 
 
 def test_options_of_a_delete_come_in(ask: Asker) -> None:
-    """DeleteOptions are read: a dry run deletes nothing."""
+    """DeleteOptions apply: a dry run deletes nothing."""
     ask.make("a")
 
     code, _ = ask("DELETE", f"{CONFIGMAPS}/a", enveloped(field(5, b"All"), kind="DeleteOptions"), headers=HEADERS)
@@ -104,19 +104,19 @@ def test_options_of_a_delete_come_in(ask: Asker) -> None:
 
 
 def test_an_envelope_that_tells_no_kind_has_the_one_asked_for() -> None:
-    """Clients may leave out version and kind where the URL says them."""
+    """Version and kind may be absent."""
     assert decoded(enveloped(CONFIG_MAP, "", "")) == {"metadata": {"name": "a"}, "data": {"k": "v"}}
 
 
 def test_fields_of_a_newer_release_are_passed_over() -> None:
-    """A field whose number nobody knows is left out, in whatever form it is written."""
+    """A field with an unknown number is skipped, in any wire format."""
     newer = field(2000, b"x") + field(2001, 7) + varint(2002 << 3 | 5) + b"1234" + varint(2003 << 3 | 1) + b"12345678"
 
     assert decoded(enveloped(newer + CONFIG_MAP)) == decoded(enveloped(CONFIG_MAP))
 
 
 def test_packed_lists_are_read() -> None:
-    """A list of numbers may be written in one piece, as other languages do."""
+    """A list of numbers may be packed, as other languages write it."""
     ids = varint(-1) + varint(300)
     security = field(4, ids)  # PodSecurityContext.supplementalGroups
     pod = enveloped(field(2, field(14, security)), kind="Pod")
@@ -142,7 +142,7 @@ def test_packed_lists_are_read() -> None:
     ],
 )
 def test_what_is_no_object_is_refused(body: bytes, message: str) -> None:
-    """Bodies that cannot be read are 400, and the answer says where reading ended."""
+    """Malformed bodies are 400, and the message has the reason."""
     code, told = refusal(body)
 
     assert code == 400
@@ -150,7 +150,7 @@ def test_what_is_no_object_is_refused(body: bytes, message: str) -> None:
 
 
 def test_a_custom_resource_has_no_protobuf() -> None:
-    """A body for a kind that a definition describes is 415, with the forms that are read."""
+    """A protobuf body of a custom resource is 415, with the accepted media types."""
     code, told = refusal(enveloped(CONFIG_MAP), "PodSet")
 
     assert code == 415
@@ -158,7 +158,7 @@ def test_a_custom_resource_has_no_protobuf() -> None:
 
 
 def test_another_kind_than_the_urls_is_refused(ask: Asker) -> None:
-    """A Secret cannot be posted where ConfigMaps live."""
+    """A Secret cannot be posted to ConfigMaps."""
     code, told = ask("POST", CONFIGMAPS, enveloped(CONFIG_MAP, kind="Secret"), headers=HEADERS)
 
     assert code == 400
@@ -166,7 +166,7 @@ def test_another_kind_than_the_urls_is_refused(ask: Asker) -> None:
 
 
 def test_messages_that_are_nested_without_end_are_refused() -> None:
-    """A schema within a schema, ten thousand times, is refused and not the end of the server."""
+    """Ten thousand nested schemas are refused."""
     schema = b""
     for _ in range(10_000):
         schema = field(28, schema)  # JSONSchemaProps.not
@@ -177,7 +177,7 @@ def test_messages_that_are_nested_without_end_are_refused() -> None:
 
 
 def test_who_is_sent_no_protobuf_does_not_pay() -> None:
-    """Importing and asking the server in JSON loads neither the reader nor the messages."""
+    """Importing the server and requests with JSON load neither the decoder nor the messages."""
     program = (
         "import sys; from pyctrl.apiserver import ApiServer\n"
         f'answer = ApiServer().handle_nowait(\'POST\', {CONFIGMAPS!r}, body=b\'{{"metadata": {{"name": "a"}}}}\')\n'
@@ -193,7 +193,7 @@ def test_who_is_sent_no_protobuf_does_not_pay() -> None:
 
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_numbers_survive(number: int) -> None:
-    """Every 64-bit number, negative ones too, is read as it was written."""
+    """Every 64-bit number, also negative ones, decodes to itself."""
     assert [signed(value) for _, _, value in fields(field(1, number)) if isinstance(value, int)] == [number]
 
 
@@ -207,7 +207,7 @@ def test_fields_survive(written: list[tuple[int, bytes | int]]) -> None:
 
 @given(st.binary(max_size=60))
 def test_any_bytes_end(data: bytes) -> None:
-    """Whatever the bytes, they are fields or they are refused."""
+    """Any bytes are either fields or refused."""
     try:
         for number, wire, value in fields(data):
             assert number > 0
@@ -218,7 +218,7 @@ def test_any_bytes_end(data: bytes) -> None:
 
 @given(st.binary(max_size=60), st.sampled_from(["ConfigMap", "Pod", "Event", "CustomResourceDefinition"]))
 def test_any_envelope_is_an_object_or_refused(data: bytes, kind: str) -> None:
-    """Whatever is in the envelope, the answer is an object that JSON can hold, or a refusal."""
+    """Any envelope decodes to an object that JSON can encode, or is refused."""
     try:
         answer = decoded(enveloped(data, "", ""), kind)
     except StatusError as refused:

@@ -1,4 +1,4 @@
-"""The storage remembers every version until it is compacted, and says so when it no longer does."""
+"""Storage: versions, history and compaction."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ steps = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["m", "n", "
 
 @given(steps)
 def test_every_version_can_be_listed_as_it_was(changes: list[tuple[str, str, bool]]) -> None:
-    """A list at any version of the history is what a list was at that version, in the order of keys."""
+    """A list at any version of the history has the objects of that version, sorted by key."""
     storage = Storage()
     collection = storage.collection("", "configmaps")
     model: dict[str, int] = {}
@@ -62,7 +62,7 @@ def test_every_version_can_be_listed_as_it_was(changes: list[tuple[str, str, boo
 
 @given(steps, st.integers(min_value=1, max_value=6))
 def test_history_is_bounded_and_never_wrong(changes: list[tuple[str, str, bool]], limit: int) -> None:
-    """With a short history an old version is either listed rightly or refused, and events after it have no gap."""
+    """With a short history an old version is either listed correctly or refused, and its events have no gap."""
     bounded, full = Storage(history=limit), Storage()
     for storage in (bounded, full):
         collection = storage.collection("", "configmaps")
@@ -92,7 +92,7 @@ def test_one_version_counts_over_all_resources() -> None:
 
 
 def test_compaction_refuses_older_versions_and_keeps_the_present() -> None:
-    """After a compaction the present can be listed, what came before cannot."""
+    """After a compaction only the current state can be listed."""
     storage = Storage()
     collection = storage.collection("", "configmaps")
     old, new = put(collection, "a"), put(collection, "b")
@@ -103,7 +103,7 @@ def test_compaction_refuses_older_versions_and_keeps_the_present() -> None:
 
 
 def test_stored_objects_are_not_the_callers() -> None:
-    """Changing an object after it was stored, or one that was read, changes nothing in the storage."""
+    """A change of an object that was stored or read does not change the storage."""
     collection = Storage().collection("", "configmaps")
     obj: dict[str, Any] = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "n"}}
     stored = collection.put(obj, CONFIGMAPS)
@@ -113,7 +113,7 @@ def test_stored_objects_are_not_the_callers() -> None:
 
 
 async def test_waiting_for_a_version() -> None:
-    """A wait for a future version ends with the write that makes it, or with its deadline."""
+    """A wait for a future version ends with the write of that version, or at its deadline."""
     storage = Storage()
     collection = storage.collection("", "configmaps")
     assert await storage.reaches(storage.version, seconds=1)

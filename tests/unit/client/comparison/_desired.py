@@ -1,4 +1,4 @@
-"""Random objects as operators state them, and what others may do to them in between."""
+"""Random objects as operators apply them, and changes that other clients make in between."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def _some(values: Document, *optional: str) -> Document:
 
 
 def _fields(**strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Document]:
-    """Make mappings that have any of these fields."""
+    """Return mappings with any of these fields."""
     return st.fixed_dictionaries({}, optional=strategies)
 
 
 def _numbered(key: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Document]]:
-    """Make lists of items with a port, its protocol (given or not), and other fields; no two have the same."""
+    """Return lists of items with a unique port, an optional protocol, and other fields."""
     item = st.builds(
         lambda port, protocol, rest: _some({key: port, "protocol": protocol, **rest}, "protocol"),
         st.sampled_from([53, 80]),

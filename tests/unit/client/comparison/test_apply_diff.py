@@ -1,4 +1,4 @@
-"""Whether an apply would change anything: said without asking, and compared with what the server makes of it."""
+"""Apply diff: its result without a request, compared with what the server does."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ VERDICTS = {
 
 
 def difference(desired: dict[str, Any], live: Unstructured) -> str | None:
-    """Say where the matcher sees a difference."""
+    """Return the path of the first difference."""
     wanted = Unstructured.from_wire(desired)
     return first_difference(wanted.gvk, desired, live.to_wire(), field_owner="me", has_status=True)
 
 
 async def meddle(client: Client, other: dict[str, Any], meddling: Any) -> None:
-    """Let somebody else write."""
+    """Write as another client."""
     match meddling:
         case ("patch", labels):
             patch = MergePatch({"metadata": {"labels": labels}})
@@ -50,7 +50,7 @@ async def meddle(client: Client, other: dict[str, Any], meddling: Any) -> None:
 async def compare(
     client: Client, first: dict[str, Any], second: dict[str, Any], other: dict[str, Any], meddling: Any
 ) -> str:
-    """Apply one object, meddle, and ask about the second: what the matcher says, and what the server does."""
+    """Apply one object, write as another client, and return the diff of a second object and the server's result."""
     obj = Unstructured.from_wire(first)
     try:
         await client.apply(first, field_owner="me")
@@ -78,13 +78,13 @@ async def compare(
 
 
 def renamed(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """Give an object another name: the examples share a server."""
+    """Rename an object: the examples share a server."""
     return {**document, "metadata": {**document["metadata"], "name": name}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_never_wrong(kind: str) -> None:
-    """What it calls settled, an apply leaves exactly as it is; and it rarely wants an apply that changes nothing."""
+    """An apply without difference changes nothing, and a difference is rarely found where an apply changes nothing."""
     counts: Counter[str] = Counter()
     numbers = itertools.count()
 
@@ -113,7 +113,7 @@ CONFIG: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
 
 
 async def test_an_item_that_is_no_longer_stated() -> None:
-    """One finalizer less, or one container port less, is a difference although all that is left is there."""
+    """A removed finalizer or container port is a difference, although all remaining items exist."""
     client = Client(InProcessTransport(ApiServer()))
     both = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a", "demo.test/b"]}}
     one = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a"]}}

@@ -1,4 +1,4 @@
-"""Discovery: where kinds are served, asked as rarely as possible and never answered from the past."""
+"""Discovery: lookups, refreshes and errors."""
 
 from __future__ import annotations
 
@@ -36,43 +36,8 @@ def aggregated(group: str, *resources: dict[str, Any], freshness: str = "Current
 EMPTY = {"kind": "APIGroupDiscoveryList", "items": []}
 
 
-async def test_aggregated(client: Client, server: FakeServer) -> None:
-    """Two requests tell everything: plural, scope, verbs, short names and sub-resources of every kind."""
-    server.reply(aggregated("", resource("pods", "Pod"), resource("nodes", "Node", "Cluster")))
-    server.reply(aggregated("demo.test", resource("widgets", "Widget")))
-
-    pod = await client.discovery.mapping(POD)
-    node = await client.discovery.mapping(GroupVersionKind("", "v1", "Node"))
-    widget = await client.discovery.mapping_for_resource("demo.test", "v1", "widgets")
-
-    assert (pod.plural, pod.namespaced, pod.short_names) == ("pods", True, ("sn",))
-    assert (pod.verbs, pod.subresources) == (frozenset({"get"}), frozenset({"status"}))
-    assert not node.namespaced
-    assert widget.gvk == WIDGET
-    assert [a.path for a in server.asked] == ["/api", "/apis"]
-    assert "v=v2;as=APIGroupDiscoveryList" in server.asked[0].headers["Accept"]
-    assert len(await client.discovery.mappings()) == 3
-
-
-async def test_legacy(client: Client, server: FakeServer) -> None:
-    """A server that knows only the old documents is asked group version by group version."""
-    server.reply({"kind": "APIVersions", "versions": ["v1"]})
-    server.reply(
-        {"kind": "APIGroupList", "groups": [{"name": "demo.test", "versions": [{"groupVersion": "demo.test/v1"}]}]}
-    )
-    pods = {"name": "pods", "kind": "Pod", "namespaced": True, "verbs": ["get"], "shortNames": ["po"]}
-    server.reply({"kind": "APIResourceList", "resources": [pods, {"name": "pods/status", "kind": "Pod"}]})
-    server.reply({"kind": "APIResourceList", "resources": [{"name": "widgets", "kind": "Widget"}]})
-
-    pod = await client.discovery.mapping(POD)
-
-    assert (pod.plural, pod.subresources, pod.short_names) == ("pods", frozenset({"status"}), ("po",))
-    assert not (await client.discovery.mapping(WIDGET)).namespaced
-    assert [a.path for a in server.asked] == ["/api", "/apis", "/api/v1", "/apis/demo.test/v1"]
-
-
 async def test_legacy_group_that_is_down(client: Client, server: FakeServer) -> None:
-    """One group that does not answer takes none of the others with it, and is named when its kind is asked for."""
+    """A group that does not answer does not affect the others, and is named in the error for its kinds."""
     server.reply({"kind": "APIVersions", "versions": ["v1"]})
     server.reply({"kind": "APIGroupList", "groups": [{"versions": [{"groupVersion": "demo.test/v1"}]}]})
     server.reply({"kind": "APIResourceList", "resources": [{"name": "pods", "kind": "Pod"}]})
@@ -87,7 +52,7 @@ async def test_legacy_group_that_is_down(client: Client, server: FakeServer) -> 
 
 
 async def test_stale_group_keeps_what_was_known(client: Client, server: FakeServer) -> None:
-    """A group whose server goes away keeps the resources that were known of it."""
+    """A group whose server disappears keeps its last known resources."""
     server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
     await client.discovery.refresh()
@@ -100,7 +65,7 @@ async def test_stale_group_keeps_what_was_known(client: Client, server: FakeServ
 
 
 async def test_unknown_then_installed(client: Client, server: FakeServer) -> None:
-    """A kind that is installed after it was found unknown is found by the next question, a second later at most."""
+    """A kind that is installed after it was unknown is found by the next lookup, at most a second later."""
     for _ in range(3):
         server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
@@ -115,7 +80,7 @@ async def test_unknown_then_installed(client: Client, server: FakeServer) -> Non
 
 
 async def test_what_has_not_changed_is_not_sent_again(client: Client, server: FakeServer) -> None:
-    """A document that has a tag is asked for with it, and 304 means that what was read still holds."""
+    """A document with an ETag is requested with it, and 304 keeps the last answer."""
     for root in (EMPTY, aggregated("demo.test", resource("widgets", "Widget"))):
         server.reply(root, headers=[("ETag", '"one"')])
     assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
@@ -130,7 +95,7 @@ async def test_what_has_not_changed_is_not_sent_again(client: Client, server: Fa
 
 
 async def test_single_flight(client: Client, server: FakeServer) -> None:
-    """A hundred tasks that ask for unknown kinds at once share one refresh."""
+    """A hundred concurrent lookups of unknown kinds share one refresh."""
     server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
 
@@ -143,7 +108,7 @@ async def test_single_flight(client: Client, server: FakeServer) -> None:
 async def test_who_asks_at_the_same_time_learns_at_the_same_time_what_is_missing(
     client: Client, server: FakeServer
 ) -> None:
-    """The first of many questions does not make the others wait for a second refresh."""
+    """The first of many concurrent lookups does not make the others wait for a second refresh."""
     server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
     loop = asyncio.get_running_loop()
@@ -158,7 +123,7 @@ async def test_who_asks_at_the_same_time_learns_at_the_same_time_what_is_missing
 
 
 async def test_many_askers_for_nothing(client: Client, server: FakeServer) -> None:
-    """However many ask for kinds that do not exist, the server is asked once a second."""
+    """Any number of lookups of unknown kinds sends one refresh a second."""
     for _ in range(200):
         server.reply(EMPTY)
     loop = asyncio.get_running_loop()
@@ -179,7 +144,7 @@ async def test_many_askers_for_nothing(client: Client, server: FakeServer) -> No
 
 
 async def test_a_failed_refresh_is_everybodys(client: Client, server: FakeServer) -> None:
-    """A refresh that fails is the answer of all who waited for it; the next question asks again."""
+    """A failed refresh fails all lookups that waited for it; the next lookup refreshes again."""
     server.refuse(503, "ServiceUnavailable")
 
     outcomes = await asyncio.gather(*(client.discovery.mapping(WIDGET) for _ in range(5)), return_exceptions=True)
@@ -192,7 +157,7 @@ async def test_a_failed_refresh_is_everybodys(client: Client, server: FakeServer
 
 
 async def test_cancelling_one_asker(client: Client, server: FakeServer) -> None:
-    """When the task that does the refresh is cancelled, the next in line does it."""
+    """When the task that refreshes is cancelled, the next waiting task refreshes."""
     blocked = asyncio.Event()
 
     async def handler(asked: Any) -> Any:
@@ -215,7 +180,7 @@ async def test_cancelling_one_asker(client: Client, server: FakeServer) -> None:
 
 
 async def test_removed_definition(client: Client, server: FakeServer) -> None:
-    """A kind whose definition was removed is UnknownKind, and is asked for again when it comes back."""
+    """A kind whose definition was removed raises UnknownKind, and is found again once it is installed."""
     obj = {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "d"}}
     server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
@@ -232,7 +197,7 @@ async def test_removed_definition(client: Client, server: FakeServer) -> None:
 
 
 async def test_nearby(client: Client, server: FakeServer) -> None:
-    """The error names the same kind elsewhere before other kinds of the group."""
+    """The error suggests the same kind in other groups before other kinds of the group."""
     server.reply(aggregated("", resource("gadgets", "Gadget")))
     server.reply(aggregated("demo.test", resource("gizmos", "Gizmo")))
 
@@ -241,7 +206,7 @@ async def test_nearby(client: Client, server: FakeServer) -> None:
 
 
 async def test_no_cluster(client: Client, server: FakeServer) -> None:
-    """A cluster that cannot be asked is that error, not an unknown kind."""
+    """A connection error is raised as such, not as UnknownKind."""
     server.line += [KeyError("x")] * 9
 
     with pytest.raises((ConnectionFailed, StreamBroken)):

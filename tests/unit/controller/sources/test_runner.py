@@ -75,7 +75,7 @@ async def test_a_source_that_fails_is_started_again_until_it_works(caplog: pytes
         assert {request for _, request in calls} == {A, B}
         assert controller.is_ready
     [told] = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert (told.getMessage(), told.exc_info is not None) == ("A source failed and will be started again", True)
+    assert (told.getMessage(), told.exc_info is not None) == ("Source failed, it will be restarted", True)
 
 
 async def test_a_source_that_fails_later_does_not_stop_the_others() -> None:

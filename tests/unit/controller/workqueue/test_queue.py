@@ -414,3 +414,30 @@ async def test_statistics_tell_how_it_is_doing() -> None:
     assert (statistics.ready, statistics.ready_by_priority, statistics.waiting) == (1, {-100: 1}, 1)
     assert (statistics.working, statistics.longest_working) == (1, seconds(3))
     assert (statistics.adds, statistics.retries, statistics.longest_ready) == (3, 1, seconds(5))
+
+
+async def test_a_limiter_is_asked_only_about_requests_that_have_failed() -> None:
+    """Nearly every request has never failed: taking it costs no call of the limiter."""
+    asked: list[Request] = []
+
+    class Counting(ExponentialBackoff):
+        def failures(self, request: Request) -> int:
+            asked.append(request)
+            return super().failures(request)
+
+    queue = Queue("test", limiter=Counting(first=seconds(1), jitter=0))
+    queue.add(A)
+    async with queue.take() as item:
+        item.fail(RuntimeError("no"))
+    assert asked == []
+
+    async with queue.take() as item:
+        assert item.failures == 1
+        item.succeed()
+    assert asked == [A]
+
+    queue.add(A)
+    async with queue.take() as item:
+        assert item.failures == 0
+        item.succeed()
+    assert asked == [A]

@@ -82,7 +82,7 @@ async def settle(seconds: float = 5) -> None:
 
 
 async def test_a_controller_of_home_watches_a_kind_elsewhere() -> None:
-    """Its handler maps what happens there to requests for objects here, and says nothing of clusters."""
+    """A handler maps events of the other cluster to requests of this one, without naming clusters."""
     async with world() as two:
         noter = Noter()
         Builder(two.manager).reconciles(ConfigMap).watches(Secret, mapped(owner_by_label), cluster=two.remote).build(
@@ -100,7 +100,7 @@ async def test_a_controller_of_home_watches_a_kind_elsewhere() -> None:
 
 
 async def test_an_object_elsewhere_is_asked_for_by_the_name_of_its_cluster() -> None:
-    """The same key in two clusters is two requests; the handler is told where the object lives."""
+    """The same key in two clusters makes two requests; the handler gets the cluster of the object."""
     seen: list[Request] = []
     told: list[str] = []
 
@@ -147,7 +147,7 @@ async def test_a_controller_may_live_in_another_cluster() -> None:
 
 
 async def test_handlers_that_know_nothing_of_clusters_work_in_each() -> None:
-    """What a handler of another cluster's controller asks for is meant to be there; asking for elsewhere is told."""
+    """Requests of a handler in another cluster's controller are for that cluster; naming another one is reported."""
     async with world() as two:
         two.remote.cache.informer(ConfigMap)
         noter = Noter()
@@ -173,7 +173,7 @@ async def test_owners_of_another_cluster_are_refused() -> None:
 
 
 async def test_a_cluster_that_is_down_holds_nobody_up() -> None:
-    """The manager starts, its own controllers work, readiness is told of the other one and does not fail for it."""
+    """The manager starts, its own controllers reconcile, and readiness shows the other cluster without failing."""
     async with world(is_down=True) as two:
         here, there, both = Noter(), Noter(), Noter()
         Builder(two.manager).reconciles(ConfigMap).build(here)
@@ -230,7 +230,7 @@ async def test_lines_of_another_cluster_say_so(caplog: pytest.LogCaptureFixture)
 
 
 async def test_an_update_elsewhere_conflicts_with_versions_of_there_only() -> None:
-    """Two clusters count versions by themselves: what one cache holds says nothing of the other."""
+    """Resource versions of two clusters are independent: one cache does not affect the other."""
     async with world() as two:
         Builder(two.manager).reconciles(ConfigMap).build(Noter())
         Builder(two.remote).reconciles(ConfigMap).build(Noter())
@@ -247,7 +247,7 @@ async def test_an_update_elsewhere_conflicts_with_versions_of_there_only() -> No
 
 
 async def test_an_own_write_is_one_of_its_cluster_only() -> None:
-    """What somebody else wrote elsewhere, under the same key and version, was not caused by this process."""
+    """A write by another process in another cluster, with the same key and version, is not self-caused."""
 
     class Nothing(Reconciler[ConfigMap]):
         async def reconcile(self, request: Request) -> None: ...

@@ -48,7 +48,7 @@ async def test_a_reconciler_of_one_cluster_works_in_each_of_a_fleet() -> None:
 
 
 async def test_clusters_come_and_go_while_the_manager_runs() -> None:
-    """One that comes is worked in, one that goes no longer, and what was said of both is one line each."""
+    """Controllers run in a cluster that joins and stop in one that leaves; each is one log line."""
     one, two = Away("one"), Away("two")
     await two.create(config_map("a", "of two"))
     async with world() as there:
@@ -137,7 +137,7 @@ async def test_one_that_is_down_keeps_nobody_from_anything() -> None:
 
 
 async def test_one_that_goes_down_in_the_middle_loses_nothing() -> None:
-    """What changes meanwhile is seen when it answers again; what fails there fails nowhere else."""
+    """Changes during an outage are seen afterwards; a failing cluster affects no other cluster."""
     one, two = Away("one"), Away("two")
     async with world() as there:
         there.add(one, two)
@@ -173,7 +173,7 @@ class Slow(Reconciler[ConfigMap]):
 
 @pytest.mark.parametrize(("seconds", "end"), [(20, "a written"), (40, "a cancelled")])
 async def test_work_in_a_cluster_that_goes_gets_the_grace_period(seconds: float, end: str) -> None:
-    """What was begun may finish, and write; what takes longer is cancelled; what waits is dropped with one line."""
+    """Running reconciles may finish and write; long ones are cancelled; queued ones are dropped with one log line."""
     one, slow = Away("one"), Slow(seconds)
     for name in ("a", "b", "c"):
         await one.create(config_map(name, "new"))
@@ -192,7 +192,7 @@ async def test_work_in_a_cluster_that_goes_gets_the_grace_period(seconds: float,
 
 
 async def test_what_belonged_to_a_cluster_that_has_left_says_so() -> None:
-    """Its client raises one clear error for reads and writes; asking for it by name another one."""
+    """Reads and writes of its client raise one clear error; looking it up by name raises another one."""
     one = Away("one")
     async with world() as there:
         there.add(one)
@@ -249,7 +249,7 @@ async def test_a_controller_of_home_follows_a_kind_in_the_whole_fleet() -> None:
 
 
 async def test_a_controller_of_home_is_told_of_clusters_that_come_and_go() -> None:
-    """When the caches of one that comes are filled, and when one has left: what to reconcile is a function's to say."""
+    """A function returns the requests for a cluster whose caches are filled, and for one that has left."""
     seen: list[tuple[str, list[str]]] = []
 
     class Hub(Reconciler[ConfigMap]):
@@ -286,7 +286,7 @@ async def test_a_controller_of_home_is_told_of_clusters_that_come_and_go() -> No
 
 
 async def test_requests_for_objects_of_a_cluster_that_has_left_are_dropped() -> None:
-    """Of a controller at home: those in line with one line of the log, the one in hand when it fails of it."""
+    """Of a controller in the own cluster: queued requests with one log line, a running one when it fails for it."""
     done: list[str] = []
 
     class Reader(Reconciler[Any]):
@@ -313,9 +313,9 @@ async def test_requests_for_objects_of_a_cluster_that_has_left_are_dropped() -> 
                 await settle(600)
                 statistics = reader.statistics()
     assert done == ["a"]
-    dropped = texts(records, "Requests for objects of a cluster that has left are dropped")
+    dropped = texts(records, "Dropping requests for objects of a cluster that has left")
     assert [line["dropped"] for line in dropped] == [2]
-    assert len(texts(records, "The cluster of the object is gone, its request is dropped")) == 1
+    assert len(texts(records, "Dropping a request: the cluster of its object is gone")) == 1
     assert (statistics.queue.waiting, statistics.queue.ready) == (0, 0)
 
 
@@ -376,7 +376,7 @@ async def test_writes_in_the_fleet_pass_the_gate_of_the_leader() -> None:
 
 
 async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> None:
-    """Its error is told, with when it is asked again; nobody leaves for it."""
+    """The error is logged with the time of the next try; no cluster leaves because of it."""
     one = Away("one")
     asked: list[float] = []
 
@@ -401,7 +401,7 @@ async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> N
 
 
 async def test_names_are_taken_once() -> None:
-    """A cluster with the name of another one joins when that one has left; the log says once what it waits for."""
+    """A cluster with a name in use joins when the other one has left; the reason is logged once."""
     one, another = Away("one"), Away("one")
     async with world() as there:
         theirs = InMemoryProvider({"one": another.config})
@@ -425,7 +425,7 @@ async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:
             Builder(there.fleet).reconciles(ConfigMap).build(there.log.noter())
         with pytest.raises(BuilderError, match=r"build_each\(\) is for Builder\(fleet\)"):
             Builder(there.manager).reconciles(ConfigMap).build_each(there.log.noter)
-        with pytest.raises(BuilderError, match="channel source: channel cannot feed the controllers of several"):
+        with pytest.raises(BuilderError, match="channel cannot add requests to the controllers of several"):
             Builder(there.fleet).reconciles(ConfigMap).watches_source(ChannelSource()).build_each(there.log.noter)
         with pytest.raises(BuilderError, match="watches nothing"):
             Builder(there.fleet).options(name="idle").build_each(Idle)

@@ -29,7 +29,7 @@ def kubeconfig(*, current: str = "", **servers: str) -> str:
 
 
 def test_a_login_that_was_read_twice_is_one() -> None:
-    """Whoever reads a kubeconfig anew, as from a Secret, does not make another login of it; another token does."""
+    """Reading the same kubeconfig again, as from a Secret, is no new login; another token is."""
 
     def read(token: str) -> Config:
         return Config.from_kubeconfig_text(kubeconfig(current="a", a=f"one {token}"))
@@ -122,7 +122,7 @@ async def test_a_mounted_secret_is_followed(tmp_path: Path) -> None:
 async def test_what_is_broken_is_told_once_and_was_good_before_stays(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A file that is no kubeconfig, one that is gone, a context without its user: one warning each, none per look."""
+    """An invalid file, a deleted one, a context without its user: one warning each, not one for each read."""
     path = tmp_path / "config"
     path.write_text(kubeconfig(a="one", b="two"))
     async with following(KubeconfigProvider(path)) as follower:

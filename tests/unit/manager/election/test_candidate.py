@@ -113,7 +113,7 @@ def test_what_was_given_up_may_be_taken_at_once() -> None:
 
 
 def test_a_deleted_lease_is_no_invitation() -> None:
-    """Who held it may not know yet; those who have seen the Lease wait once more."""
+    """Its holder may not know of the deletion; candidates that have seen the Lease wait once more."""
     me = candidate()
     me.observe(lease("other"), 0)
     me.observe(None, 14)
@@ -236,7 +236,7 @@ def test_the_defaults_are_client_gos() -> None:
     ],
 )
 def test_times_that_do_not_fit_are_refused(options: dict[str, Any], problem: str) -> None:
-    """The message says what was expected and what came."""
+    """The message has the expected and the actual value."""
     with pytest.raises(ManagerError, match=problem):
         LeaderElection(**{"name": "op"} | options)
 

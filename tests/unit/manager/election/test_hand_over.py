@@ -1,4 +1,4 @@
-"""What waits when another replica is to lead: nothing of it is dropped silently, and the next one does it."""
+"""Hand-over: delayed requests of the old leader are logged, and the new leader reconciles the objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Slow(Noter):
 
 @pytest.mark.parametrize("how", ["stops", "loses its Lease"])
 async def test_what_waits_is_told_of_and_done_by_the_next(how: str) -> None:
-    """One line says how many requests, which, how urgent and why; the next leader lists and reconciles them."""
+    """One line has their number, keys, priorities and causes; the next leader lists and reconciles them."""
     server = ApiServer()
     one, two = Replica(server, "one", on_loss=OnLoss.CONTEND), Replica(server, "two", on_loss=OnLoss.CONTEND)
     one.noter = Slow()

@@ -1,4 +1,4 @@
-"""Managers that elect: what runs where and when, and what begins anew. All in virtual time."""
+"""Managers with leader election: what runs on which replica, and what restarts, in virtual time."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def test_the_lease_is_in_the_namespace_of_the_login(server: ApiServer, adm
 
 
 async def test_the_rights_that_electing_takes(server: ApiServer) -> None:
-    """To create Leases, to get and update this one, and to tell of it: in the operator's own namespace."""
+    """To create Leases, to get and update this one, and to record Events: in the operator's own namespace."""
     async with Manager(Config.in_process(server), leader_election=LeaderElection(name="op")) as manager:
         assert manager.elector is not None
         said = {(*p.rule.resources, *p.rule.verbs, *p.rule.names): p.where for p in manager.elector.rbac}

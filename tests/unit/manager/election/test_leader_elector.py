@@ -1,4 +1,4 @@
-"""A replica and its lease, request by request, in virtual time: who leads from when to when, and what stands there."""
+"""One replica and its Lease, request by request, in virtual time."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def spec(admin: Client) -> LeaseSpec:
 
 
 async def test_the_first_takes_it_at_once_and_renews_every_two_seconds(server: ApiServer, admin: Client) -> None:
-    """One GET, one POST, then PUTs without reading; only the renew time changes."""
+    """A GET, a POST, then PUTs without reading; only the renew time changes."""
     one = Replica(server, "one")
     async with running(one):
         assert await one.leads_at() == 0
@@ -150,7 +150,7 @@ async def test_the_first_takes_it_at_once_and_renews_every_two_seconds(server: A
 
 
 async def test_it_is_given_up_at_the_end(server: ApiServer, admin: Client) -> None:
-    """As client-go leaves it: no holder, one second; and both changes are told by Events of the Lease."""
+    """As client-go releases it: no holder, one second. Both changes are recorded as Events of the Lease."""
     one = Replica(server, "one")
     async with asyncio.TaskGroup() as group:
         group.create_task(one.events.run())
@@ -216,7 +216,7 @@ async def test_the_next_one_leads_soon_after_a_release(server: ApiServer, admin:
 
 
 async def test_two_at_the_same_moment(server: ApiServer, admin: Client) -> None:
-    """Both find no Lease, one creates it; the other is told that it exists, and waits."""
+    """Both find no Lease and one creates it; the other gets AlreadyExists and waits."""
     one, two = Replica(server, "one"), Replica(server, "two")
     slow = Rule(Delayed(timedelta(seconds=1)), method="GET")
     one.network.add(slow)
@@ -228,7 +228,7 @@ async def test_two_at_the_same_moment(server: ApiServer, admin: Client) -> None:
 
 
 async def test_three_take_turns(server: ApiServer, admin: Client) -> None:
-    """Whoever ends, exactly one of the others follows."""
+    """When a leader ends, exactly one of the other replicas follows."""
     names = {name: Replica(server, name) for name in ("one", "two", "three")}
     async with running(*names.values()):
         for transitions in range(3):
@@ -318,7 +318,7 @@ async def test_a_short_outage_is_no_loss(server: ApiServer) -> None:
 
 
 async def test_an_answer_that_was_lost(server: ApiServer, admin: Client) -> None:
-    """The renewal was kept: the next one reads first, finds its own record, and goes on. No transition is counted."""
+    """The renewal was stored: the next one reads first, finds its own record and continues, without a transition."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -383,7 +383,7 @@ async def test_time_counts_from_when_a_renewal_was_sent(server: ApiServer) -> No
 
 
 async def test_a_lease_that_was_deleted(server: ApiServer, admin: Client) -> None:
-    """Its holder makes it anew and goes on; a standby that knew it lets it."""
+    """Its holder creates it again and continues; a standby that knew it waits."""
     one, two = Replica(server, "one"), Replica(server, "two")
     async with running(one):
         await one.leads_at()
@@ -397,7 +397,7 @@ async def test_a_lease_that_was_deleted(server: ApiServer, admin: Client) -> Non
 
 
 async def test_a_lease_that_was_edited(server: ApiServer, admin: Client) -> None:
-    """A leader puts right what stands about itself."""
+    """A leader corrects its own fields in the Lease."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -467,7 +467,7 @@ async def test_a_lease_without_anything_in_it_is_free(server: ApiServer, admin: 
 
 
 async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """The same failure every few seconds is noise; a standby says who leads."""
+    """The same failure every few seconds is logged once; a standby logs the leader."""
     one, two = Replica(server, "one"), Replica(server, "two")
     caplog.set_level(logging.INFO, logger="pyctrl.manager")
     async with running(one):

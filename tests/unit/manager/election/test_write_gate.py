@@ -1,4 +1,4 @@
-"""Writes of elected work after its time: refused before they are sent, whoever sends them. All in virtual time."""
+"""The write gate: writes of elected runnables after the lease are rejected before they are sent, in virtual time."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ async def test_strict_means_clusters_that_are_there_from_the_start() -> None:
 
 
 async def test_another_login_is_reviewed_anew() -> None:
-    """One that may do what the one before might not is worked with at once."""
+    """New credentials with the missing permissions are used at once."""
     async with guarded() as away:
         provider = InMemoryProvider({"one": away.config})
         await away.admin.create(config_map("a"))

@@ -1,4 +1,4 @@
-"""The rights of a whole program, as its manager derives them."""
+"""The permissions of a whole program, as derived by its manager."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shown(manager: Manager) -> list[str]:
 
 
 async def test_what_a_controller_needs_follows_from_its_wiring() -> None:
-    """Watched kinds are listed and watched; what owns others sets finalizers; the reconciler adds what it writes."""
+    """Watched kinds are listed and watched, owners get finalizers, and the reconciler adds the kinds that it writes."""
     async with Manager(CONFIG) as manager:
         add_podset(manager)
         assert shown(manager) == [

@@ -117,7 +117,7 @@ async def test_nobody_waits_for_what_he_can_do_without(caplog: pytest.LogCapture
 
 
 async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplog: pytest.LogCaptureFixture) -> None:
-    """One message for the verbs of a resource: who waits, the rule as it stands in a role, lines for a shell."""
+    """One message for the verbs of a resource: which runnables wait, the rule for a role, and shell commands."""
     async with world() as it, Manager(it.config) as manager:
         build(manager, ConfigMap)
         async with manager.running():
@@ -138,7 +138,7 @@ async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplo
 
 
 async def test_one_controller_waits_for_its_rights_and_the_other_runs() -> None:
-    """It waits for longer than any timeout, says why, and begins within the 30 s between two reviews."""
+    """It waits longer than any timeout, with the reason, and starts within the 30 s between two reviews."""
     async with world() as it, Manager(it.config) as manager:
         blocked, secrets = build(manager, Secret)
         free, maps = build(manager, ConfigMap)
@@ -234,7 +234,7 @@ async def test_what_cannot_be_reviewed_keeps_nobody_from_anything(
 
 
 async def test_without_reviews_a_refusal_is_proof_enough(caplog: pytest.LogCaptureFixture) -> None:
-    """Where nobody can be asked, what a reconcile is refused is said once, and counts until it succeeds."""
+    """Without reviews, a forbidden request of a reconcile is logged once, and counts until it succeeds."""
     async with world() as it:
         absent = Rule(Answered(status=404, reason="NotFound"), path="*/selfsubjectaccessreviews", times=None)
         wire = FaultyTransport(InProcessTransport(it.cluster.server, credentials=it.config.credentials), [absent])
@@ -302,7 +302,7 @@ async def test_rights_that_are_lost_and_given_back(caplog: pytest.LogCaptureFixt
 
 
 async def test_a_right_that_was_never_declared_is_named_as_such(caplog: pytest.LogCaptureFixture) -> None:
-    """The message tells what to add to which class: a role that is made of its declaration would lack it, too."""
+    """The message names the class and the missing declaration, which a generated role would lack, too."""
     async with world() as it, Manager(it.config) as manager:
         controller, marker = build(manager, ConfigMap, allow(ConfigMap, "get"))
         await it.grant(manager.grants())
@@ -402,13 +402,13 @@ async def test_a_server_that_says_yes_and_does_no_is_not_asked_without_end() -> 
             async with manager.running():
                 await asyncio.sleep(600)
                 assert controller.statistics().reconciles.error < 25
-                assert "it was refused to patch configmaps in namespace 'default'" in controller.why_not_ready
+                assert "it was forbidden to patch configmaps in namespace 'default'" in controller.why_not_ready
                 asked = [r for r in wire.requests if r.path.endswith("selfsubjectaccessreviews")]
                 assert len(asked) < 30
 
 
 async def test_a_controller_that_is_added_later_is_reviewed_too(caplog: pytest.LogCaptureFixture) -> None:
-    """Its rights are reviewed at once, and what it lacks is said as at start."""
+    """Its permissions are reviewed at once, and missing ones are logged as at start."""
     async with world() as it, Manager(it.config) as manager:
         build(manager, ConfigMap)
         await it.grant(manager.grants())
@@ -424,7 +424,7 @@ async def test_a_controller_that_is_added_later_is_reviewed_too(caplog: pytest.L
 
 
 async def test_whatever_else_needs_rights_is_named_and_held_up_by_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """A runnable that says what it needs runs; what it lacks is in the log and in `not_ready`."""
+    """A runnable that declares permissions runs; missing ones are in the log and in `not_ready`."""
     started: list[float] = []
 
     class Election:

@@ -1,4 +1,4 @@
-"""How a manager can be made to end, and what then is expected of whoever it runs."""
+"""Ways to stop a manager, and the expected behaviour of its runnables."""
 
 from __future__ import annotations
 

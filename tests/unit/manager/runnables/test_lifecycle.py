@@ -1,91 +1,20 @@
-"""Start order, stop order, grace, signals, failures: all in virtual time."""
+"""Lifecycle: start order, stop order, grace period, signals and failures, in virtual time."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 from contextlib import nullcontext
-from datetime import timedelta
-from typing import cast
 
 import pytest
 
-from pyctrl.apiserver import ApiServer
-from pyctrl.client import Config, WriteGate
 from pyctrl.errors import GracePeriodExceeded, ManagerError
-from pyctrl.manager import Manager
-from pyctrl.manager._runnables.lifecycle import Lifecycle
 from pyctrl.manager._runnables.runnable_group import Group
-from pyctrl.testing import VirtualTimeLoop
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-def send(number: signal.Signals) -> None:
-    cast(VirtualTimeLoop, asyncio.get_running_loop()).send_signal(number)
-
-
-class Life:
-    """A runnable that writes down what happens to it."""
-
-    def __init__(self, name: str, journal: list[str], *, ready_after: float = 0, cleanup: float = 0) -> None:
-        self.name = name
-        self.journal = journal
-        self.ready_after = ready_after
-        self.cleanup = cleanup
-
-    async def run(self) -> None:
-        self.journal.append(f"{self.name} starts")
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.sleep(self.cleanup)
-            self.journal.append(f"{self.name} ends")
-
-    async def wait_until_ready(self) -> None:
-        await asyncio.sleep(self.ready_after)
-        self.journal.append(f"{self.name} is ready")
-
-
-class Worker(Life):
-    """One that finishes its work when asked, which takes a while."""
-
-    def __init__(self, name: str, journal: list[str], *, work: float) -> None:
-        super().__init__(name, journal)
-        self.work = work
-        self.asked = asyncio.Event()
-
-    async def wait_until_ready(self) -> None:
-        """Be ready at once, without a note."""
-
-    async def run(self) -> None:
-        self.journal.append(f"{self.name} starts")
-        try:
-            await self.asked.wait()
-            await asyncio.sleep(self.work)
-        except asyncio.CancelledError:
-            self.journal.append(f"{self.name} is cancelled")
-            raise
-        self.journal.append(f"{self.name} ends")
-
-    def ask_to_stop(self) -> None:
-        self.asked.set()
-
-
-def make(grace: float = 30) -> Lifecycle:
-    return Lifecycle(grace_period=timedelta(seconds=grace))
-
-
-async def run_until(lifecycle: Lifecycle, moment: float, *, handle_signals: bool = False) -> None:
-    """Run a lifecycle and ask it to stop at a moment."""
-    asyncio.get_running_loop().call_at(moment, lifecycle.ask_to_stop)
-    await lifecycle.run(handle_signals=handle_signals)
+from tests.unit.manager.runnables._lifecycles import Life, Worker, make, now, run_until, send
 
 
 async def test_groups_start_in_order_and_stop_in_reverse() -> None:
-    """Each group starts when the one before is ready, and stops when the one after has ended."""
+    """Each group starts once the previous one is ready, and stops once the next one has ended."""
     lifecycle, journal = make(), list[str]()
     for group in reversed(Group):
         lifecycle.add(Life(group, journal, ready_after=1, cleanup=1), group)
@@ -109,20 +38,6 @@ async def test_started_and_elected_tell_how_far_it_is() -> None:
     await running
 
 
-async def test_a_runnable_may_be_an_async_function_and_may_return_early() -> None:
-    """A function that returns is done; nothing is restarted and nothing stops."""
-    lifecycle, done = make(), list[float]()
-
-    async def once() -> None:
-        done.append(now())
-
-    lifecycle.add(once, Group.OTHERS)
-    await run_until(lifecycle, 5)
-
-    assert done == [0]
-    assert now() == 5
-
-
 async def test_a_runnable_added_while_running_starts_at_once() -> None:
     """Controllers that are made late live as those made early, and stop with their group."""
     lifecycle, journal = make(), list[str]()
@@ -142,12 +57,6 @@ async def test_nothing_can_be_added_once_stopping_has_begun() -> None:
     await run_until(lifecycle, 1)
     with pytest.raises(ManagerError, match="can't accept new runnable"):
         lifecycle.add(Life("too late", []), Group.OTHERS)
-
-
-async def test_what_is_not_a_runnable_is_refused() -> None:
-    """The mistake is told where it is made, with what was expected."""
-    with pytest.raises(ManagerError, match="async def run"):
-        make().add(cast(Life, 5), Group.OTHERS)
 
 
 async def test_it_runs_once() -> None:
@@ -206,49 +115,13 @@ async def test_a_failure_to_become_ready_stops_everything() -> None:
 
 
 async def test_work_is_finished_within_the_grace_period() -> None:
-    """What can be asked is asked, and not cancelled."""
+    """Stoppable runnables are asked to stop, and not cancelled."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=29), Group.ELECTED)
     await run_until(lifecycle, 10)
 
     assert journal == ["worker starts", "worker ends"]
     assert now() == 39
-
-
-async def test_one_grace_period_is_for_all_groups_together() -> None:
-    """Who is not done when it is over is cancelled and named, and later groups get no more time."""
-    lifecycle, journal = make(grace=30), list[str]()
-    lifecycle.add(Worker("slow", journal, work=20), Group.ELECTED)
-    lifecycle.add(Worker("slower", journal, work=20), Group.OTHERS)
-    with pytest.raises(GracePeriodExceeded, match=r"grace period of 0:00:30: others/slower"):
-        await run_until(lifecycle, 10)
-
-    assert journal == ["slower starts", "slow starts", "slow ends", "slower is cancelled"]
-    assert now() == 40
-
-
-async def test_who_comes_after_the_grace_period_and_ends_at_once_is_not_blamed() -> None:
-    """Only those are named that were asked and did not stop, not those that never had a chance to."""
-    lifecycle = make(grace=30)
-    lifecycle.add(Worker("slow", [], work=60), Group.ELECTED)
-    lifecycle.add(Life("cache", []), Group.CACHES)
-    with pytest.raises(GracePeriodExceeded, match=r"0:00:30: elected/slow$"):
-        await run_until(lifecycle, 10)
-
-
-async def test_a_runnable_that_fails_when_asked_is_cancelled(caplog: pytest.LogCaptureFixture) -> None:
-    """Stopping goes on, and the error is logged."""
-
-    class Rude(Life):
-        def ask_to_stop(self) -> None:
-            raise ValueError("no")
-
-    lifecycle, journal = make(), list[str]()
-    lifecycle.add(Rude("rude", journal), Group.OTHERS)
-    await run_until(lifecycle, 10)
-
-    assert journal[-1] == "rude ends"
-    assert "Failed to ask a runnable to stop, cancelling it" in caplog.messages
 
 
 async def test_no_grace_cancels_at_once_and_is_no_error() -> None:
@@ -259,27 +132,6 @@ async def test_no_grace_cancels_at_once_and_is_no_error() -> None:
 
     assert journal[-1] == "worker is cancelled"
     assert now() == 10
-
-
-async def test_who_ignores_cancellation_is_left_behind_with_a_message(caplog: pytest.LogCaptureFixture) -> None:
-    """Stopping ends even if somebody swallows CancelledError."""
-    lifecycle, let_go = make(grace=1), asyncio.Event()
-
-    async def stubborn() -> None:
-        while not let_go.is_set():
-            try:
-                await let_go.wait()
-            except asyncio.CancelledError:
-                continue
-
-    lifecycle.add(stubborn, Group.OTHERS)
-    with pytest.raises(GracePeriodExceeded):
-        await run_until(lifecycle, 10)
-
-    assert now() == 10 + 1 + 5
-    assert "Runnable did not end when cancelled, abandoning it" in caplog.messages
-    let_go.set()
-    await asyncio.sleep(0)
 
 
 async def test_the_first_signal_drains() -> None:
@@ -358,22 +210,8 @@ async def test_a_signal_while_starting_stops_what_has_started() -> None:
     assert journal == ["cache starts", "cache ends"]
 
 
-async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCaptureFixture) -> None:
-    """The events that every manager writes to its end are no HTTP server, and are not called one."""
-    caplog.set_level("INFO", logger="pyctrl.manager")
-    async with Manager(Config.in_process(ApiServer())) as manager:
-        manager.add(Life("worker", []))
-        async with manager.running():
-            pass
-
-    assert [text for text in caplog.messages if text.startswith("Stopping")] == [
-        "Stopping and waiting for leader election runnables",
-        "Stopping and waiting for caches",
-    ]
-
-
 async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
-    """One that has ended leaves the others their signals; each counts its own first and second one."""
+    """A manager that has ended does not affect the signals of others; each counts its own first and second signal."""
     journal = list[str]()
     works = {"short": 1.0, "long": 25.0, "longer": 25.0}
     lifecycles = {name: make() for name in works}
@@ -429,34 +267,6 @@ async def test_a_failure_while_it_is_being_cancelled_is_told(caplog: pytest.LogC
 
     told = [text for text in caplog.messages if text.startswith("error dropped during shutdown")]
     assert ["the reason" in told[0], "asked a second time: elected/worker" in told[1]] == [True, True]
-
-
-async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
-    """Run anew in the next term, it would stop at once."""
-    lifecycle, journal = make(), list[str]()
-    worker = Worker("worker", journal, work=0)
-
-    async def elect() -> None:
-        await asyncio.Event().wait()
-
-    lifecycle.elect(elect, cast(WriteGate, Open()), restarts=True)
-    lifecycle.add(worker, Group.ELECTED)
-    running = asyncio.create_task(run_until(lifecycle, 60))
-    await asyncio.sleep(5)
-    worker.asked.set()  # it ends by itself
-    await asyncio.sleep(1)
-    worker.asked.clear()
-    await lifecycle.stop_elected(timedelta(seconds=1))
-    lifecycle.restart_elected()
-    await asyncio.sleep(1)
-    assert journal == ["worker starts", "worker ends", "worker starts"]
-    await running
-
-
-class Open:
-    """A gate that lets everything pass."""
-
-    def check(self, request: object) -> None: ...
 
 
 async def test_what_becomes_ready_while_stopping_starts_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Runnables that are run again when they have ended: when, how often, and what is seen of it."""
+"""Restarts of runnables: when, how often, and their log lines and readiness."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ async def test_beyond_its_limit_its_error_ends_the_manager() -> None:
 
 
 async def test_an_async_function_is_run_again() -> None:
-    """What is run again need not be an object; one that then returns is done."""
+    """A restartable runnable may be a function; one that returns is done."""
     lifecycle, started = make(), list[float]()
 
     async def move() -> None:
@@ -168,7 +168,7 @@ async def test_always_means_that_returning_is_no_end() -> None:
 
 
 async def test_one_that_always_returns_reaches_its_limit_too() -> None:
-    """A limit is one for all ends, and the error says what happened."""
+    """The limit applies to every kind of end, and the error says what happened."""
     lifecycle = make()
 
     async def sweep() -> None: ...
@@ -259,7 +259,7 @@ async def test_it_is_not_ready_while_it_is_down() -> None:
 
 
 async def test_one_that_is_run_again_is_down_until_it_is_ready() -> None:
-    """Between the start of a life and its readiness it still counts as down, with what ended the last one."""
+    """Between the start of a run and its readiness it still counts as restarting, with the previous error."""
     async with Manager(Config.in_process(ApiServer()), random=Random(1)) as manager:
         manager.add(Listener("run"), group=Group.OTHERS, restart=steady())
         running = asyncio.create_task(stop_at(manager, 60))
@@ -272,7 +272,7 @@ async def test_one_that_is_run_again_is_down_until_it_is_ready() -> None:
 
 
 async def test_a_new_term_begins_without_the_failures_of_the_last() -> None:
-    """Elected work that begins anew begins with no failures behind it."""
+    """Elected runnables that are restarted have no earlier failures."""
     lifecycle, poller = make(), Poller()
     lifecycle.elect(asyncio.Event().wait, _Open(), restarts=True)  # type: ignore[arg-type]
     lifecycle.add(poller, Group.ELECTED, restart=Restart(limit=10))

@@ -1,4 +1,4 @@
-"""Every kind of runnable, in every group, through every way in which a manager ends: when, in which order, how."""
+"""Shutdown of every kind of runnable in every group, for every way to stop a manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager brings itself, through every way in which it ends: controllers, the election, events, caches."""
+"""Shutdown of a manager's own parts: controllers, leader election, events, caches."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class Case:
     says: str = ""
 
 
-CUT_OFF = "Reconcile was cut off: its controller has no more time to stop"
+CUT_OFF = "Reconcile was cancelled: the grace period of its controller is over"
 
 CASES = (
     Case(name="a reconcile of 20 s", part=working(20), drains=20),
@@ -230,7 +230,7 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 async def test_every_part_of_a_manager_ends(case: Case, caplog: pytest.LogCaptureFixture) -> None:
-    """It has its time, its writes pass while it has, run tells what happened, and nothing of it is left."""
+    """It has its time, its writes pass meanwhile, `run` raises the expected error, and no task is left."""
     for ending in ENDINGS:
         caplog.clear()
         try:

@@ -1,4 +1,4 @@
-"""Servers with a question under way, through the ways in which a manager ends; on real sockets."""
+"""Shutdown of servers with a request in progress, on real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals of a real process, on the real loop."""
+"""Signals to a real process, on the real event loop."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def start(cleanup: float) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.slow(reason="starts an interpreter")
 def test_a_signal_stops_in_order_and_handlers_are_put_back(number: signal.Signals) -> None:
-    """SIGTERM and SIGINT let the work clean up, the program goes on after run, with the handlers it had."""
+    """SIGTERM and SIGINT let runnables clean up; the program continues after `run`, with its previous handlers."""
     with start(cleanup=0) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
@@ -62,7 +62,7 @@ def test_a_signal_stops_in_order_and_handlers_are_put_back(number: signal.Signal
 
 @pytest.mark.slow(reason="starts an interpreter")
 def test_a_second_signal_ends_at_once() -> None:
-    """Who does not want to wait sends another one, here the other of the two; no task is left."""
+    """A second signal, here the other of the two, stops at once; no task is left."""
     with start(cleanup=3600) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"

@@ -9,7 +9,6 @@ import pytest
 
 from pyctrl.errors import ManagerError
 from pyctrl.manager import Checks
-from pyctrl.manager._servers.bind_address import BindAddress
 
 
 def fails() -> None:
@@ -25,7 +24,7 @@ def checks(**own: str) -> Checks:
 
 
 async def test_all_is_well_in_one_word() -> None:
-    """Without being asked for more, the answer is `ok`, also where nobody has added a check."""
+    """Without `verbose` the response is `ok`, also without added checks."""
     made = checks()
     made.add("slow", well)
 
@@ -43,7 +42,7 @@ async def test_each_check_is_told_of_when_asked_for() -> None:
 
 
 async def test_a_failure_is_named_and_its_reason_withheld() -> None:
-    """Everybody may ask for all of them; why it failed stands under the path of the check, and in the log."""
+    """The list is public; the reason of a failure is at the path of the check, and in the log."""
     made = checks(caches="")
     made.add("queue", fails)
 
@@ -112,31 +111,3 @@ def test_names_of_checks_are_unique_and_fit_a_path(name: str, why: str) -> None:
     """A name that is taken, or could not be asked for by its path, is refused at once."""
     with pytest.raises(ManagerError, match=why):
         checks().add(name, fails)
-
-
-@pytest.mark.parametrize(
-    ("text", "host", "port"),
-    [
-        (":8081", None, 8081),
-        ("127.0.0.1:80", "127.0.0.1", 80),
-        ("[::1]:1", "::1", 1),
-        ("some.host:0", "some.host", 0),
-    ],
-)
-def test_an_address_is_a_host_and_a_port(text: str, host: str | None, port: int) -> None:
-    """The forms of Go's listeners, which people have in their manifests."""
-    assert BindAddress.parse(text, "health_bind_address") == BindAddress(host, port)
-    assert str(BindAddress(host, port)) == text
-
-
-@pytest.mark.parametrize("text", [None, "", "0"])
-def test_no_address_is_none(text: str | None) -> None:
-    """`0` turns a server off, as kubebuilder's flags do."""
-    assert BindAddress.parse(text, "health_bind_address") is None
-
-
-@pytest.mark.parametrize("text", ["8081", "localhost", "::1:80", ":99999", "http://a:80"])
-def test_anything_else_is_refused_with_the_forms_that_there_are(text: str) -> None:
-    """The message names the option, what it takes, and what came."""
-    with pytest.raises(ManagerError, match=r"health_bind_address is an address such as :8081, .*got '"):
-        BindAddress.parse(text, "health_bind_address")

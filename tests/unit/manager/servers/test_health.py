@@ -123,7 +123,7 @@ async def test_a_reconcile_that_takes_too_long_asks_for_a_restart(limits: Livene
 
 
 async def test_without_a_limit_a_reconcile_takes_as_long_as_it_takes() -> None:
-    """Nobody is restarted for being slow who was not told how slow is too slow."""
+    """Without a limit, a slow reconcile does not fail liveness."""
     reconciler = Waiter()
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(reconciler)
@@ -200,7 +200,7 @@ async def test_an_address_that_is_taken_ends_the_manager() -> None:
 
 
 async def test_of_many_controllers_the_one_that_may_not_is_named() -> None:
-    """Twenty controllers, one kind that may not be listed: 19 reconcile, and readiness and metrics name the one."""
+    """Of twenty controllers, one may not list its kind: 19 reconcile; readiness and metrics name the other."""
     bot = Key("default", "bot")
     async with Cluster(rbac=True) as cluster, cluster.client() as admin:
         await admin.create(ServiceAccount(metadata=ObjectMeta(name="bot", namespace="default")))

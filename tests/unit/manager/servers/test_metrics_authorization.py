@@ -38,7 +38,7 @@ async def admit(admin: Client) -> Unstructured:
 
 
 async def test_who_may_get_metrics_passes_and_others_do_not() -> None:
-    """No token or one that nobody has: 401. Somebody who may not: 403, with the name. Who may, passes."""
+    """No token or an unknown one: 401. A user without permission: 403, with the name. A user with permission passes."""
     async with Cluster(rbac=True) as cluster, cluster.client() as admin:
         await admit(admin)
         guard = ScrapeGuard(lambda: admin)
@@ -88,7 +88,7 @@ async def test_the_rights_to_ask_are_declared_only_when_they_are_used(tmp_path: 
 
 @pytest.mark.real_time
 async def test_secured_metrics_are_served_over_tls(tmp_path: Path) -> None:
-    """With the certificate of the directory, and to nobody without a token; without a certificate it says so."""
+    """With the certificate of the directory, a token is required; without certificate files an error is raised."""
     config = Config.in_process(ApiServer())
     async with Manager(config, metrics_bind_address="127.0.0.1:0", metrics_certificates=tmp_path) as manager:
         with pytest.raises(ConfigError, match="the metrics server's certificate cannot be read"):

@@ -70,7 +70,7 @@ def row_of(family: MetricFamily) -> Row:
 
 
 async def test_each_series_of_controller_runtime_is_told_with_its_type_labels_and_buckets() -> None:
-    """Who moves an operator keeps dashboards, alerts and recording rules; nothing else has one of their prefixes."""
+    """Dashboards, alerts and recording rules of controller-runtime work; no other metric has one of its prefixes."""
     ours = [family for family in await told() if not family.name.startswith("pyctrl_")]
 
     assert {family.name: row_of(family) for family in ours} == expected()

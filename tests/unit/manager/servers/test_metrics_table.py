@@ -79,7 +79,7 @@ def table() -> set[Row]:
 
 
 async def test_the_table_of_series_is_what_a_manager_tells() -> None:
-    """What is told and what is in the table is the same, with types and labels."""
+    """The metrics and the table in the docs are the same, with types and labels."""
     documented = {name: (kind, labels) for name, kind, labels in table()}
     families = await told(with_a_fleet=True)
     for family in families:

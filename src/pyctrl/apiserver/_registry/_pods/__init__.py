@@ -1,0 +1,1 @@
+"""Parts of Pod: defaults, validation and subresources."""

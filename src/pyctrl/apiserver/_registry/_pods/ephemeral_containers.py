@@ -1,0 +1,67 @@
+"""The subresource ephemeralcontainers of pods: adds containers to a running pod.
+
+The messages were observed on kube-apiserver 1.36, whose errors about a changed container also show the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pyctrl._go.text import shown_value
+from pyctrl.apiserver._errors import FieldError, field_forbidden
+from pyctrl.apiserver._registry._pods.containers import validate_container
+from pyctrl.apiserver._registry._pods.validation import volume_names
+from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
+from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["EPHEMERAL_CONTAINERS"]
+
+_PATH = "spec.ephemeralContainers"
+_FORBIDDEN = (  # in the order of kube-apiserver's errors
+    *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),
+    *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"),
+)
+
+
+def _keep_all_but_ephemeral(new: Object, old: Object | None) -> None:
+    """Put back everything but the ephemeral containers, the managed fields and the resourceVersion."""
+    assert old is not None  # a subresource is never created
+    containers = (new.get("spec") or {}).get("ephemeralContainers")
+    kept = {key: new["metadata"][key] for key in ("managedFields", "resourceVersion") if key in new["metadata"]}
+    new.update(old)
+    new["metadata"] = {**old["metadata"], **kept}
+    new["spec"] = {key: value for key, value in old["spec"].items() if key != "ephemeralContainers"}
+    if containers:
+        new["spec"]["ephemeralContainers"] = containers
+
+
+def _validate_ephemeral(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """Check the ephemeral containers: existing ones are neither changed nor removed."""
+    assert old is not None
+    spec = new["spec"]
+    targets = {each["name"] for each in spec["containers"]}
+    seen = targets | {each["name"] for each in spec.get("initContainers") or ()}
+    volumes = volume_names(spec)
+    for index, container in enumerate(spec.get("ephemeralContainers") or ()):
+        where = f"{_PATH}[{index}]"
+        yield from validate_container(container, where, volumes, seen)
+        target = container.get("targetContainerName")
+        if target and target not in targets:
+            yield FieldError("FieldValueNotFound", f"Not found: {shown_value(target)}", f"{where}.targetContainerName")
+        for key in _FORBIDDEN:
+            if container.get(key):
+                yield field_forbidden(f"{where}.{key}", "cannot be set for an Ephemeral Container")
+    yield from _validate_kept(spec, old["spec"])
+
+
+def _validate_kept(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> Iterator[FieldError]:
+    after = {each["name"]: each for each in new.get("ephemeralContainers") or ()}
+    for before in old.get("ephemeralContainers") or ():
+        subject = f"existing ephemeral containers {shown_value(before['name'])}"
+        if before["name"] not in after:
+            yield field_forbidden(_PATH, f"{subject} may not be removed\n")
+        elif after[before["name"]] != before:
+            yield field_forbidden(_PATH, f"{subject} may not be changed\n")
+
+
+EPHEMERAL_CONTAINERS = SubresourceStrategy(keep=_keep_all_but_ephemeral, validate=_validate_ephemeral)

@@ -1,0 +1,1 @@
+"""Parts of Service: validation, and the allocation of cluster IPs and node ports."""

@@ -1,0 +1,143 @@
+"""Allocation of cluster IPs and node ports."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pyctrl.apiserver._errors import FieldError, internal_error, invalid, invalid_value
+from pyctrl.apiserver._registry._services.types import has_address, has_health_port, has_node_ports, is_headless
+from pyctrl.apiserver._registry.strategy import Object
+from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._storage.storage import WatchCacheEvent
+
+__all__ = ["ServiceAllocator", "node_ports"]
+
+
+_NODE_PORTS = range(30000, 32768)
+
+
+class ServiceAllocator:
+    """Allocates cluster IPs and node ports of one server.
+
+    Both are allocated in ascending order, and a freed one only after the rest of the range. kube-apiserver, which
+    chooses at random, rarely reuses one soon either.
+    """
+
+    def __init__(self, addresses: str = "10.0.0.0/24", ports: range = _NODE_PORTS) -> None:
+        self._network = ipaddress.ip_network(addresses)
+        self._ports = ports
+        self._next_address = 10  # lower ones are reserved for well-known services: kubernetes, DNS
+        self._next_port = 0
+        self._allocated: set[str | int] = set()
+
+    def observe(self, event: WatchCacheEvent) -> None:
+        """Mark what a stored service uses as allocated, and what a removed one used as free."""
+        if event.previous is not None:
+            self._allocated -= set(_used(event.previous.data))
+        if event.current is not None:
+            self._allocated |= set(_used(event.current.data))
+
+    def __call__(self, new: Object, old: Object | None) -> None:
+        """Allocate the cluster IP and the ports that a service lacks.
+
+        Raises:
+            StatusError: 422, the service requests an IP or port that is not available.
+        """
+        spec = new["spec"]
+        if not has_address(spec):
+            return
+        causes = list(self._set_families(spec))
+        if not causes:
+            before = {} if old is None else old["spec"]
+            causes = [*self._allocate_address(spec, before), *self._allocate_ports(spec, before)]
+        if causes:
+            raise invalid("Service", new["metadata"]["name"], causes)
+
+    @staticmethod
+    def _set_families(spec: Object) -> Iterator[FieldError]:
+        """Set the IP families. The cluster has IPv4 only; headless services without a selector get both."""
+        if is_headless(spec) and not spec.get("selector"):
+            set_defaults(spec, ipFamilies=["IPv4", "IPv6"], ipFamilyPolicy="RequireDualStack")
+            return
+        for index, family in enumerate(spec.get("ipFamilies") or ()):
+            if family != "IPv4":
+                yield invalid_value(f"spec.ipFamilies[{index}]", family, "not configured on this cluster")
+                return
+        if spec.get("ipFamilyPolicy") == "RequireDualStack":
+            why = "this cluster is not configured for dual-stack services"
+            yield invalid_value("spec.ipFamilyPolicy", "RequireDualStack", why)
+        if not spec.get("ipFamilies"):
+            spec["ipFamilies"] = ["IPv4"]
+        set_defaults(spec, ipFamilyPolicy="SingleStack")
+
+    def _allocate_address(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
+        requested = spec.get("clusterIP")
+        if not requested:
+            spec["clusterIP"] = self._next_free_address()
+            spec["clusterIPs"] = [spec["clusterIP"]]
+        elif requested not in ("None", before.get("clusterIP")):
+            if ipaddress.ip_address(requested) not in self._network:
+                why = f"failed to allocate IP {requested}: the provided network does not match the current range"
+                yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
+            elif requested in self._allocated:
+                why = f"failed to allocate IP {requested}: provided IP is already allocated"
+                yield invalid_value("spec.clusterIPs", spec["clusterIPs"], why)
+
+    def _next_free_address(self) -> str:
+        usable = self._network.num_addresses - 2
+        for _ in range(usable):
+            address = str(self._network[1 + self._next_address % usable])
+            self._next_address += 1
+            if address not in self._allocated:
+                return address
+        raise internal_error("failed to allocate a serviceIP: range is full")
+
+    def _allocate_ports(self, spec: Object, before: Mapping[str, JSON]) -> Iterator[FieldError]:
+        own, requested = node_ports(before), set[int]()
+        wants = has_node_ports(spec) and spec.get("allocateLoadBalancerNodePorts") is not False
+        for index, port in enumerate(spec.get("ports") or ()):
+            number = port.get("nodePort")
+            if number:
+                is_free = number not in requested and (number in own or number not in self._allocated)
+                yield from self._check_port(number, f"spec.ports[{index}].nodePort", is_free=is_free)
+                requested.add(number)
+            elif wants:
+                same = (each.get("nodePort") for each in spec["ports"] if each["port"] == port["port"])
+                port["nodePort"] = next((each for each in same if each), None) or self._next_free_port()
+        if has_health_port(spec) and not spec.get("healthCheckNodePort"):
+            spec["healthCheckNodePort"] = self._next_free_port()
+
+    def _check_port(self, number: int, path: str, *, is_free: bool) -> Iterator[FieldError]:
+        if number not in self._ports:
+            limits = f"{self._ports.start}-{self._ports.stop - 1}"
+            why = f"provided port is not in the valid range. The range of valid ports is {limits}"
+            yield invalid_value(path, number, why)
+        elif not is_free:
+            yield invalid_value(path, number, "provided port is already allocated")
+
+    def _next_free_port(self) -> int:
+        while True:
+            port = self._ports[self._next_port % len(self._ports)]
+            self._next_port += 1
+            if port not in self._allocated or self._next_port > 2 * len(self._ports):
+                return port
+
+
+def _used(data: bytes) -> Iterator[str | int]:
+    spec = msgspec.json.decode(data)["spec"]
+    yield from (each for each in spec.get("clusterIPs") or () if each != "None")
+    yield from node_ports(spec)
+    if spec.get("healthCheckNodePort"):
+        yield spec["healthCheckNodePort"]
+
+
+def node_ports(spec: Mapping[str, JSON]) -> set[int]:
+    """Return the node ports of a service's ports."""
+    return {each["nodePort"] for each in spec.get("ports") or () if each.get("nodePort")}

@@ -1,0 +1,147 @@
+"""HorizontalPodAutoscalers, in autoscaling/v1 and v2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pyctrl._validation import names
+from pyctrl.apiserver._errors import FieldError, invalid_value, required
+from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
+from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["RESOURCES"]
+
+
+def _default_autoscaler(obj: Object) -> None:
+    """Default to at least one replica, and in v2 to 80 % of the requested CPU."""
+    spec = obj["spec"]
+    set_defaults(spec, minReplicas=1)
+    if obj["apiVersion"] == "autoscaling/v1":
+        return
+    target = {"type": "Utilization", "averageUtilization": 80}
+    set_defaults(spec, metrics=[{"type": "Resource", "resource": {"name": "cpu", "target": target}}])
+
+
+def _validate_autoscaler(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check the scale target and the range of replicas."""
+    spec = new["spec"]
+    target, least, most = spec.get("scaleTargetRef") or {}, spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    if least is not None and least < 1:
+        yield invalid_value("spec.minReplicas", least, "must be greater than or equal to 1")
+    if not most:
+        yield required("spec.maxReplicas", "must be set and greater than 0")
+    elif most < 1:
+        yield invalid_value("spec.maxReplicas", most, "must be greater than or equal to 1")
+    if least is not None and most < least:
+        yield invalid_value("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    for key in ("kind", "name"):
+        if not target.get(key):
+            yield required(f"spec.scaleTargetRef.{key}")
+        else:
+            yield from _segment(target[key], f"spec.scaleTargetRef.{key}")
+    if not target.get("apiVersion"):
+        yield invalid_value("spec.scaleTargetRef.apiVersion", "", "apiVersion must specify API group")
+
+
+def _segment(text: str, path: str) -> Iterator[FieldError]:
+    yield from (invalid_value(path, text, why) for why in names.path_segment(text))
+
+
+# -- conversion ------------------------------------------------------------------------------------------------
+
+
+def _to_v2(obj: Object) -> Object:
+    """Convert to v2: the target CPU utilization becomes a metric."""
+    spec = dict(obj["spec"])
+    target = spec.pop("targetCPUUtilizationPercentage", None)
+    if target is not None:
+        spec["metrics"] = [_cpu({"target": {"type": "Utilization", "averageUtilization": target}})]
+    status = dict(obj.get("status") or {})
+    current = status.pop("currentCPUUtilizationPercentage", None)
+    if current is not None:
+        status["currentMetrics"] = [_cpu({"current": {"averageUtilization": current}})]
+    return {**obj, "spec": spec, "status": status}
+
+
+def _cpu(values: Object) -> Object:
+    return {"type": "Resource", "resource": {"name": "cpu", **values}}
+
+
+def _to_v1(obj: Object) -> Object:
+    """Convert to v1: the CPU metric becomes the target CPU utilization, and other metrics are dropped."""
+    spec, status = dict(obj["spec"]), dict(obj.get("status") or {})
+    target = _utilization(spec.pop("metrics", None), "target")
+    if target is not None:
+        spec["targetCPUUtilizationPercentage"] = target
+    current = _utilization(status.pop("currentMetrics", None), "current")
+    if current is not None:
+        status["currentCPUUtilizationPercentage"] = current
+    spec.pop("behavior", None)
+    status.pop("conditions", None)
+    return {**obj, "spec": spec, "status": status}
+
+
+def _utilization(metrics: JSON, part: str) -> JSON:
+    for metric in metrics or ():
+        resource = metric.get("resource") or {}
+        if resource.get("name") == "cpu":
+            return (resource.get(part) or {}).get("averageUtilization")
+    return None
+
+
+# -- table -----------------------------------------------------------------------------------------------------
+
+
+_MOST_METRICS = 2  # shown in the table; the others are counted
+
+
+def _autoscaler_cells(obj: Object) -> Cells:
+    spec, status = spec_of(obj), status_of(obj)
+    target = spec.get("scaleTargetRef") or {}
+    return {
+        "Reference": f"{target.get('kind')}/{target.get('name')}",
+        "Targets": _targets(spec.get("metrics") or (), status.get("currentMetrics") or ()),
+        "MinPods": str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET,
+        "MaxPods": str(spec.get("maxReplicas", 0)),
+        "Replicas": str(status.get("currentReplicas", 0)),
+    }
+
+
+def _targets(metrics: Iterable[Object], current: Iterable[Object]) -> str:
+    now = list(current)
+    shown = [_metric(each, now[index] if index < len(now) else {}) for index, each in enumerate(metrics)]
+    if not shown:
+        return NONE
+    more = len(shown) - _MOST_METRICS
+    return ", ".join(shown[:_MOST_METRICS]) + (f" + {more} more..." if more > 0 else "")
+
+
+def _metric(metric: Object, current: Object) -> str:
+    """Return the current and the target value of a metric."""
+    kind = metric.get("type", "")
+    source = kind[:1].lower() + kind[1:]
+    described, status = metric.get(source) or {}, (current.get(source) or {}).get("current") or {}
+    target = described.get("target") or {}
+    name = f"{described['name']}: " if kind in ("Resource", "ContainerResource") else ""
+    if target.get("averageUtilization") is not None:
+        utilization = status.get("averageUtilization")
+        return f"{name}{'<unknown>' if utilization is None else f'{utilization}%'}/{target['averageUtilization']}%"
+    average = target.get("averageValue")
+    target_value, field = (average, "averageValue") if average is not None else (target.get("value"), "value")
+    note = " (avg)" if average is not None and kind in ("External", "Object") else ""
+    return f"{name}{status.get(field, '<unknown>')}/{target_value}{note}"
+
+
+RESOURCES: Final = (
+    Resource(
+        group="autoscaling",
+        kind="HorizontalPodAutoscaler",
+        strategy=Strategy(defaults=(_default_autoscaler,), validates=(_validate_autoscaler,)),
+        cells=_autoscaler_cells,
+        conversions={"autoscaling/v1": _to_v1, "autoscaling/v2": _to_v2},
+    ),
+)

@@ -1,0 +1,98 @@
+"""`Resource`: the declaration of one built-in kind, and the search for all declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
+
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._authn import Authenticator, ServiceAccountTokens
+    from pyctrl.apiserver._endpoints.backend import RESTStorage
+    from pyctrl.apiserver._endpoints.delete import DeleteHandler
+    from pyctrl.apiserver._endpoints.update import UpdateHandler
+    from pyctrl.apiserver._registry.table_cells import Cells
+
+__all__ = ["RESTContext", "RESTFactory", "Resource", "builtin_resources"]
+
+_PACKAGE: Final = "pyctrl.apiserver._registry"
+_DECLARES_NOTHING: Final = frozenset(("policy_expressions",))  # not imported: loads CEL, which few servers need
+
+_PLAIN: Final = Strategy()
+
+
+class RESTContext(msgspec.Struct, frozen=True, eq=False):
+    """The parts of one server that the handlers of its subresources use."""
+
+    backend: RESTStorage
+    updates: UpdateHandler
+    deletes: DeleteHandler
+    authenticator: Authenticator
+    accounts: ServiceAccountTokens
+
+
+#: Makes the handler of a subresource for one server. Its methods get, create, replace and patch answer GET, POST, PUT
+#: and PATCH: each takes the request and returns the response, or a coroutine for it. The others are not allowed (405).
+RESTFactory: TypeAlias = Callable[[RESTContext], object]
+
+
+class Resource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A built-in kind: everything that the documents in `pyctrl._schemas` do not say about it.
+
+    Attributes:
+        strategy: Defaults, validation and the like; a factory where it keeps state, called once for each server.
+        cells: Makes the cells of an object's table row; the columns Name and Age need none.
+        rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
+            such as reviews.
+        conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
+            versions have the same form.
+        storage_group: The group whose collection stores the objects, where it is not `group`.
+        storage_prefix: The prefix of the keys in etcd, where it is not the plural.
+        deprecation: The warning that answers every request.
+    """
+
+    group: str
+    kind: str
+    strategy: Strategy | Callable[[], Strategy] = _PLAIN
+    cells: Callable[[Object], Cells] | None = None
+    rest: Mapping[str, RESTFactory] = {}
+    conversions: Mapping[str, Callable[[Object], Object]] = {}
+    storage_group: str | None = None
+    storage_prefix: str = ""
+    deprecation: str = ""
+
+    def new_strategy(self) -> Strategy:
+        """Return the strategy for one server."""
+        return self.strategy if isinstance(self.strategy, Strategy) else self.strategy()
+
+    def convert(self, obj: Object, api_version: str) -> Object:
+        """Return an object of another version in this one; the object may be changed."""
+        convert = self.conversions.get(api_version)
+        converted = obj if convert is None else convert(obj)
+        converted["apiVersion"] = api_version
+        return converted
+
+
+@cache
+def builtin_resources() -> Mapping[tuple[str, str], Resource]:
+    """Return the declared kinds by group and kind: those in `RESOURCES` of the files of this package.
+
+    Raises:
+        ValueError: A kind is declared twice.
+    """
+    found: dict[tuple[str, str], Resource] = {}
+    for module in iter_modules(import_module(_PACKAGE).__path__):
+        if module.ispkg or module.name in _DECLARES_NOTHING:
+            continue
+        resources: tuple[Resource, ...] = getattr(import_module(f"{_PACKAGE}.{module.name}"), "RESOURCES", ())
+        for each in resources:
+            if (each.group, each.kind) in found:
+                raise ValueError(f"{_PACKAGE}.{module.name} declares {each.kind} of group {each.group!r} a second time")
+            found[each.group, each.kind] = each
+    return found

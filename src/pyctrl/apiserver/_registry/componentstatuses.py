@@ -1,0 +1,13 @@
+"""ComponentStatuses."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyctrl.apiserver._registry.builtin_resource import Resource
+
+__all__ = ["RESOURCES"]
+
+RESOURCES: Final = (
+    Resource(group="", kind="ComponentStatus", deprecation="v1 ComponentStatus is deprecated in v1.19+"),
+)

@@ -1,0 +1,50 @@
+"""CustomResourceDefinitions; their rules are in `_apiextensions.definitions`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyctrl.apiserver._apiextensions.definitions import (
+    default_definition,
+    definition_warnings,
+    mark_terminating,
+    prepare_definition,
+    validate_definition,
+)
+from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
+from pyctrl.apiserver._meta.system_fields import timestamp
+from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, DeletionStrategy
+
+__all__ = ["RESOURCES"]
+
+
+def _begin_deletion(definition: Object, _: int | None) -> DeletionOutcome:
+    """Mark a definition. It is removed when its custom resources are."""
+    metadata = definition["metadata"]
+    if "deletionTimestamp" not in metadata:
+        mark_terminating(definition)
+        metadata["deletionTimestamp"] = timestamp()
+    return DeletionOutcome.MARKED
+
+
+RESOURCES: Final = (
+    Resource(
+        group="apiextensions.k8s.io",
+        kind="CustomResourceDefinition",
+        strategy=Strategy(
+            on_create=MetadataCheck.PLAIN_WHOLE,
+            on_update=(MetadataCheck.PLAIN_CHANGE,),
+            has_generation=True,
+            allows_unconditional_update=False,
+            status_reset_fields=STATUS_RESET_FIELDS,
+            defaults=(default_definition,),
+            prepares=(prepare_definition,),
+            validates=(validate_definition,),
+            warns=definition_warnings,
+            deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True),
+        ),
+    ),
+)

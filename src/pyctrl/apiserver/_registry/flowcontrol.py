@@ -1,0 +1,71 @@
+"""FlowSchemas and PriorityLevelConfigurations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
+from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
+from pyctrl.apiserver._schema.defaulting import set_defaults
+
+__all__ = ["RESOURCES"]
+
+
+def _default_priority_level(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    limited = spec.get("limited")
+    if limited is not None:
+        set_defaults(limited, nominalConcurrencyShares=30, lendablePercent=0)
+    elif spec.get("exempt") is not None:
+        set_defaults(spec["exempt"], nominalConcurrencyShares=0, lendablePercent=0)
+
+
+def _flow_schema_cells(obj: Object) -> Cells:
+    spec = spec_of(obj)
+    conditions = {each["type"]: each["status"] for each in status_of(obj).get("conditions") or ()}
+    return {
+        "PriorityLevel": (spec.get("priorityLevelConfiguration") or {}).get("name", NONE),
+        "MatchingPrecedence": spec.get("matchingPrecedence", 0),
+        "DistinguisherMethod": (spec.get("distinguisherMethod") or {}).get("type", NONE),
+        "MissingPL": conditions.get("Dangling", "?"),
+    }
+
+
+def _priority_level_cells(obj: Object) -> Cells:
+    spec = spec_of(obj)
+    limited = spec.get("limited") or {}
+    queuing = (limited.get("limitResponse") or {}).get("queuing") or {}
+    return {
+        "Type": spec.get("type", ""),
+        "NominalConcurrencyShares": limited.get("nominalConcurrencyShares", NONE),
+        "Queues": queuing.get("queues", NONE),
+        "HandSize": queuing.get("handSize", NONE),
+        "QueueLengthLimit": queuing.get("queueLengthLimit", NONE),
+    }
+
+
+_GROUP: Final = "flowcontrol.apiserver.k8s.io"
+RESOURCES: Final = (
+    Resource(
+        group=_GROUP,
+        kind="FlowSchema",
+        strategy=Strategy(
+            has_generation=True, on_update=(MetadataCheck.WHOLE,), status_reset_fields=STATUS_RESET_FIELDS
+        ),
+        cells=_flow_schema_cells,
+    ),
+    Resource(
+        group=_GROUP,
+        kind="PriorityLevelConfiguration",
+        strategy=Strategy(
+            has_generation=True,
+            on_update=(MetadataCheck.WHOLE,),
+            status_reset_fields=STATUS_RESET_FIELDS,
+            defaults=(_default_priority_level,),
+        ),
+        cells=_priority_level_cells,
+    ),
+)

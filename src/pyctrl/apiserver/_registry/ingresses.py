@@ -1,0 +1,179 @@
+"""Ingresses and IngressClasses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from pyctrl._validation import names
+from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
+from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.field_validation import is_address, port, port_number
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, spec_of, status_of
+from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.schema import JSON
+
+__all__ = ["RESOURCES"]
+
+_Part = Mapping[str, JSON]
+_PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
+_BAD_IN_PATH = ("//", "/./", "/../", "%2f", "%2F")
+_BAD_AT_END = ("/..", "/.")
+_WILDCARD = r"\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_NO_WILDCARD = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
+    "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', "
+    f"regex used for validation is '{_WILDCARD}')"
+)
+
+
+def _validate_ingress(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check hosts, paths and backends."""
+    spec = new.get("spec") or {}
+    if not spec.get("rules") and spec.get("defaultBackend") is None:
+        yield invalid_value("spec", None, "either `defaultBackend` or `rules` must be specified")
+    for index, each in enumerate(spec.get("tls") or ()):
+        yield from _tls(each, f"spec.tls[{index}]")
+    if spec.get("defaultBackend") is not None:
+        yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
+    for index, rule in enumerate(spec.get("rules") or ()):
+        yield from _rule(rule, f"spec.rules[{index}]")
+    name = spec.get("ingressClassName") or ""
+    for why in names.subdomain(name) if name else ():
+        yield invalid_value("spec.ingressClassName", name, why)
+
+
+def _tls(each: _Part, path: str) -> Iterator[FieldError]:
+    for index, host in enumerate(each.get("hosts") or ()):
+        yield from _host(host, f"{path}.hosts[{index}]")
+    name = each.get("secretName") or ""
+    for why in names.subdomain(name) if name else ():
+        yield invalid_value(f"{path}.secretName", name, why)
+
+
+def _host(host: str, path: str) -> Iterator[FieldError]:
+    if "*" in host:
+        if not re.fullmatch(_WILDCARD, host):
+            yield invalid_value(path, host, _NO_WILDCARD)
+    else:
+        yield from (invalid_value(path, host, why) for why in names.subdomain(host))
+
+
+def _rule(rule: _Part, path: str) -> Iterator[FieldError]:
+    host = rule.get("host") or ""
+    if host and is_address(host):
+        yield invalid_value(f"{path}.host", host, "must be a DNS name, not an IP address")
+    elif host:
+        yield from _host(host, f"{path}.host")
+    if rule.get("http") is None:
+        return
+    paths = rule["http"].get("paths") or []
+    if not paths:
+        yield required(f"{path}.http.paths")
+    for index, each in enumerate(paths):
+        where = f"{path}.http.paths[{index}]"
+        yield from _path(each, where)
+        yield from _backend(each.get("backend") or {}, f"{where}.backend")
+
+
+def _path(each: _Part, path: str) -> Iterator[FieldError]:
+    kind, text = each.get("pathType"), each.get("path") or ""
+    where = f"{path}.path"
+    if not kind:
+        yield required(f"{path}.pathType", "pathType must be specified")
+    elif kind not in _PATH_TYPES:
+        yield not_supported(f"{path}.pathType", kind, _PATH_TYPES)
+    elif kind == "ImplementationSpecific":
+        if text and not text.startswith("/"):
+            yield invalid_value(where, text, "must be an absolute path")
+    elif not text.startswith("/"):
+        yield invalid_value(where, text, "must be an absolute path")
+    elif text:
+        yield from (invalid_value(where, text, f"must not contain '{bad}'") for bad in _BAD_IN_PATH if bad in text)
+        for bad in _BAD_AT_END:
+            if text.endswith(bad):
+                yield invalid_value(where, text, f"cannot end with '{bad}'")
+
+
+def _backend(backend: _Part, path: str) -> Iterator[FieldError]:
+    service, resource = backend.get("service"), backend.get("resource")
+    if service is not None and resource is not None:
+        yield invalid_value(path, "", "cannot set both resource and service backends")
+    elif resource is not None:
+        yield from (required(f"{path}.resource.{key}") for key in ("kind", "name") if not resource.get(key))
+    elif service is not None:
+        yield from _service(service, path)
+    else:
+        yield invalid_value(path, "", "resource or service backend is required")
+
+
+def _service(service: _Part, path: str) -> Iterator[FieldError]:
+    name, where = service.get("name") or "", f"{path}.service.name"
+    if not name:
+        yield required(where)
+    else:
+        yield from (invalid_value(where, name, why) for why in names.label(name))
+    at = service.get("port") or {}
+    if at.get("name") and at.get("number"):
+        yield invalid_value(path, "", "cannot set both port name & port number")
+    elif at.get("name"):
+        yield from port(at["name"], f"{path}.service.port.name")
+    elif at.get("number"):
+        yield from port_number(at["number"], f"{path}.service.port.number")
+    else:
+        yield required(path, "port name or number is required")
+
+
+def _ingress_cells(obj: Object) -> Cells:
+    spec, status = spec_of(obj), status_of(obj)
+    hosts = [each["host"] for each in spec.get("rules") or () if each.get("host")]
+    ingress = (status.get("loadBalancer") or {}).get("ingress") or ()
+    return {
+        "Class": spec.get("ingressClassName") or NONE,
+        "Hosts": first_few(hosts) if hosts else "*",
+        "Address": ",".join(each.get("ip") or each.get("hostname") or "" for each in ingress),
+        "Ports": "80, 443" if spec.get("tls") else "80",
+    }
+
+
+def _default_ingress_class(obj: Object) -> None:
+    parameters = obj.setdefault("spec", {}).get("parameters")
+    if parameters is not None:
+        set_defaults(parameters, scope="Cluster")
+
+
+def _ingress_class_cells(obj: Object) -> Cells:
+    spec = spec_of(obj)
+    parameters = spec.get("parameters")
+    shown = NONE
+    if parameters:
+        group = parameters.get("apiGroup")
+        shown = f"{parameters.get('kind')}{'.' + group if group else ''}/{parameters.get('name')}"
+    return {"Controller": spec.get("controller", ""), "Parameters": shown}
+
+
+RESOURCES: Final = (
+    Resource(
+        group="networking.k8s.io",
+        kind="Ingress",
+        strategy=Strategy(
+            has_generation=True,
+            on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
+            validates=(_validate_ingress,),
+        ),
+        cells=_ingress_cells,
+    ),
+    Resource(
+        group="networking.k8s.io",
+        kind="IngressClass",
+        strategy=Strategy(
+            has_generation=True,
+            on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
+            defaults=(_default_ingress_class,),
+        ),
+        cells=_ingress_class_cells,
+    ),
+)

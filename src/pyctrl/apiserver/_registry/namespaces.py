@@ -1,0 +1,99 @@
+"""Namespaces."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyctrl._validation import names
+from pyctrl.apiserver._admission import UPDATE, Attributes
+from pyctrl.apiserver._endpoints.backend import check_name_and_namespace, metadata_of
+from pyctrl.apiserver._endpoints.update import UpdatedObject
+from pyctrl.apiserver._errors import Response, conflict
+from pyctrl.apiserver._meta.system_fields import keep_system_fields
+from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry.builtin_resource import Resource, RESTContext
+from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
+from pyctrl.apiserver._registry.table_cells import Cells, status_of
+from pyctrl.apiserver._request.options import write_options
+from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, DeletionStrategy, mark_deleted
+from pyctrl.apiserver._serializer.decoding import decode_object
+
+__all__ = ["RESOURCES"]
+
+
+def _prepare_namespace(new: Object, old: Object | None) -> None:
+    """Add the finalizer `kubernetes` to the spec of a new namespace, and label the namespace with its name."""
+    if old is None:
+        finalizers = new["spec"].setdefault("finalizers", [])
+        if "kubernetes" not in finalizers:
+            finalizers.append("kubernetes")
+        new["status"] = {"phase": "Active"}
+    new["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = new["metadata"].get("name", "")
+
+
+def _namespace_cells(obj: Object) -> Cells:
+    return {"Status": status_of(obj).get("phase", "")}
+
+
+def _begin_deletion(namespace: Object, _: int | None) -> DeletionOutcome:
+    """Mark a namespace as Terminating. It is removed when its controller has emptied spec.finalizers."""
+    metadata = namespace["metadata"]
+    if "deletionTimestamp" in metadata:
+        is_held = _has_finalizers(namespace) or metadata.get("finalizers")
+        return DeletionOutcome.UNCHANGED if is_held else DeletionOutcome.GONE
+    mark_deleted(metadata, None)
+    namespace.setdefault("status", {})["phase"] = "Terminating"
+    return DeletionOutcome.MARKED
+
+
+def _has_finalizers(namespace: Object) -> bool:
+    return bool((namespace.get("spec") or {}).get("finalizers"))
+
+
+class _FinalizeREST:
+    """PUT to the subresource finalize: the only way to remove the finalizers of the spec."""
+
+    def __init__(self, context: RESTContext) -> None:
+        self._backend = context.backend
+        self._updates = context.updates
+
+    async def replace(self, request: ResourceRequest) -> Response:
+        """Store the finalizers of the body."""
+        options = write_options(request.query, "UpdateOptions")
+        body = decode_object(request.body, request.headers, request.resource.kind)
+        metadata = metadata_of(body, request.resource)
+        check_name_and_namespace(metadata, request)
+        stored = self._backend.live(request)
+        if metadata.get("resourceVersion") not in (None, "", str(stored.version)):
+            raise conflict("namespaces", stored.name)
+        new, old = stored.read(request.resource), stored.read(request.resource)
+        finalizers = (body.get("spec") or {}).get("finalizers")
+        new["spec"] = {"finalizers": finalizers} if finalizers else {}
+        keep_system_fields(new["metadata"], old["metadata"])
+        attributes = Attributes(
+            operation=UPDATE, request=request, object=new, old=old, name=stored.name, options=options
+        )
+        await self._backend.admission.mutate(attributes)
+        await self._backend.admission.validate(attributes)
+        if self._backend.find(request) is not stored:
+            raise conflict("namespaces", stored.name)
+        change = UpdatedObject(new=attributes.object or new, old=old, options=options)
+        return self._updates.commit_subresource(request, stored, change)
+
+
+RESOURCES: Final = (
+    Resource(
+        group="",
+        kind="Namespace",
+        strategy=Strategy(
+            name_rule=names.label,
+            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            fields={"name": SelectableField(("metadata.name",)), **fields_at("status.phase")},
+            prepares=(_prepare_namespace,),
+            deletion=DeletionStrategy(begin=_begin_deletion, has_uid_precondition=True, is_held=_has_finalizers),
+        ),
+        cells=_namespace_cells,
+        rest={"finalize": _FinalizeREST},
+    ),
+)

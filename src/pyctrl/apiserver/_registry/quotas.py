@@ -1,0 +1,31 @@
+"""ResourceQuotas and LimitRanges."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._registry.table_cells import Cells, status_of
+
+__all__ = ["RESOURCES"]
+
+
+def _quota_cells(obj: Object) -> Cells:
+    hard, used = status_of(obj).get("hard") or {}, status_of(obj).get("used") or {}
+    shown = [(name, f"{name}: {used.get(name, '0')}/{hard[name]}") for name in sorted(hard)]
+    return {
+        "Request": ", ".join(text for name, text in shown if not name.startswith("limits")),
+        "Limit": ", ".join(text for name, text in shown if name.startswith("limits")),
+    }
+
+
+RESOURCES: Final = (
+    Resource(group="", kind="ResourceQuota", strategy=Strategy(returns_deleted_object=True), cells=_quota_cells),
+    Resource(
+        group="",
+        kind="LimitRange",
+        strategy=Strategy(on_update=(MetadataCheck.WHOLE,), allows_create_on_update=True),
+    ),
+)

@@ -1,0 +1,110 @@
+"""Calls of admission webhooks: denials, failures, warnings."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver import WebhookResponse, WebhookUnreachable
+from tests.unit.apiserver._hooks import Review, World, allowed, answered, denied, patching
+from tests.unit.apiserver._kit import CONFIGMAPS
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "message"),
+    [
+        (denied, 400, "without explanation"),
+        (lambda review: denied(review, "no"), 400, ": no"),
+        (lambda review: denied(review, reason="Because"), 400, ": Because"),
+        (lambda review: denied(review, "no", code=409), 409, ": no"),
+        (lambda review: denied(review, "no", code=200), 400, ": no"),
+    ],
+)
+async def test_a_denial_is_told_in_the_webhooks_own_words(world: World, reply: Any, code: int, message: str) -> None:
+    """Code, reason and message are the webhook's; a success code becomes 400."""
+    world.replies["/v"] = reply
+    await world.hook("v")
+    separator = "" if message.startswith(":") else " "
+    refused, status = await world.create()
+    assert refused == code
+    assert status["message"] == f'admission webhook "v.example.com" denied the request{separator}{message}'
+    assert (await world.ask("GET", f"{CONFIGMAPS}/a"))[0] == 404
+
+
+def _unreachable(_review: Review) -> Any:
+    raise WebhookUnreachable("dial tcp 192.0.2.1:443: connect: connection refused")
+
+
+def _status(code: int, body: bytes = b"", kind: str = "application/json") -> Any:
+    return lambda _review: WebhookResponse(body=body, status=code, content_type=kind)
+
+
+_POST = 'failed to call webhook: Post "https://hooks.example.com/v?timeout=10s"'
+
+
+_SERVER = "failed to call webhook: an error on the server"
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (_unreachable, f"{_POST}: dial tcp 192.0.2.1:443: connect: connection refused"),
+        (_status(500, b"{}"), f'{_SERVER} ("unknown") has prevented the request from succeeding'),
+        (_status(500, b"boom\n", "text/plain"), f'{_SERVER} ("boom") has prevented the request from succeeding'),
+        (_status(404), "failed to call webhook: the server could not find the requested resource"),
+        (
+            _status(200),
+            "failed to call webhook: 0-length response with status code: 200 and content type: application/json",
+        ),
+        (lambda review: {**allowed(review), "response": None}, "webhook response was absent"),
+        (
+            lambda review: {**allowed(review), "apiVersion": "admission.k8s.io/v1beta1"},
+            "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion",
+        ),
+        (
+            lambda review: answered(review, allowed="yes"),
+            "json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool",
+        ),
+        (patching({"op": "remove", "path": "/data"}), "validating webhook may not return response.patch"),
+    ],
+)
+async def test_a_webhook_that_fails_refuses_unless_it_may_be_ignored(world: World, reply: Any, why: str) -> None:
+    """With failurePolicy Fail the write fails with a 500 and the error; with Ignore it succeeds."""
+    world.replies["/v"] = reply
+    await world.hook("v")
+    code, status = await world.create()
+    assert code == 500
+    assert status["message"].startswith('Internal error occurred: failed calling webhook "v.example.com": ')
+    assert status["message"].endswith(why)
+    fails_open = [{"op": "replace", "path": "/webhooks/0/failurePolicy", "value": "Ignore"}]
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/v"
+    await world.ask("PATCH", path, fails_open, headers={"Content-Type": "application/json-patch+json"})
+    assert (await world.create())[0] == 201
+
+
+async def test_a_slow_webhook_is_waited_for_no_longer_than_its_timeout(world: World) -> None:
+    """The timeout runs on the loop's clock."""
+
+    async def slow(review: Review) -> Review:
+        await asyncio.sleep(60)
+        return allowed(review)
+
+    world.replies["/v"] = slow
+    await world.hook("v", {"timeoutSeconds": 3})
+    began = asyncio.get_running_loop().time()
+    code, status = await world.create()
+    assert asyncio.get_running_loop().time() - began == pytest.approx(3)
+    assert code == 500
+    assert status["message"].endswith('Post "https://hooks.example.com/v?timeout=3s": context deadline exceeded')
+
+
+async def test_warnings_reach_the_client_and_annotations_the_audit_log(world: World) -> None:
+    """Warnings are response headers, also with a denial."""
+    world.replies["/v"] = lambda review: (
+        denied(review) | {"response": {"uid": review["request"]["uid"], "allowed": False, "warnings": ["mind the gap"]}}
+    )
+    await world.hook("v")
+    await world.create()
+    assert world.warnings == ['299 - "mind the gap"']

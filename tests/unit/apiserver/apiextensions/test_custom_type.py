@@ -1,0 +1,33 @@
+"""Custom resources: status and generation."""
+
+from __future__ import annotations
+
+from pyctrl.apiserver import ResourceRegistry
+from tests.unit.apiserver._objects import GROUP, create, definition, update
+
+KEYED = {"type": "object", "properties": {"k": {"type": "string"}}}
+
+
+def test_status_and_generation_of_custom_resources() -> None:
+    """With the status subresource, the main endpoint keeps the status and the status endpoint the spec."""
+    registry = ResourceRegistry()
+    schema = {"type": "object", "properties": {"spec": KEYED, "status": KEYED}}
+    registry.install(create(registry, definition(schema, subresources={"status": {}}))[0])
+    obj = {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a"},
+        "spec": {"k": "1"},
+        "status": {"k": "x"},
+    }
+    created, _ = create(registry, obj)
+    assert "status" not in created
+    assert created["metadata"]["generation"] == 1
+    through_status = update(
+        registry, {**created, "spec": {"k": "2"}, "status": {"k": "y"}}, created, subresource="status"
+    )
+    assert (through_status["spec"], through_status["status"]) == ({"k": "1"}, {"k": "y"})
+    assert through_status["metadata"]["generation"] == 1
+    changed = update(registry, {**through_status, "spec": {"k": "2"}, "status": {"k": "z"}}, through_status)
+    assert (changed["spec"], changed["status"]) == ({"k": "2"}, {"k": "y"})
+    assert changed["metadata"]["generation"] == 2

@@ -1,0 +1,54 @@
+"""Label and field selectors that do not parse or are not supported."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyctrl.api import LabelSelector
+from pyctrl.apiserver._endpoints.list_selectors import label_selector_problem
+from pyctrl.errors import SelectorError
+from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+
+NO_INTEGER = "for 'Gt', 'Lt' operators, the value must be an integer"
+
+
+@given(st.text("ab,=!()<> in", max_size=12))
+def test_a_label_selector_is_parsed_or_has_a_problem(text: str) -> None:
+    """A selector that parses has no error message, and every other selector has one."""
+    try:
+        LabelSelector.parse(text)
+    except SelectorError:
+        return
+    assert label_selector_problem(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a,", "found '', expected: identifier after ','"),
+        ("a in x", "unable to parse requirement: found 'x' expected: '('"),
+        ("a in (x", "unable to parse requirement: found '', expected: ',' or ')'"),
+        ("=x", "found '=', expected: !, identifier, or 'end of string'"),
+        ("a=b,!c,d notin (e,f),g,h in (),i=,j>5", ""),
+        ("", ""),
+        ("a>x", 'unable to parse requirement: values[0]: Invalid value: "x": ' + NO_INTEGER),
+        ("a/b/c", 'unable to parse requirement: <nil>: Invalid value: "a/b/c": a valid label key must consist of '),
+        ("a=" + "x" * 64, f'unable to parse requirement: values[0][a]: Invalid value: "{"x" * 64}": must be no more '),
+    ],
+)
+def test_label_selectors_that_do_not_parse(text: str, problem: str) -> None:
+    """A malformed selector has the error message of apimachinery's parser; a valid one has none."""
+    found = label_selector_problem(text)
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)
+
+
+def test_a_field_that_cannot_be_selected_is_refused(ask: Asker) -> None:
+    """A field label that the kind does not support is 400, not an empty list."""
+    assert ask("GET", CONFIGMAPS, fieldSelector="data.k=1")[0] == 400
+    assert ask("GET", "/api/v1/pods", fieldSelector="spec.nodeName=x")[0] == 200
+    assert ask("GET", "/api/v1/pods", fieldSelector="spec.hostname=x")[1]["message"] == (
+        "field label not supported: spec.hostname"
+    )

@@ -1,0 +1,54 @@
+"""update: resource versions, PUT that creates, and the status subresource."""
+
+from __future__ import annotations
+
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+
+
+def test_an_unchanged_write_keeps_the_version(ask: Asker) -> None:
+    """A write without changes keeps the resourceVersion and sends no event."""
+    made = ask.make("a", data={"k": "v"})
+    code, again = ask("PUT", f"{CONFIGMAPS}/a", {"metadata": {"name": "a"}, "data": {"k": "v"}})
+    assert code == 200
+    assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+    assert ask.change("a", data={"k": "v"})["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+
+
+def test_a_replacement_of_an_older_version_is_a_conflict(ask: Asker) -> None:
+    """An update with an old resourceVersion is a conflict; without one the last writer wins."""
+    old = ask.make("a")["metadata"]["resourceVersion"]
+    ask.change("a", data={"k": "1"})
+    body = {"metadata": {"name": "a", "resourceVersion": old}, "data": {"k": "2"}}
+    code, status = ask("PUT", f"{CONFIGMAPS}/a", body)
+    assert (code, status["reason"]) == (409, "Conflict")
+    assert ask("PUT", f"{CONFIGMAPS}/a", {"metadata": {"name": "a"}, "data": {"k": "2"}})[0] == 200
+
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+
+
+def test_a_replacement_may_create_a_lease(ask: Asker) -> None:
+    """A PUT to a name that does not exist creates some kinds and is 404 for others."""
+    assert ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}})[0] == 201
+    assert ask("PUT", f"{CONFIGMAPS}/a", {"metadata": {"name": "a"}})[0] == 404
+
+
+def test_some_kinds_are_only_replaced_by_who_names_a_version(ask: Asker) -> None:
+    """An update of a Lease without a resourceVersion is refused."""
+    made = ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}})[1]
+    code, status = ask("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}, "spec": {"holderIdentity": "y"}})
+    assert (code, status["details"]["causes"][0]["field"]) == (422, "metadata.resourceVersion")
+    made["spec"]["holderIdentity"] = "y"
+    assert ask("PUT", f"{LEASES}/a", made)[0] == 200
+
+
+def test_status_has_its_own_door(ask: Asker) -> None:
+    """A write of the object does not change its status, a write of the status changes nothing else."""
+    nodes = "/api/v1/nodes"
+    ask("POST", nodes, {"metadata": {"name": "n"}, "spec": {"podCIDR": "10.1.0.0/24"}})
+    wish = {"spec": {"unschedulable": True}, "status": {"phase": "Running"}}
+    _, changed = ask("PATCH", f"{nodes}/n", wish, headers=MERGE)
+    assert (changed["spec"].get("unschedulable"), changed["status"].get("phase")) == (True, None)
+    wish = {"spec": {"unschedulable": None}, "status": {"phase": "Running"}}
+    _, changed = ask("PATCH", f"{nodes}/n/status", wish, headers=MERGE)
+    assert (changed["spec"].get("unschedulable"), changed["status"].get("phase")) == (True, "Running")

@@ -1,0 +1,27 @@
+"""Namespaces: finalizer, phase and label."""
+
+from __future__ import annotations
+
+from pyctrl.apiserver import ResourceRegistry
+from tests.unit.apiserver._kit import MERGE, Asker
+from tests.unit.apiserver._objects import create
+
+
+def test_a_new_namespace_has_finalizer_phase_and_label() -> None:
+    """It is active, has its name as a label, and the finalizer `kubernetes` in its spec."""
+    created, _ = create(ResourceRegistry(), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
+    assert created["spec"] == {"finalizers": ["kubernetes"]}
+    assert created["status"] == {"phase": "Active"}
+    assert created["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
+
+
+def test_a_namespace_goes_when_it_is_finalized(ask: Asker) -> None:
+    """A deleted namespace stays until its controller empties spec.finalizers through /finalize."""
+    path = "/api/v1/namespaces/n"
+    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n"}})
+    _, marked = ask("DELETE", path)
+    assert marked["spec"]["finalizers"] == ["kubernetes"]
+    ask("PATCH", path, {"spec": {"finalizers": None}}, headers=MERGE)
+    assert ask("GET", path)[0] == 200
+    assert ask("PUT", f"{path}/finalize", {**marked, "spec": {"finalizers": []}})[0] == 200
+    assert ask("GET", path)[0] == 404

@@ -1,0 +1,53 @@
+"""Pods: status, tolerations, immutable fields, QoS classes, field labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._errors import StatusError
+from pyctrl.apiserver._registry.pods import quality_of_service
+from tests.unit.apiserver._objects import create, pod, update
+
+
+def test_a_new_pod_is_pending_and_tolerates_unready_nodes() -> None:
+    """The phase that a client sends is ignored, and the default tolerations last five minutes."""
+    obj = pod()
+    obj["status"] = {"phase": "Running"}
+    created, _ = create(ResourceRegistry(), obj)
+    assert created["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    assert [each["tolerationSeconds"] for each in created["spec"]["tolerations"]] == [300, 300]
+
+
+def test_most_fields_of_a_pods_spec_are_immutable() -> None:
+    """An update may change the image, but not the command."""
+    registry = ResourceRegistry()
+    old, _ = create(registry, pod())
+    assert update(registry, pod(image="busybox:2"), old)["metadata"]["generation"] == 2
+    with pytest.raises(StatusError, match="pod updates may not change fields other than"):
+        update(registry, pod(command=["x"]), old)
+
+
+@pytest.mark.parametrize(
+    ("resources", "quality"),
+    [
+        ({}, "BestEffort"),
+        ({"requests": {"cpu": "1"}}, "Burstable"),
+        ({"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}, "Guaranteed"),
+    ],
+)
+def test_quality_of_service(resources: dict[str, Any], quality: str) -> None:
+    """The QoS class follows from requests and limits."""
+    assert quality_of_service({"containers": [{"resources": resources}]}) == quality
+
+
+def test_field_labels_of_pods() -> None:
+    """Labels of unset fields have the zero value of their type."""
+    registry = ResourceRegistry()
+    created, _ = create(registry, pod())
+    found = registry.find("", "v1", "pods")
+    assert found is not None
+    fields = found.selectable_fields(created)
+    assert (fields["spec.nodeName"], fields["status.phase"], fields["spec.hostNetwork"]) == ("", "Pending", "false")

@@ -1,0 +1,55 @@
+"""Bodies that do not decode: any bytes, wrong types, deep nesting."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pyctrl.apiserver import ApiServer
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(st.binary(max_size=40))
+def test_any_body_is_answered(body: bytes) -> None:
+    """No body causes an internal error."""
+    ask = Asker(SHARED)
+    code, _ = ask("POST", CONFIGMAPS, body)
+    assert code in (201, 400, 409, 422)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])  # a busy machine makes examples slowly
+@given(st.dictionaries(st.sampled_from(["metadata", "data", "kind", "apiVersion"]), json_values), st.booleans())
+def test_any_object_is_answered(body: dict[str, Any], patches: bool) -> None:
+    """No object with wrong types causes an internal error, created or patched."""
+    ask = Asker(SHARED)
+    if patches:
+        code, _ = ask("PATCH", f"{CONFIGMAPS}/there", body, headers=MERGE)
+    else:
+        code, _ = ask("POST", CONFIGMAPS, body)
+    assert code in (200, 201, 400, 404, 409, 422)
+
+
+SHARED = ApiServer(random=Random(3))
+
+
+@pytest.mark.parametrize("content_type", ["application/merge-patch+json", "application/json"])
+def test_what_is_nested_too_deeply_is_refused(content_type: str) -> None:
+    """A body of a hundred thousand levels is a client error."""
+    server = ApiServer()
+    depth = 100_000
+    body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":' + b"[" * depth + b"]" * depth + b"}"
+    method, path = ("PATCH", "/deep") if "patch" in content_type else ("POST", "")
+    root = "/api/v1/namespaces/default/configmaps"
+    if method == "PATCH":
+        server.handle_nowait("POST", root, body=b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"}}')
+    answer = server.handle_nowait(method, root + path, headers={"content-type": content_type}, body=body)
+    assert answer.status == 400

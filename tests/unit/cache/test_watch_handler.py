@@ -1,0 +1,211 @@
+"""The watch handler with chunks that cut lines, and with objects that broken servers send."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyctrl.cache._coverage import Coverage, ListQuery, label_selector
+from pyctrl.cache._lister import Lister
+from pyctrl.cache._record import RecordReader
+from pyctrl.cache._transform import bytes_transform
+from pyctrl.cache._watch_errors import EventLost
+from pyctrl.cache._watch_handler import WatchHandler
+from pyctrl.errors import ApiError, DecodeError
+from tests.unit.cache._kit import CONFIGMAP, body
+from tests.unit.cache._scripted import bookmark, event, page
+
+TRIES = 6  # a line is requested again once, and once more a list is made
+
+
+class Desk:
+    """A watch handler and the lister that it supplies; `take` does what a reflector does."""
+
+    def __init__(self, *, transformed: bool = False) -> None:
+        reader = RecordReader(bytes_transform(dict, True) if transformed else bytes_transform(None, True))
+        self.lister = Lister(CONFIGMAP, reader)
+        self.handler = WatchHandler(self.lister.add_writer(Coverage(), []), reader, self.lister.unreadable)
+
+    def take(self, *lines: bytes) -> None:
+        """Take lines as a reflector does that resumes after each failure, and as the server sends them again."""
+        for _ in range(TRIES):
+            self.handler.begin_answer()
+            try:
+                for line in lines:
+                    self.handler.take_lines(line)
+            except EventLost:
+                continue  # a list would follow, which changes nothing here
+            except (DecodeError, ApiError):
+                continue
+            return
+        raise AssertionError("not survived")
+
+    def names(self) -> set[str]:
+        """What is there; everything of it can be asked for."""
+        found = self.lister.select(ListQuery(labels=label_selector("!none")))
+        for record in found:
+            _ = record.labels, record.owners, record.finalizers, record.is_gone, record.field("data.x")
+            with suppress(DecodeError):
+                record.decode(CONFIGMAP)
+        return {record.name for record in found}
+
+
+def _meta(**more: object) -> dict[str, object]:
+    return {"name": "odd", "namespace": "default", "resourceVersion": "3", "uid": "u", **more}
+
+
+def _text(document: object) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def _with_spec(spec: bytes) -> bytes:
+    return _text({"metadata": _meta()})[:-1] + b',"spec":' + spec + b"}"
+
+
+def test_a_line_may_come_in_several_chunks() -> None:
+    """Chunks end anywhere: before, within and behind a line."""
+    desk = Desk()
+    desk.handler.take_page(page(1).body)
+    whole = b"".join(event("ADDED", body(name, version)) for name, version in (("a", 2), ("b", 3), ("c", 4)))
+
+    for chunk in (whole[:7], whole[7:90], whole[90:-1]):
+        desk.handler.take_chunk(chunk)
+    assert desk.names() == {"a", "b"}
+
+    desk.handler.take_chunk(whole[-1:])
+    assert desk.names() == {"a", "b", "c"}
+
+
+def test_the_beginning_of_a_line_is_dropped_with_its_connection() -> None:
+    """The server sends the event again over the next connection, from its beginning."""
+    desk = Desk()
+    desk.handler.take_page(page(1).body)
+    line = event("ADDED", body("a", 2))
+    desk.handler.take_chunk(line[:20])
+
+    desk.handler.begin_answer()
+    desk.handler.take_chunk(line)
+
+    assert desk.names() == {"a"}
+
+
+#: Objects that real and broken servers send, or could; each between good ones must change nothing for those.
+CORPUS = {
+    "999 levels": _with_spec(b"[" * 999 + b"]" * 999),
+    "10,000 levels, kube-apiserver's limit": _with_spec(b'{"a":' * 10_000 + b"1" + b"}" * 10_000),
+    "30,000 levels": _with_spec(b"[" * 30_000 + b"]" * 30_000),
+    "levels without an end": _with_spec(b"[" * 5_000),
+    "deep labels": _text({"metadata": _meta(labels="L")}).replace(b'"L"', b"[" * 2000 + b"]" * 2000),
+    "deep metadata": _text({"metadata": "M"}).replace(b'"M"', b"[" * 2000 + b"]" * 2000),
+    "deep before metadata": b'{"a":' + b"[" * 2000 + b"]" * 2000 + b"," + _text({"metadata": _meta()})[1:],
+    "a megabyte": _with_spec(_text("x" * 1_000_000)),
+    "many quotes": _with_spec(_text('"\\' * 20_000)),
+    "not UTF-8 in a name": _text({"metadata": _meta(name="N")}).replace(b'"N"', b'"\xff"'),
+    "not UTF-8 in a value": _with_spec(b'"\xff\xfe"'),
+    "not UTF-8 in a key": _with_spec(b'{"\xff":1}'),
+    "half a surrogate": _with_spec(b'"\\ud800"'),
+    "half a surrogate in a name": _text({"metadata": _meta(name="N")}).replace(b'"N"', b'"\\ud800"'),
+    "a control character": _with_spec(b'"\x00"'),
+    "a huge integer": _with_spec(b"9" * 10_000),
+    "a huge exponent": _with_spec(b"1e99999"),
+    "a huge generation": _text({"metadata": _meta(generation="G")}).replace(b'"G"', b"9" * 10_000),
+    "a huge resource version": _text({"metadata": _meta(resourceVersion="9" * 10_000)}),
+    "a negative resource version": _text({"metadata": _meta(resourceVersion="-1")}),
+    "a resource version that is no number": _text({"metadata": _meta(resourceVersion="opaque")}),
+    "a resource version as a number": _text({"metadata": _meta(resourceVersion=3)}),
+    "no resource version": _text({"metadata": _meta(resourceVersion=None)}),
+    "the name twice": b'{"metadata":{"name":"x","name":"odd","resourceVersion":"3"}}',
+    "metadata twice": b'{"metadata":{},"metadata":{"name":"odd","resourceVersion":"3"}}',
+    "a name that is a number": _text({"metadata": _meta(name=5)}),
+    "labels that are no strings": _text({"metadata": _meta(labels={"a": 1})}),
+    "owners that are no list": _text({"metadata": _meta(ownerReferences="me")}),
+    "finalizers that are no strings": _text({"metadata": _meta(finalizers=[1])}),
+    "no metadata": b'{"data":{}}',
+    "metadata null": b'{"metadata":null}',
+    "a list": b"[]",
+    "null": b"null",
+    "nothing": b"",
+    "a string": b'"x"',
+    "not JSON": b"<html>",
+    "a byte order mark": b"\xef\xbb\xbf" + _text({"metadata": _meta()}),
+    "cut off": _text({"metadata": _meta(), "spec": {"a": 1}})[:-9],
+}
+GOOD = (event("ADDED", body("before", 2)), event("MODIFIED", body("after", 9)))
+
+
+@pytest.mark.parametrize("odd", CORPUS.values(), ids=CORPUS.keys())
+def test_an_odd_object_does_not_keep_others_from_arriving(odd: bytes) -> None:
+    """The objects before and after it are in the store, whatever it is, and in lists and watches alike."""
+    for kind, is_listing in (("ADDED", True), ("MODIFIED", False), ("DELETED", False)):
+        desk = Desk()
+        desk.handler.begin_list()
+        if not is_listing:
+            desk.take(bookmark(1, ends_list=True))
+        desk.take(GOOD[0], event(kind, odd), GOOD[1])
+        desk.take(bookmark(20, ends_list=True))
+        assert desk.names() - {"odd", "x", "\ufffd", "\\ud800"} == {"before", "after"}
+
+
+@pytest.mark.parametrize("odd", CORPUS.values(), ids=CORPUS.keys())
+def test_an_odd_item_of_a_page_does_not_keep_others_from_arriving(odd: bytes) -> None:
+    """A page is read around it, or is refused as a whole when it is no JSON: then it would delete what it lacks."""
+    desk = Desk(transformed=True)
+    for _ in range(3):
+        desk.handler.begin_list()
+        desk.handler.begin_answer()
+        try:
+            desk.handler.take_page(page(20, body("before", 2), odd, body("after", 9)).body)
+        except DecodeError:
+            continue
+        assert {"before", "after"} <= desk.names()
+        return
+    try:
+        json.loads(page(20, odd).body)
+    except (ValueError, RecursionError):
+        return
+    raise AssertionError("a page that is JSON was refused")
+
+
+@pytest.mark.parametrize("odd", CORPUS.values(), ids=CORPUS.keys())
+def test_odd_notices_do_not_keep_others_from_arriving(odd: bytes) -> None:
+    """Bookmarks that are none and events of unknown types are survived too; an error is one, whatever it says."""
+    for kind in (b"BOOKMARK", b"ODD", b"\xff"):
+        desk = Desk()
+        desk.handler.begin_list()
+        desk.take(bookmark(1, ends_list=True))
+        desk.take(GOOD[0], b'{"type":"%s","object":%s}\n' % (kind, odd), GOOD[1])
+        assert desk.names() == {"before", "after"}
+    if b"\x00" not in odd:
+        with pytest.raises((ApiError, DecodeError)):
+            Desk().handler.take_lines(event("ERROR", odd))
+
+
+_names = st.sampled_from(["name", "namespace", "resourceVersion", "labels", "uid", "metadata", "type", "object", "a"])
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_names | st.text(max_size=3), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(_json, max_size=4), st.binary(max_size=30), st.integers(0, 3), st.integers(0, 2**32))
+def test_whatever_comes_is_survived(documents: list[object], junk: bytes, levels: int, seed: int) -> None:
+    """Random documents, damaged and nested at random, are survived, and what is good around them arrives."""
+    random = Random(seed)
+    lines = []
+    for document in documents:
+        odd = b"[" * (levels * 700) + json.dumps(document).encode() + b"]" * (levels * 700)
+        if random.random() < 0.5:
+            at = random.randrange(len(odd))
+            odd = odd[:at] + junk + odd[at + random.randrange(2) :]
+        lines.append(event(random.choice(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]), odd.replace(b"\n", b"")))
+    desk = Desk()
+    desk.handler.begin_list()
+    desk.take(*lines, event("ADDED", body("good", 10**9)), bookmark(10**9, ends_list=True))
+    assert "good" in desk.names()

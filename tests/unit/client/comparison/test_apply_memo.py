@@ -1,0 +1,105 @@
+"""Applies that are recognised as unchanged."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key
+from pyctrl.apiserver import ApiServer
+from pyctrl.cache import Cache, CachedClient, KindOptions
+from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult
+from pyctrl.kinds.apps.v1 import Deployment
+
+KEY = Key("default", "a")
+
+
+DEPLOYMENT: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "a", "namespace": "default"},
+    "spec": {
+        "strategy": {},
+        "selector": {"matchLabels": {"app": "a"}},
+        "template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+    },
+}
+
+
+NONE, CREATED, UPDATED = OperationResult.NONE, OperationResult.CREATED, OperationResult.UPDATED
+
+
+class Sent:
+    """Records the verbs of a client's writes."""
+
+    def __init__(self, client: Client) -> None:
+        self.verbs: list[str] = []
+        client.observe_writes(self)
+
+    def before(self, gvk: GroupVersionKind, key: Key) -> None: ...
+
+    def after(
+        self, gvk: GroupVersionKind, key: Key, verb: str, body: bytes | None, error: BaseException | None
+    ) -> None:
+        self.verbs.append(verb)
+
+
+@pytest.fixture
+def live() -> Client:
+    """A client of an embedded API server, in process."""
+    return Client(InProcessTransport(ApiServer()))
+
+
+def nothing(found: object) -> None:
+    """Change nothing."""
+
+
+async def test_an_apply_is_tried_once(live: Client) -> None:
+    """Where managed fields do not decide (an empty structure that the server filled in) each program applies once."""
+    await live.apply(DEPLOYMENT)
+    sent = Sent(live)
+
+    results = [(await live.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
+    await live.status.patch(Deployment, KEY, MergePatch({"status": {"replicas": 1}}))
+    results.append((await live.create_or_apply(DEPLOYMENT)).result)
+
+    assert results == [NONE] * 4
+    assert sent.verbs == ["apply", "patch"]
+
+
+async def test_a_change_of_hands_is_seen(live: Client) -> None:
+    """A value that another owner removed and set again is applied, although the object looks unchanged."""
+    await live.create_or_apply(DEPLOYMENT)
+    for replicas in (5, 1):
+        patch = MergePatch({"spec": {"replicas": replicas, "template": {"metadata": {"labels": {"b": str(replicas)}}}}})
+        await live.patch(Deployment, KEY, patch, field_owner="somebody")
+    wanted = {**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replicas": 1}}
+    sent = Sent(live)
+
+    shared = await live.create_or_apply(wanted)
+
+    assert (shared.result, sent.verbs) == (UPDATED, ["apply"])
+
+
+@pytest.mark.virtual_time
+async def test_without_managed_fields(live: Client) -> None:
+    """A kind that is cached without managed fields is applied once for each version of the object, without a change."""
+    cache = Cache(live, options={Deployment: KindOptions(strip_managed_fields=True)})
+    cached = CachedClient(cache, live)
+    cache.informer(Deployment)
+    task = asyncio.create_task(cache.run())
+    try:
+        await cache.wait_for_sync()
+        await cached.create_or_apply(DEPLOYMENT)
+        sent = Sent(live)
+        results = [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
+        await live.patch(Deployment, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}), field_owner="somebody")
+        results += [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
+
+    finally:
+        task.cancel()
+
+    assert results == [NONE] * 6
+    assert sent.verbs == ["patch", "apply"]

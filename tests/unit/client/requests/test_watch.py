@@ -1,0 +1,46 @@
+"""Watch events, decoded from lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from pyctrl.api import CustomResource, Model
+from pyctrl.client import Client
+from pyctrl.errors import DecodeError, Expired
+from tests.unit.client._fake_server import FakeServer
+
+
+class WidgetSpec(Model):
+    size: int
+
+
+class Widget(CustomResource[WidgetSpec], group="demo.test", version="v1"):
+    """A namespaced kind with a required field."""
+
+
+async def lines(*chunks: bytes) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
+async def test_watch_error_event(client: Client, server: FakeServer) -> None:
+    """An ERROR event is raised as the error of its Status."""
+    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
+    server.reply(lines(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"))
+
+    with pytest.raises(Expired, match="too old"):
+        _ = [e async for e in client.watch(Widget)]
+
+
+@pytest.mark.parametrize(
+    "line", [b"garbage", b"[]", b'{"type": "NEWS", "object": {}}', b'{"type": "ERROR", "object": 1}']
+)
+async def test_watch_garbage(client: Client, server: FakeServer, line: bytes) -> None:
+    """A line that is not an event raises DecodeError."""
+    server.reply(lines(line + b"\n"))
+
+    with pytest.raises(DecodeError):
+        _ = [e async for e in client.watch(Widget)]

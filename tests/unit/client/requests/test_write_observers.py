@@ -1,0 +1,91 @@
+"""Write observers: what they are notified of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyctrl.api import CustomResource, GroupVersionKind, Key, Model, ObjectMeta
+from pyctrl.client import (
+    Client,
+    in_namespace,
+)
+from pyctrl.errors import Conflict, StreamBroken
+from tests.unit.client._fake_server import FakeServer
+
+
+class WidgetSpec(Model):
+    size: int = 1
+    colours: list[str] = []
+
+
+class Widget(CustomResource[WidgetSpec], group="demo.test", version="v1"):
+    """A namespaced kind."""
+
+
+KEY = Key("default", "a")
+
+
+def wire(name: str = "a", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "demo.test/v1",
+        "kind": "Widget",
+        "metadata": {"name": name, "namespace": "default", "uid": "u", "resourceVersion": "5"},
+        "spec": spec,
+    }
+
+
+def widget(**spec: Any) -> Widget:
+    return Widget.from_wire(wire(**spec))
+
+
+class Recorder:
+    """An observer that records its calls."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+
+    def before(self, gvk: GroupVersionKind, key: Key) -> None:
+        self.told.append(("before", gvk.kind, str(key)))
+
+    def after(self, gvk: Any, key: Key, verb: str, body: bytes | None, error: BaseException | None) -> None:
+        self.told.append(("after", gvk.kind, str(key), verb, body, type(error).__name__ if error else None))
+
+
+async def test_observers(client: Client, server: FakeServer) -> None:
+    """Observers are called before and after each write, with the answer's bytes and the generated name."""
+    recorder = Recorder()
+    stop = client.observe_writes(recorder)
+    server.reply(wire("gen-1"))
+    server.reply({"kind": "Status", "status": "Success"})
+    server.refuse(409, "Conflict")
+    server.reply(wire())
+
+    await in_namespace(client, "default").create(Widget(metadata=ObjectMeta(generate_name="gen-"), spec=WidgetSpec()))
+    await client.delete(Widget, KEY)
+    with pytest.raises(Conflict):
+        await client.update(widget())
+    stop()
+    await client.update(widget())
+
+    before, after = recorder.told[0], recorder.told[1]
+    assert before == ("before", "Widget", "default/")
+    assert after[:4] == ("after", "Widget", "default/gen-1", "create")
+    assert b'"gen-1"' in after[4]
+    assert recorder.told[3][3] == "delete"
+    assert b"Success" in recorder.told[3][4]
+    assert recorder.told[5] == ("after", "Widget", "default/a", "update", None, "Conflict")
+    assert len(recorder.told) == 6
+
+
+async def test_observers_hear_of_unknown_outcomes(client: Client, server: FakeServer) -> None:
+    """Without an answer observers get the error: the object may have changed."""
+    recorder = Recorder()
+    client.observe_writes(recorder)
+    server.line.append(RuntimeError("gone"))
+
+    with pytest.raises(StreamBroken):
+        await client.update(widget())
+
+    assert recorder.told[1][4:] == (None, "StreamBroken")

@@ -1,0 +1,22 @@
+"""The connection that derived clients share."""
+
+from __future__ import annotations
+
+from pyctrl.client import Client, in_namespace, with_field_owner
+
+
+def test_a_derived_client_shares_the_connection(client: Client) -> None:
+    """Transport, discovery, observers and memory of applies are those of the client it was derived from."""
+    derived = in_namespace(client, "default")
+
+    assert derived.connection is client.connection
+    assert derived.discovery is client.discovery
+    assert derived.transport is client.transport
+
+
+def test_a_client_of_a_connection_has_options_of_its_own(client: Client) -> None:
+    """The connection of one client serves another, whose options do not depend on the first one's."""
+    other = Client(with_field_owner(client, "me").connection)
+
+    assert other.connection is client.connection
+    assert other.options.field_owner == "pyctrl"

@@ -1,0 +1,100 @@
+"""Groups of runnables: shared grace period, cancellation, log lines."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import cast
+
+import pytest
+
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Config, WriteGate
+from pyctrl.errors import GracePeriodExceeded
+from pyctrl.manager import Manager
+from pyctrl.manager._runnables.runnable_group import Group
+from tests.unit.manager.runnables._lifecycles import Life, Worker, make, now, run_until
+
+
+class Open:
+    """A gate that lets everything pass."""
+
+    def check(self, request: object) -> None: ...
+
+
+async def test_one_grace_period_is_for_all_groups_together() -> None:
+    """Who is not done when it is over is cancelled and named, and later groups get no more time."""
+    lifecycle, journal = make(grace=30), list[str]()
+    lifecycle.add(Worker("slow", journal, work=20), Group.ELECTED)
+    lifecycle.add(Worker("slower", journal, work=20), Group.OTHERS)
+    with pytest.raises(GracePeriodExceeded, match=r"grace period of 0:00:30: others/slower"):
+        await run_until(lifecycle, 10)
+
+    assert journal == ["slower starts", "slow starts", "slow ends", "slower is cancelled"]
+    assert now() == 40
+
+
+async def test_who_comes_after_the_grace_period_and_ends_at_once_is_not_blamed() -> None:
+    """Only those are named that were asked and did not stop, not those that never had a chance to."""
+    lifecycle = make(grace=30)
+    lifecycle.add(Worker("slow", [], work=60), Group.ELECTED)
+    lifecycle.add(Life("cache", []), Group.CACHES)
+    with pytest.raises(GracePeriodExceeded, match=r"0:00:30: elected/slow$"):
+        await run_until(lifecycle, 10)
+
+
+async def test_who_ignores_cancellation_is_left_behind_with_a_message(caplog: pytest.LogCaptureFixture) -> None:
+    """Stopping ends even if somebody swallows CancelledError."""
+    lifecycle, let_go = make(grace=1), asyncio.Event()
+
+    async def stubborn() -> None:
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                continue
+
+    lifecycle.add(stubborn, Group.OTHERS)
+    with pytest.raises(GracePeriodExceeded):
+        await run_until(lifecycle, 10)
+
+    assert now() == 10 + 1 + 5
+    assert "Runnable did not end when cancelled, abandoning it" in caplog.messages
+    let_go.set()
+    await asyncio.sleep(0)
+
+
+async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCaptureFixture) -> None:
+    """The events that every manager writes to its end are no HTTP server, and are not called one."""
+    caplog.set_level("INFO", logger="pyctrl.manager")
+    async with Manager(Config.in_process(ApiServer())) as manager:
+        manager.add(Life("worker", []))
+        async with manager.running():
+            pass
+
+    assert [text for text in caplog.messages if text.startswith("Stopping")] == [
+        "Stopping and waiting for leader election runnables",
+        "Stopping and waiting for caches",
+    ]
+
+
+async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
+    """Run anew in the next term, it would stop at once."""
+    lifecycle, journal = make(), list[str]()
+    worker = Worker("worker", journal, work=0)
+
+    async def elect() -> None:
+        await asyncio.Event().wait()
+
+    lifecycle.elect(elect, cast(WriteGate, Open()), restarts=True)
+    lifecycle.add(worker, Group.ELECTED)
+    running = asyncio.create_task(run_until(lifecycle, 60))
+    await asyncio.sleep(5)
+    worker.asked.set()  # it ends by itself
+    await asyncio.sleep(1)
+    worker.asked.clear()
+    await lifecycle.stop_elected(timedelta(seconds=1))
+    lifecycle.restart_elected()
+    await asyncio.sleep(1)
+    assert journal == ["worker starts", "worker ends", "worker starts"]
+    await running
