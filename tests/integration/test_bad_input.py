@@ -142,7 +142,7 @@ async def test_a_controller_that_cannot_work(cluster: ClusterUnderTest) -> None:
         with pytest.raises(BuilderError, match="at least one worker"):
             Builder(manager).reconciles(Pod).options(workers=0)
         Builder(manager).reconciles(Pod).build(Nothing())
-        with pytest.raises(DuplicateName, match=r"'pod' exists already.*options\(name=...\)"):
+        with pytest.raises(DuplicateName, match=r"'pod' already exists.*options\(name=...\)"):
             Builder(manager).reconciles(Pod).build(Nothing())
 
 

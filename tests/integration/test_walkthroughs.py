@@ -137,7 +137,7 @@ async def test_podset(
     told = await typed(
         *("create", "api", "--group", "apps", "--version", "v1alpha1", "--kind", "PodSet", "--resource", "--controller")
     )
-    assert f"Kubernetes has a group 'apps' of its own; this one is apps.{domain}" in told
+    assert f"Kubernetes has a built-in group 'apps'; yours is apps.{domain}" in told
     edit(
         "podset_walk/api/v1alpha1/podset.py",
         (FIELDS_OF_SPEC, FIELDS_OF_SPEC + '\n    size: Int32\n    """Size of the PodSet deployment."""\n'),
