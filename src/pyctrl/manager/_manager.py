@@ -438,7 +438,7 @@ class Manager:
             ManagerError: it has run before, or is not connected.
             GracePeriodExceeded: something did not stop in time and was cancelled.
             NotSynced: within ``cache_sync_timeout`` no list came at all; with `OnSyncFailure.END`, one did not.
-            MissingRights: with `Preflight.STRICT`, the login may not do all that is needed.
+            MissingPermissions: with `Preflight.STRICT`, the login may not do all that is needed.
             LeadershipLost: the lease could not be kept; see `LeaderElection.on_loss`.
             Exception: the first failure of a runnable, as it was raised.
         """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyctrl.packaging._config.directory import INDEX, ConfigDirectory
     from pyctrl.packaging._config.tree import tree
     from pyctrl.packaging._deploy.deployer import Deployer, Step
-    from pyctrl.packaging._deploy.diff import ObjectChange, changes
+    from pyctrl.packaging._deploy.diff import ObjectDiff, changes
     from pyctrl.packaging._difference import Difference
     from pyctrl.packaging._image.image import Image, find_tool, image_of
     from pyctrl.packaging._objects.parts import PARTS, Part, install, parts
@@ -50,7 +50,7 @@ __all__ = [
     "Difference",
     "Image",
     "Link",
-    "ObjectChange",
+    "ObjectDiff",
     "Part",
     "Person",
     "Project",
@@ -83,7 +83,7 @@ _FILES = {
     **dict.fromkeys(("Release", "read_bundled", "release"), "_bundle.release"),
     **dict.fromkeys(("Chart", "read_chart"), "_chart.chart"),
     **dict.fromkeys(("Deployer", "Step"), "_deploy.deployer"),
-    **dict.fromkeys(("ObjectChange", "changes"), "_deploy.diff"),
+    **dict.fromkeys(("ObjectDiff", "changes"), "_deploy.diff"),
     **dict.fromkeys(("INDEX", "ConfigDirectory"), "_config.directory"),
     "Difference": "_difference",
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image.image"),

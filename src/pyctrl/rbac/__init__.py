@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pyctrl._lazy_imports import lazy_search
 
 if TYPE_CHECKING:
-    from pyctrl.rbac._comparison import RightsComparison, Wildcard, compare
+    from pyctrl.rbac._comparison import PermissionComparison, Wildcard, compare
     from pyctrl.rbac._doctor import (
         BoundRole,
         Diagnosis,
@@ -55,12 +55,12 @@ __all__ = [
     "Grants",
     "ObjectRef",
     "Permission",
+    "PermissionComparison",
     "PermissionScope",
     "RecordedAccess",
     "Remedy",
     "RequiredRule",
     "Resource",
-    "RightsComparison",
     "ServedResource",
     "Severity",
     "Verb",

@@ -9,7 +9,7 @@ from pyctrl.api import Access, AccessRule
 from pyctrl.rbac._grants import CLUSTER, Grants
 from pyctrl.rbac._recording import ANY_NAMESPACE, RecordedAccess, is_default_access, merge_recordings
 
-__all__ = ["RightsComparison", "Wildcard", "compare"]
+__all__ = ["PermissionComparison", "Wildcard", "compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Wildcard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RightsComparison:
+class PermissionComparison:
     """How rights that are granted differ from those that were asked for.
 
     Attributes:
@@ -48,13 +48,13 @@ class RightsComparison:
         ]
 
 
-def compare(granted: Grants, asked: Iterable[RecordedAccess]) -> RightsComparison:
+def compare(granted: Grants, asked: Iterable[RecordedAccess]) -> PermissionComparison:
     """Compare rights with what was asked for. What every user may do is left out."""
     wanted = [each for each in merge_recordings(asked) if not is_default_access(each.access)]
     atoms = list(_atoms(granted))
     exact = [(namespace, atom) for namespace, atom in atoms if not _is_wildcard(atom)]
     broad = [(namespace, atom) for namespace, atom in atoms if _is_wildcard(atom)]
-    return RightsComparison(
+    return PermissionComparison(
         missing=tuple(lacking for each in wanted if (lacking := _lacking(each, atoms))),
         unused=tuple(
             sorted(_access(*atom) for atom in exact if not _used(*atom, wanted) and not _is_optional(*atom, granted))

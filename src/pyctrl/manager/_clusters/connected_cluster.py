@@ -185,7 +185,7 @@ class ConnectedCluster:
         """Wait for the review of rights, if what is missing is an error; for nothing else: it may not be reachable.
 
         Raises:
-            MissingRights: something is missing, with `Preflight.STRICT`.
+            MissingPermissions: something is missing, with `Preflight.STRICT`.
         """
         if self.rights is not None and self._surroundings.preflight is Preflight.STRICT:
             await self.rights.wait_until_ready()

@@ -15,7 +15,7 @@ from pyctrl.api import Access
 from pyctrl.cache import Informer
 from pyctrl.client import Client
 from pyctrl.controller import Controller
-from pyctrl.errors import Forbidden, MissingRights
+from pyctrl.errors import Forbidden, MissingPermissions
 from pyctrl.manager._permissions.access_review import AccessReview, AccessReviewStatus, review_accesses, whoami
 from pyctrl.manager._permissions.required import RequiredPermissions
 from pyctrl.manager._runnables.runnable import RunnableHandle
@@ -124,12 +124,12 @@ class PermissionWatcher:
             await self._review()
 
     async def wait_until_ready(self) -> None:
-        """Wait for the first review. Raises MissingRights if that is asked for."""
+        """Wait for the first review. Raises MissingPermissions if that is asked for."""
         await self._reviewed.wait()
         missing = self._with(AccessReviewStatus.MISSING)
         if self._is_strict and missing:
             texts = [replace(gap, is_waiting=None).text(self._log.user) for gap in self._needs.gaps(missing)]
-            raise MissingRights("the login may not do what this program needs:\n\n" + "\n\n".join(texts))
+            raise MissingPermissions("the login may not do what this program needs:\n\n" + "\n\n".join(texts))
 
     async def _pause(self) -> None:
         """Wait for news, or until it is time to ask again."""

@@ -14,5 +14,5 @@ class Preflight(Enum):
     OFF = "off"
     #: Say what is missing and how to grant it; controllers that need it wait, the others run.
     WARN = "warn"
-    #: At start, end with `MissingRights`; later, as `WARN`.
+    #: At start, end with `MissingPermissions`; later, as `WARN`.
     STRICT = "strict"

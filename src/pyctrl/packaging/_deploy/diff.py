@@ -13,7 +13,7 @@ from pyctrl.errors import ApiError, CommandFailed, NotFound, UnknownKind
 from pyctrl.packaging._deploy.deployer import OWNER
 from pyctrl.rbac import to_yaml
 
-__all__ = ["ObjectChange", "changes"]
+__all__ = ["ObjectDiff", "changes"]
 
 Object = dict[str, Any]
 
@@ -21,7 +21,7 @@ _SERVERS = ("creationTimestamp", "generation", "managedFields", "resourceVersion
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectChange:
+class ObjectDiff:
     """What applying an object would do.
 
     Attributes:
@@ -35,7 +35,7 @@ class ObjectChange:
     diff: str
 
 
-async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[ObjectChange]:
+async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[ObjectDiff]:
     """Give what becomes of each object that would be made or changed.
 
     Raises:
@@ -47,7 +47,7 @@ async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[Ob
         before, after = await _before(client, gvk, key), await _after(client, obj, gvk, key)
         if before != after:
             text = _unified(f"{gvk.kind} {key}", before, after)
-            yield ObjectChange(gvk.kind, key, before is None, text)
+            yield ObjectDiff(gvk.kind, key, before is None, text)
 
 
 async def _before(client: Client, gvk: GroupVersionKind, key: Key) -> Object | None:
