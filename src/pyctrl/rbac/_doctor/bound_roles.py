@@ -1,4 +1,4 @@
-"""What a service account may do: by which binding, and what it lacks of what a program needs."""
+"""The roles bound to a service account, and the permissions of a program that they lack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["bound_roles", "check_required_rules", "required_rules"]
 
 
 def bound_roles(facts: Facts, account: Key) -> list[BoundRole]:
-    """Return what an account has: bound to it, to the user that it logs in as, or to groups that it is in."""
+    """Return the roles bound to an account, to its user name, or to its groups."""
     found = [
         BoundRole(
             binding=binding.named,
@@ -30,7 +30,7 @@ def bound_roles(facts: Facts, account: Key) -> list[BoundRole]:
 
 
 def required_rules(held: Iterable[BoundRole], granted: Grants) -> list[RequiredRule]:
-    """Tell of each right that is needed which binding grants it."""
+    """Return each rule that a program needs, with the binding that grants it."""
     known = list(held)
     return [
         RequiredRule(rule=atom, namespace=namespace, granted_by=_granting(known, atom, namespace))
@@ -50,10 +50,10 @@ def _granting(held: list[BoundRole], atom: AccessRule, namespace: str) -> Object
 def check_required_rules(
     facts: Facts, account: Key, wanted: Iterable[RequiredRule], *, is_certain: bool
 ) -> Iterator[Finding]:
-    """Find the rights that are missing: those of one resource together, and those that are there in one namespace only.
+    """Report missing permissions, one finding for each resource.
 
     Args:
-        is_certain: all roles and bindings that could grant them were read.
+        is_certain: whether all roles and bindings that could grant them were read.
     """
     missing: dict[str, list[AccessRule]] = {}
     for need in wanted:
@@ -72,11 +72,11 @@ def _missing(facts: Facts, account: Key, namespace: str, rule: AccessRule, *, is
         if narrow is None:
             message = f"It may not {told.what}, which the program needs."
             added = "".join(f"#   {line}\n" for line in told.rule.splitlines())
-            cure = "\n".join(told.commands) + f"\n# or one more rule in a role that it has:\n{added}"
+            cure = "\n".join(told.commands) + f"\n# or add this rule to a role that is bound to it:\n{added}"
         else:
             message = (
-                f"It may not {told.what}, which the program needs: {narrow.binding} grants that in namespace "
-                f"{narrow.namespace} only. A RoleBinding never grants in the whole cluster, whatever it binds."
+                f"It may not {told.what}, which the program needs: {narrow.binding} grants it in namespace "
+                f"{narrow.namespace} only. A RoleBinding never grants anything cluster-wide, even with a ClusterRole."
             )
             binding = next(each for each in facts.bindings if each.named == narrow.binding)
             is_cluster_role = binding.role_kind == "ClusterRole"
@@ -87,7 +87,7 @@ def _missing(facts: Facts, account: Key, namespace: str, rule: AccessRule, *, is
 
 
 def _narrow(held: list[BoundRole], rule: AccessRule) -> BoundRole | None:
-    """Find what grants a rule in a namespace, which is needed everywhere."""
+    """Return the bound role that grants a cluster-wide rule in one namespace only; None if there is none."""
     for holding in held:
         if holding.namespace and all(any(each.covers(atom) for each in holding.rules or ()) for atom in rule.atoms()):
             return holding
@@ -95,7 +95,7 @@ def _narrow(held: list[BoundRole], rule: AccessRule) -> BoundRole | None:
 
 
 def _by_resource(rule: AccessRule) -> Iterator[AccessRule]:
-    """Take a rule apart by group: a command names resources of one group."""
+    """Split a rule by group: kubectl commands name resources of one group."""
     if rule.paths:
         yield rule
     for group in rule.groups:

@@ -1,4 +1,4 @@
-"""The whole examination, and what of it concerns one service account."""
+"""All checks of the doctor, optionally limited to one service account."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def examine(
     served: Iterable[ServedResource] | None,
     granted: Grants | None,
 ) -> Diagnosis:
-    """Do what `diagnose` says."""
+    """Run all checks; see `diagnose`."""
     known = list(objects)
     definitions = [obj for obj, _ in known if (obj.get("apiVersion"), obj.get("kind")) == _DEFINITION]
     table = Served(served or (), definitions=definitions, is_complete=served is not None)
@@ -83,7 +83,10 @@ def _examine_role(facts: Facts, role: Role) -> Iterator[Finding]:
 
 
 def _concerned(facts: Facts, account: Key) -> set[ObjectRef]:
-    """Find the objects that are about an account: bound to it or meant so, their roles, what runs as it or near it."""
+    """Return the objects related to an account: its bindings, their roles, its workloads and token Secrets.
+
+    Bindings that were probably meant for it, and workloads that run as ``default`` in its namespace, are included.
+    """
     found: set[ObjectRef] = set()
     for binding in facts.bindings:
         if not any(subjects.meant_account(facts, binding, each) == account for each in binding.subjects):
@@ -100,7 +103,7 @@ def _concerned(facts: Facts, account: Key) -> set[ObjectRef]:
 
 
 def _definitions(facts: Facts, account: Key) -> Iterator[ObjectRef]:
-    """Find the definitions that are the account's: those in the same files, and those whose group it has rights in."""
+    """Yield the CustomResourceDefinitions in files, and those of groups that the account has permissions in."""
     rules = [rule for held in bound_roles(facts, account) if held.is_own for rule in held.rules or ()]
     groups = {group for rule in rules for group in rule.groups}
     for named, obj in facts.objects:
@@ -118,7 +121,7 @@ def _accounts_of(facts: Facts, account: Key | None) -> dict[Key, tuple[BoundRole
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Order findings by object, and objects by the worst that was found of them."""
+    """Sort findings by object, and objects by their most severe finding."""
     unique = list(dict.fromkeys(findings))
     worst: dict[ObjectRef, int] = {}
     for each in unique:

@@ -1,4 +1,4 @@
-"""What mends it: YAML for what is in a file, command lines for what is in a cluster."""
+"""Fixes for findings: YAML for objects in files, kubectl commands for objects in a cluster."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ __all__ = [
 
 
 def as_service_account(account: Key) -> Subject:
-    """Name a service account as bindings do."""
+    """Return a service account as a subject."""
     return Subject("ServiceAccount", account.name, account.namespace, "")
 
 
 def with_subject(binding: Binding, wrong: Subject, right: Subject) -> Binding:
-    """Put one subject in the place of another."""
+    """Return a binding with one subject replaced."""
     subjects = [right if each == wrong else each for each in binding.subjects]
     return replace(binding, subjects=tuple(dict.fromkeys(subjects)))
 
 
 def rebound(binding: Binding, *, is_other_role: bool = False) -> str:
-    """Have a binding as it should be.
+    """Return how to replace a binding by a corrected one.
 
     Args:
-        is_other_role: it is to bind another role than it did, which cannot be changed in place.
+        binding: the corrected binding.
+        is_other_role: whether its roleRef differs, which cannot be changed in place.
     """
     if not binding.named.source:
         return f"{delete(binding.named)}\n{_create(binding)}"
-    note = f"# a roleRef cannot be changed; if it was applied already: {delete(binding.named)}\n"
+    note = f"# a roleRef is immutable; if the binding was applied already: {delete(binding.named)}\n"
     return (note if is_other_role else "") + dump(_document(binding))
 
 
 def bound_everywhere(binding: Binding) -> str:
-    """Make a ClusterRoleBinding of a RoleBinding."""
+    """Return how to replace a RoleBinding by a ClusterRoleBinding."""
     named = ObjectRef("ClusterRoleBinding", "", binding.named.name, binding.named.source)
     if not named.source:
         return f"{delete(binding.named)}\n{_create(replace(binding, named=named))}"
@@ -56,33 +57,33 @@ def bound_everywhere(binding: Binding) -> str:
 
 
 def delete(named: ObjectRef) -> str:
-    """Delete an object."""
+    """Return the command that deletes an object."""
     return f"kubectl delete {named.kind.lower()} {shlex.quote(named.name)}{set_namespace(named.namespace)}"
 
 
 def new_account(account: Key) -> str:
-    """Make a service account."""
+    """Return the command that creates a service account."""
     return f"kubectl create serviceaccount {shlex.quote(account.name)}{set_namespace(account.namespace)}"
 
 
 def set_namespace(namespace: str) -> str:
-    """Say where, in kubectl's words."""
+    """Return kubectl's namespace flag; "" for cluster-scoped objects."""
     return f" --namespace={shlex.quote(namespace)}" if namespace else ""
 
 
 def rule_instead(role: Role, rule: AccessRule, *rules: AccessRule) -> str:
-    """Put rules in the place of one that a role has; without a place to put them, only those."""
+    """Return how to replace one rule of a role by others."""
     number = role.rules.index(rule)
     return f"{_where(role.named, f'rules[{number}] of')}{dump([each.to_wire() for each in rules])}"
 
 
 def rule_added(named: ObjectRef, *rules: AccessRule) -> str:
-    """Add rules to a role."""
-    return f"{_where(named, 'one more of the rules of')}{dump([each.to_wire() for each in rules])}"
+    """Return how to add rules to a role."""
+    return f"{_where(named, 'add to the rules of')}{dump([each.to_wire() for each in rules])}"
 
 
 def rewritten(role: Role, name: str) -> str:
-    """Have a role under another name; it cannot be renamed in place."""
+    """Return how to rename a role, which cannot be done in place."""
     rules = [rule.to_wire() for rule in role.rules]
     metadata = {"name": name, **({"namespace": role.named.namespace} if role.named.namespace else {})}
     obj = {"apiVersion": f"{RBAC}/v1", "kind": role.named.kind, "metadata": metadata, "rules": rules}

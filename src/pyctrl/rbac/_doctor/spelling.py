@@ -1,4 +1,4 @@
-"""What was meant by the words of a rule: its groups, resources and verbs as they are rightly written."""
+"""Corrections of the groups, resources and verbs of a rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 VERBS = frozenset(("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"))
 OF_PATHS = frozenset(("get", "head", "options", "post", "put", "patch", "delete"))
 _SPECIAL = frozenset(("use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "proxy", "*"))
-_WORDS = {  # what other systems call it
+_WORDS = {  # the words of other systems
     "read": ("get", "list", "watch"),
     "view": ("get", "list", "watch"),
     "write": ("create", "update", "patch"),
@@ -36,7 +36,7 @@ _WORDS = {  # what other systems call it
     "any": ("*",),
 }
 
-# What is asked about and never served: kubelets' endpoints, signers, and what impersonation is a right to.
+# Resources that are only authorized, never served: kubelet endpoints, signers, and the subjects of impersonation.
 VIRTUAL = {
     ("", "users"),
     ("", "groups"),
@@ -53,7 +53,7 @@ _VIRTUAL_PARTS = {
 
 
 class Correction(NamedTuple):
-    """What is right, in which group if that is another one, and what is wrong with what is written."""
+    """The correct word, its group if that differs, and the reason."""
 
     word: str
     group: str | None
@@ -62,7 +62,7 @@ class Correction(NamedTuple):
 
 
 def corrected_group(served: Served, group: str) -> Correction | None:
-    """Return the group that was meant by one that is not there; None where nobody knows better."""
+    """Return the correction of an unknown group; None if the group is known or there is no correction."""
     if served.has_group(group) or group == "*":
         return None
     code = "wrong-api-group"
@@ -70,7 +70,7 @@ def corrected_group(served: Served, group: str) -> Correction | None:
         return Correction("", None, code, f'There is no API group {group!r}: the core group is "" in rules.')
     name, slash, version = group.partition("/")
     if slash:
-        why = f"{group!r} is a group and a version: rules name the group alone, {name!r}, without {version!r}."
+        why = f"{group!r} is a group and a version: rules name only the group, {name!r}, without {version!r}."
         return Correction(name, None, code, why)
     alike = similar_name(group, (each for each in served.groups if each))
     if alike is None:
@@ -80,7 +80,7 @@ def corrected_group(served: Served, group: str) -> Correction | None:
 
 
 def corrected_resource(served: Served, rule: AccessRule, resource: str) -> Correction | None:
-    """Return what was meant by a resource that is not in the groups of its rule."""
+    """Return the correction of a resource that is not in the groups of its rule; None if there is none."""
     plural, slash, part = resource.partition("/")
     found = [each for group in rule.groups if (each := served.find(group, plural)) is not None]
     if plural == "*" or any((group, plural) in VIRTUAL for group in rule.groups):
@@ -92,13 +92,13 @@ def corrected_resource(served: Served, rule: AccessRule, resource: str) -> Corre
         if "*" in rule.groups:
             return None
         groups = ", ".join(map(repr, rule.groups))
-        why = f"the API group is {elsewhere[0].group!r}, and the rule is for {groups}, where there is no such resource"
+        why = f"the API group is {elsewhere[0].group!r}, but the rule is for {groups}, which has no such resource"
         return Correction(resource, elsewhere[0].group, "missing-api-group", why)
     return _otherwise(served, rule, resource)
 
 
 def _otherwise(served: Served, rule: AccessRule, resource: str) -> Correction | None:
-    """Find a resource by what people call it, and by what its plural looks like."""
+    """Return the correction of a resource by its kind, singular or short name, or by a similar plural."""
     plural, slash, part = resource.partition("/")
     meant = served.meant(plural, rule.groups)
     if meant is not None:
@@ -118,14 +118,14 @@ def _otherwise(served: Served, rule: AccessRule, resource: str) -> Correction | 
 
 
 def subresources_of(found: list[ServedResource]) -> set[str]:
-    """Return the sub-resources of resources, those among them that are only ever asked about."""
+    """Return the sub-resources of resources, including those that are only authorized, never served."""
     virtual = (_VIRTUAL_PARTS.get((each.group, each.plural), ()) for each in found)
     return {*(part for each in found for part in each.subresources), *(part for parts in virtual for part in parts)}
 
 
 def _corrected_subresource(found: list[ServedResource], part: str) -> Correction | None:
     known, plural = subresources_of(found), found[0].plural
-    if part in known or part in ("*", "finalizers"):  # of everything; asked by OwnerReferencesPermissionEnforcement
+    if part in known or part in ("*", "finalizers"):  # OwnerReferencesPermissionEnforcement checks finalizers
         return None
     alike = similar_name(part, known)
     if alike is None:
@@ -135,7 +135,7 @@ def _corrected_subresource(found: list[ServedResource], part: str) -> Correction
 
 
 def corrected_verbs(rule: AccessRule, verb: str) -> tuple[str, ...]:
-    """Return the verbs that were meant by one that nobody asks about; nothing where nobody knows."""
+    """Return the verbs that an unknown verb probably meant; empty if there is no correction."""
     known = OF_PATHS if rule.paths else VERBS
     folded = verb.strip().casefold()
     if folded in known:
@@ -147,13 +147,13 @@ def corrected_verbs(rule: AccessRule, verb: str) -> tuple[str, ...]:
 
 
 def wrong_verbs(rule: AccessRule) -> tuple[str, ...]:
-    """Return the verbs of a rule that nobody asks about; those of DRA have prefixes."""
+    """Return the verbs of a rule that do not exist; verbs with a prefix, as DRA has, are accepted."""
     known = OF_PATHS | {"*"} if rule.paths else VERBS | _SPECIAL
     return tuple(verb for verb in rule.verbs if verb not in known and ":" not in verb)
 
 
 def corrected_rule(served: Served, rule: AccessRule) -> list[AccessRule]:
-    """Write a rule as it was meant, with all of its words right; what is in other groups gets rules of its own."""
+    """Return a rule with all of its words corrected; resources of other groups get separate rules."""
     groups = tuple(right.word if (right := corrected_group(served, each)) else each for each in rule.groups) or ("",)
     wrong = wrong_verbs(rule)
     verbs = (each for verb in rule.verbs for each in ((verb in wrong and corrected_verbs(rule, verb)) or (verb,)))

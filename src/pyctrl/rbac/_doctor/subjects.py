@@ -1,4 +1,4 @@
-"""Subjects of bindings: whether anybody is called so, and who was meant."""
+"""Checks for the subjects of bindings, and the service accounts that they probably mean."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pyctrl.rbac._doctor.similar_names import similar_name
 __all__ = ["check_subjects", "meant_account"]
 
 _ALL_USERS = {
-    "system:authenticated": "everybody who can log in, each service account among them",
-    "system:unauthenticated": "everybody who reaches the server, without any login",
-    "system:anonymous": "everybody who reaches the server, without any login",
+    "system:authenticated": "everyone who can authenticate, including every service account",
+    "system:unauthenticated": "everyone who can reach the server, without authentication",
+    "system:anonymous": "everyone who can reach the server, without authentication",
 }
 
 
 def check_subjects(facts: Facts, binding: Binding) -> Iterator[Finding]:
-    """Find subjects that nobody logs in as."""
+    """Report subjects that do not exist."""
     if not binding.subjects:
         yield Finding(
             severity="warning",
             code="no-subjects",
             object=binding.named,
-            message="It has no subjects, so it grants nothing to anybody.",
+            message="It has no subjects, so it grants nothing.",
         )
     for subject in binding.subjects:
         if subject.kind == "ServiceAccount":
@@ -37,12 +37,12 @@ def check_subjects(facts: Facts, binding: Binding) -> Iterator[Finding]:
             yield _finding(
                 "unknown-subject",
                 binding,
-                f"The subject {subject} is none of User, Group and ServiceAccount: the server refuses it.",
+                f"The kind of subject {subject} is not User, Group or ServiceAccount: the server rejects it.",
             )
 
 
 def meant_account(facts: Facts, binding: Binding, subject: Subject) -> Key | None:
-    """Return the service account that a subject is, or was probably meant to be."""
+    """Return the service account that a subject names or probably means; None if it means none."""
     if subject.kind == "ServiceAccount":
         written = Key(subject.namespace or binding.namespace, subject.name)
         if facts.has_account(written) or written in facts.evident:
@@ -59,7 +59,7 @@ def meant_account(facts: Facts, binding: Binding, subject: Subject) -> Key | Non
 
 
 def _taken_apart(name: str) -> Key:
-    """Read what people write for an account: ``default:jenkins``, ``default/jenkins``, ``jenkins``."""
+    """Parse common spellings of an account: ``default:jenkins``, ``default/jenkins``, ``jenkins``."""
     name = name.removeprefix("serviceaccount:")
     for separator in (":", "/"):
         namespace, found, rest = name.partition(separator)
@@ -69,7 +69,7 @@ def _taken_apart(name: str) -> Key:
 
 
 def _namesake(facts: Facts, name: str, binding: Binding) -> Key | None:
-    """Find an account of a name, in the namespace of the binding before others."""
+    """Return an account of a name, preferably in the namespace of the binding; None if there is none."""
     if name == "default":
         return None  # every namespace has one
 
@@ -93,7 +93,7 @@ def _check_name(facts: Facts, binding: Binding, subject: Subject) -> Iterator[Fi
         yield _finding("wrong-subject-kind", binding, other[0], with_subject(binding, subject, other[1]))
     elif name.startswith(ACCOUNT_USER) and subject.kind == "User":
         if account is None:
-            why = f"User {name!r} is no service account: those log in as {ACCOUNT_USER}NAMESPACE:NAME."
+            why = f"User {name!r} is not a service account: their user names are {ACCOUNT_USER}NAMESPACE:NAME."
             yield _finding("malformed-user", binding, why)
         else:
             yield from _check_exists(facts, binding, subject, account)
@@ -102,25 +102,25 @@ def _check_name(facts: Facts, binding: Binding, subject: Subject) -> Iterator[Fi
 
 
 def _otherwise(subject: Subject) -> tuple[str, Subject] | None:
-    """Say why a name is one of the other kind, and which subject it should be."""
+    """Return why a User is a Group or the reverse, and the correct subject; None if the kind is right."""
     account, name = account_of(subject.name), subject.name
     if subject.kind == "Group" and account is not None:
-        why = f"Group {name!r} has no members: that is the name of a user, whom ServiceAccount {account} logs in as."
+        why = f"Group {name!r} has no members: it is the user name of ServiceAccount {account}."
         return why, as_service_account(account)
     if subject.kind == "User" and (name == ACCOUNT_GROUP or name.startswith(f"{ACCOUNT_GROUP}:")):
-        why = f"User {name!r} is nobody: that is the name of a group, which the server puts service accounts into."
+        why = f"User {name!r} does not exist: it is the name of a group of service accounts."
         return why, subject._replace(kind="Group")
     return None
 
 
 def _slip(facts: Facts, binding: Binding, subject: Subject, account: Key) -> Finding:
     told = (
-        f"{subject.kind} {subject.name!r} is not ServiceAccount {account}, which logs in as the user "
-        f"{ACCOUNT_USER}{account.namespace}:{account.name}. The server takes any name and asks nobody whether there "
-        f"is such a {subject.kind.lower()}: "
+        f"{subject.kind} {subject.name!r} is not ServiceAccount {account}, whose user name is "
+        f"{ACCOUNT_USER}{account.namespace}:{account.name}. The server accepts any name without checking that such a "
+        f"{subject.kind.lower()} exists: "
     )
     is_granted = _is_granted_to(facts, binding, account)
-    rest = "another binding grants the same to the account." if is_granted else "the account gets nothing from this."
+    rest = "another binding grants the same to the account." if is_granted else "this grants the account nothing."
     mended = with_subject(binding, subject, as_service_account(account))
     severity: Severity = "warning" if is_granted else "error"
     code = f"{subject.kind.lower()}-for-account"
@@ -140,19 +140,16 @@ def _is_granted_to(facts: Facts, binding: Binding, account: Key) -> bool:
 
 def _check_account(facts: Facts, binding: Binding, subject: Subject) -> Iterator[Finding]:
     if subject.group:
-        why = f"The server refuses a ServiceAccount with apiGroup {subject.group!r}: it has none, leave it out."
+        why = f"The server rejects a ServiceAccount with apiGroup {subject.group!r}: remove it."
         yield _finding("subject-api-group", binding, why, with_subject(binding, subject, subject._replace(group="")))
     if ":" in subject.name or "/" in subject.name:
         account = account_of(subject.name) or _taken_apart(subject.name)
-        why = f"The server refuses {subject.name!r} as the name of a ServiceAccount: namespace is a field of its own."
+        why = f"The server rejects {subject.name!r} as the name of a ServiceAccount: the namespace is a separate field."
         right = as_service_account(Key(account.namespace or subject.namespace or binding.namespace, account.name))
         yield _finding("malformed-account", binding, why, with_subject(binding, subject, right))
     elif not subject.namespace and not binding.namespace:
         candidate = _namesake(facts, subject.name, binding) or Key(facts.namespace, subject.name)
-        why = (
-            f"The subject {subject} of a ClusterRoleBinding needs a namespace: accounts of one name may be in many. "
-            "The server refuses it without."
-        )
+        why = f"The subject {subject} of a ClusterRoleBinding needs a namespace. The server rejects it without one."
         mended = with_subject(binding, subject, as_service_account(candidate))
         yield _finding("subject-without-namespace", binding, why, mended)
     else:
@@ -167,8 +164,8 @@ def _check_exists(facts: Facts, binding: Binding, subject: Subject, account: Key
     if namesakes:
         places = ", ".join(each.namespace for each in namesakes)
         why = (
-            f"There is no ServiceAccount {account}, but one called {account.name!r} in namespace {places}: the subject "
-            "names the wrong namespace. The server takes accounts that are not there."
+            f"There is no ServiceAccount {account}, but there is one named {account.name!r} in namespace {places}: the "
+            "subject has the wrong namespace. The server accepts subjects that do not exist."
         )
         mended = with_subject(binding, subject, as_service_account(namesakes[0]))
         yield _finding("account-in-other-namespace", binding, why, mended)
@@ -181,12 +178,12 @@ def _check_exists(facts: Facts, binding: Binding, subject: Subject, account: Key
         yield _finding("account-not-found", binding, why, with_subject(binding, subject, right))
         return
     is_certain = facts.knows_all("ServiceAccount", account.namespace)
-    where = "" if is_certain else " in what was read"
+    where = "" if is_certain else " among the objects that were read"
     yield Finding(
         severity="error" if is_certain else "warning",
         code="account-not-found",
         object=binding.named,
-        message=f"There is no ServiceAccount {account}{where}. The server takes accounts that are not there.",
+        message=f"There is no ServiceAccount {account}{where}. The server accepts subjects that do not exist.",
         cure=new_account(account),
     )
 

@@ -93,7 +93,11 @@ def the_finding(*objects: Object, **options: Any) -> Finding:
         ({"kind": "User", "name": "bot"}, "user-for-account", "ServiceAccount web/bot"),
         ({"kind": "Group", "name": "bot"}, "group-for-account", "such a group"),
         ({"kind": "User", "name": "system:serviceaccount:bot"}, "malformed-user", "NAMESPACE:NAME"),
-        ({"kind": "Group", "name": "system:serviceaccount:web:bot"}, "wrong-subject-kind", "name of a user"),
+        (
+            {"kind": "Group", "name": "system:serviceaccount:web:bot"},
+            "wrong-subject-kind",
+            "it is the user name of ServiceAccount web/bot",
+        ),
         ({"kind": "User", "name": "system:serviceaccounts:web"}, "wrong-subject-kind", "name of a group"),
         ({"kind": "ServiceAccount", "name": "bot", "namespace": "wbe"}, "account-in-other-namespace", "namespace web"),
         (
@@ -101,10 +105,14 @@ def the_finding(*objects: Object, **options: Any) -> Finding:
             "account-not-found",
             "U+03BF GREEK SMALL LETTER OM",
         ),
-        ({"kind": "ServiceAccount", "name": "web:bot", "namespace": "web"}, "malformed-account", "field of its own"),
+        (
+            {"kind": "ServiceAccount", "name": "web:bot", "namespace": "web"},
+            "malformed-account",
+            "the namespace is a separate field",
+        ),
         ({"kind": "ServiceAccount", "name": "bot"}, "subject-without-namespace", "needs a namespace"),
-        ({**BOT, "apiGroup": RBAC}, "subject-api-group", "leave it out"),
-        ({"kind": "Robot", "name": "bot"}, "unknown-subject", "none of User, Group and ServiceAccount"),
+        ({**BOT, "apiGroup": RBAC}, "subject-api-group", "remove it"),
+        ({"kind": "Robot", "name": "bot"}, "unknown-subject", "not User, Group or ServiceAccount"),
     ],
 )
 def test_subjects_that_nobody_is(subject: Object, code: str, told: str) -> None:
@@ -186,7 +194,7 @@ def test_roles_that_look_alike(name: str, told: str) -> None:
     assert (finding.severity, finding.code) == ("error", "role-not-found")
     assert told in finding.message
     assert yaml.safe_load(finding.cure)["roleRef"]["name"] == "bot"
-    assert "a roleRef cannot be changed" in finding.cure
+    assert "a roleRef is immutable" in finding.cure
 
 
 def test_a_role_that_is_spelled_otherwise() -> None:
@@ -198,7 +206,7 @@ def test_a_role_that_is_spelled_otherwise() -> None:
 def test_a_role_of_another_namespace() -> None:
     """A RoleBinding reaches no further than its own namespace for its role, too."""
     objects = role(rule("pods"), namespace="shop"), account(), binding(BOT, to="Role/bot", namespace="web")
-    assert "but one in namespace shop" in the_finding(*objects).message
+    assert "but there is one in namespace shop" in the_finding(*objects).message
 
 
 def test_a_cluster_role_binding_names_cluster_roles_only() -> None:
@@ -351,7 +359,7 @@ def test_rights_that_can_be_turned_into_others() -> None:
     finding = the_finding(role(rule("clusterroles", "bind escalate", group=RBAC), rule("pods/exec", "create")))
     assert (finding.severity, finding.code) == ("hint", "escalation")
     assert "run commands in pods" in finding.message
-    assert "bind any cluster role to anybody" in finding.message
+    assert "bind any cluster role to any user" in finding.message
 
 
 def test_a_role_whose_name_nobody_types() -> None:
@@ -432,4 +440,4 @@ async def test_what_may_not_be_read_is_told_and_the_rest_examined() -> None:
     ]
     [finding] = [each for each in diagnosis.findings if each.code == "role-not-found"]
     assert (finding.severity, finding.object.name) == ("warning", "lost")
-    assert "There is no ClusterRole lost in what was read" in finding.message
+    assert "There is no ClusterRole lost among the objects that were read" in finding.message
