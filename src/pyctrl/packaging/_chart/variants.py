@@ -1,7 +1,7 @@
-"""One template of many objects: what an object is under each choice, and under which condition it differs.
+"""Merge of the variants of an object into one template with conditions.
 
-A chart leaves open what `pyctrl.packaging.Settings` decides. So the objects are made for every choice there is, as
-`install` makes them, and laid over each other: what all have in common is said once, what differs under a condition.
+A chart leaves open what `pyctrl.packaging.Settings` decides. Therefore the objects are generated for every combination
+of switches, as `install` generates them, and merged. What all variants share appears once; the rest under conditions.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pyctrl.packaging._chart.template import Entries, Entry, Items, Tree, argume
 
 __all__ = ["SWITCHES", "Choice", "both", "condition", "overlaid"]
 
-#: The switches that are on.
+#: A combination of switches: those that are on.
 Choice: TypeAlias = frozenset[str]
 
-#: What is chosen, and the condition of a template that says so; in the order in which conditions name them.
+#: The condition of each switch, in the order in which conditions are combined.
 SWITCHES = {
     "keep": ".Values.crds.keep",
     "watch": ".Values.watchNamespaces",
@@ -32,7 +32,7 @@ _Case: TypeAlias = tuple[Choice, Any]
 
 
 def overlaid(cases: Sequence[tuple[Choice, Any]]) -> Tree:
-    """Return what is one tree under each choice, as one tree. The cases are all objects, all lists, or all equal."""
+    """Merge the trees of several choices into one. The cases are all objects, all lists, or all equal."""
     first = cases[0][1]
     if all(value == first for _, value in cases):
         return first
@@ -54,7 +54,7 @@ def _of(cases: Sequence[_Case], choices: Sequence[Choice]) -> str:
 
 
 def _alike(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
-    """Sort into what can be laid over each other: objects, lists, and other values that are equal."""
+    """Group cases that can be merged: objects, lists, and equal scalars."""
     groups: dict[Hashable, list[_Case]] = {}
     for choice, value in cases:
         kind = type(value) if value and isinstance(value, dict | list) else repr(value)
@@ -63,14 +63,14 @@ def _alike(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
 
 
 def _identity(item: Any) -> Hashable:
-    """Say which items of two lists are the same one, though they may differ: those of one name."""
+    """Return the identity of a list item: its name, or else its whole value."""
     if isinstance(item, dict) and isinstance(item.get("name"), str):
         return "name", item["name"]
     return repr(item)
 
 
 def _in_order(sequences: Iterable[Iterable[Any]]) -> list[Any]:
-    """Return what is in any of them once, each behind what it is behind in the longest that has it."""
+    """Merge sequences without duplicates, in the order of the longest sequence that has an item."""
     found: list[Any] = []
     for sequence in sorted((list(each) for each in sequences), key=len, reverse=True):
         place = 0
@@ -87,7 +87,7 @@ def _in_order(sequences: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 def condition(chosen: Sequence[Choice], choices: Sequence[Choice]) -> str:
-    """Return the condition that holds for some of the choices, and for no other of them; "": for all."""
+    """Return the condition that holds for exactly the chosen ones of the choices; "" if all are chosen."""
     if (literals := _common(chosen, choices)) is not None:
         return both(*(_written(each) for each in literals))
     others = [each for each in choices if each not in chosen]
@@ -102,12 +102,12 @@ def condition(chosen: Sequence[Choice], choices: Sequence[Choice]) -> str:
 
 
 def both(*conditions: str) -> str:
-    """Return the condition that all hold; "" always does."""
+    """Return the conjunction of conditions; "" is true."""
     return _joined("and", [each for each in conditions if each])
 
 
 def _common(chosen: Sequence[Choice], choices: Sequence[Choice]) -> list[_Literal] | None:
-    """Return the fewest switches that tell them from the others; None: there are none."""
+    """Return the fewest switches that distinguish the chosen from the other choices; None if none do."""
     literals = [(name, is_on) for name in SWITCHES for is_on in (True, False)]
     literals = [(name, is_on) for name, is_on in literals if all((name in each) is is_on for each in chosen)]
     if _count(literals, choices) != len(chosen):
@@ -129,7 +129,7 @@ def _written(literal: _Literal) -> str:
 
 
 def _joined(word: str, conditions: Sequence[str]) -> str:
-    """Return conditions as one; one that is such a one already is not put into brackets."""
+    """Join conditions with an operator; nested ones with the same operator are flattened."""
     if len(conditions) < 2:
         return "".join(conditions)
     return " ".join(

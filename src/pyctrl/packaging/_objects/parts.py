@@ -1,4 +1,4 @@
-"""The objects of a program, by the file that each belongs into, and in the order in which they are applied."""
+"""The objects of a program, by file, and in the order in which they are applied."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["PARTS", "ObjectsOfFile", "Part", "install", "parts"]
 
 Object = dict[str, Any]
 
-#: What can be asked for by itself.
+#: A part of the objects that can be generated separately.
 Part: TypeAlias = Literal["crd", "rbac", "manager", "webhook", "samples"]
 
 PARTS: tuple[Part, ...] = get_args(Part)
 
-#: Each kind before those that need it. Webhooks come last: from then on the API server asks them.
+#: Dependencies first. Webhook configurations come last, because the API server calls webhooks from then on.
 _ORDER = (
     *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "RoleBinding"),
     *("ClusterRoleBinding", "Service", "Issuer", "Certificate", "NetworkPolicy", "Deployment", "ServiceMonitor"),
@@ -39,11 +39,11 @@ class ObjectsOfFile:
 
 
 def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[ObjectsOfFile]:
-    """Return the objects of a program by file, under kubebuilder's names of files.
+    """Return the objects of a program by file, with kubebuilder's file names.
 
     Args:
         project: the program.
-        wanted: these only.
+        wanted: only these parts.
     """
     makers = {
         "crd": _definitions,
@@ -61,9 +61,9 @@ def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[ObjectsOfF
 
 
 def install(project: Project, wanted: Collection[Part] = PARTS) -> list[Object]:
-    """Return the objects in an order in which each finds what it needs; samples only if nothing else is wanted.
+    """Return the objects in the order in which they are applied; samples only if no other part is wanted.
 
-    Samples are those of the author, and made-up ones of the kinds that have none.
+    Samples are the author's, and generated ones for kinds that have none.
     """
     asked: Collection[Part] = [part for part in wanted if part != "samples"] or wanted
     if "samples" in asked:
