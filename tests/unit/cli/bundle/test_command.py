@@ -77,7 +77,7 @@ def test_what_is_wrong_is_told_for_people_and_programs(run: Run, folder: Path) -
     path.write_text(path.read_text().replace("latest", "1.30.0").replace("    name: Example\n", "    url: http://a\n"))
     assert run("bundle", "validate").code == 0
     hub = run("bundle", "validate", "--select-optional", "name=operatorhub")
-    assert (hub.code, "spec.provider.name: expected the name of the publisher is not said" in hub.err) == (1, True)
+    assert (hub.code, "spec.provider.name: expected the name of the publisher" in hub.err) == (1, True)
 
 
 def test_what_cannot_be_done_is_one_line(run: Run, folder: Path) -> None:
