@@ -12,7 +12,7 @@ __all__ = ["check_escalation", "check_wildcards"]
 
 RBAC = "rbac.authorization.k8s.io"
 _CERTIFICATES, _HOOKS = "certificates.k8s.io", "admissionregistration.k8s.io"
-_DANGERS = (  # verb, group, resource, effect; from Kubernetes' "Role Based Access Control Good Practices"
+_RISKS = (  # verb, group, resource, effect; from Kubernetes' "Role Based Access Control Good Practices"
     ("list", "", "secrets", "read every Secret, including service account tokens"),
     ("get", "", "secrets", "read every Secret whose name is known"),
     ("create", "", "pods", "run pods as any service account of the namespace"),
@@ -37,42 +37,42 @@ def check_wildcards(facts: Facts, role: Role) -> Iterator[Finding]:
     wide = [rule for rule in role.rules if "*" in (*rule.verbs, *rule.groups, *rule.resources, *rule.paths)]
     if not wide:
         return
-    told = "; ".join(_already_reported(facts, rule) for rule in wide)
-    dangers = _dangers(facts, role, role.rules)
-    consequence = f" This allows to {'; '.join(dangers)}." if dangers else ""
+    message = "; ".join(_describe_rule(facts, rule) for rule in wide)
+    risks = _risks(facts, role, role.rules)
+    consequence = f" This allows to {'; '.join(risks)}." if risks else ""
     where = f"in namespace {role.named.namespace}" if role.named.namespace else "wherever it is bound"
     yield Finding(
         severity="warning",
         code="wildcard",
         object=role.named,
-        message=f"It allows, {where}, {told}, including what is added later.{consequence}",
-        cure="# the permissions derived from your program: pyctrl rbac generate MODULE:FUNCTION",
+        message=f"It allows, {where}, {message}, including what is added later.{consequence}",
+        fix="# the permissions derived from your program: pyctrl rbac generate MODULE:FUNCTION",
     )
 
 
 def check_escalation(facts: Facts, role: Role) -> Iterator[Finding]:
     """Report permissions that allow privilege escalation, unless a wildcard finding covers them."""
     rules = [rule for rule in role.rules if "*" not in (*rule.verbs, *rule.groups, *rule.resources, *rule.paths)]
-    dangers = _dangers(facts, role, rules)
-    if dangers and len(rules) == len(role.rules):
-        message = f"It allows to {'; '.join(dangers)}."
+    risks = _risks(facts, role, rules)
+    if risks and len(rules) == len(role.rules):
+        message = f"It allows to {'; '.join(risks)}."
         yield Finding(severity="hint", code="escalation", object=role.named, message=message)
 
 
-def _dangers(facts: Facts, role: Role, rules: Sequence[AccessRule]) -> list[str]:
+def _risks(facts: Facts, role: Role, rules: Sequence[AccessRule]) -> list[str]:
     found = []
-    for verb, group, resource, what in _DANGERS:
+    for verb, group, resource, what in _RISKS:
         wanted = AccessRule(verbs=(verb,), groups=(group,), resources=(resource,))
         known = facts.served.find(group, resource.partition("/")[0])
         is_reached = role.named.kind == "ClusterRole" or (known is not None and known.namespaced)
         if is_reached and any(rule.covers(wanted) for rule in rules):
             found.append(what)
-    if _DANGERS[0][3] in found and _DANGERS[1][3] in found:
-        found.remove(_DANGERS[1][3])
+    if _RISKS[0][3] in found and _RISKS[1][3] in found:
+        found.remove(_RISKS[1][3])
     return found
 
 
-def _already_reported(facts: Facts, rule: AccessRule) -> str:
+def _describe_rule(facts: Facts, rule: AccessRule) -> str:
     verbs = "everything" if "*" in rule.verbs else join_words(rule.verbs)
     if rule.paths:
         return f"{verbs} on the paths {', '.join(rule.paths)}"

@@ -109,10 +109,10 @@ class Facts:
         self.token_secrets: list[tuple[ObjectRef, Key]] = []
         for named, obj in self.objects:
             if str(obj.get("apiVersion", "")) in _VERSIONS:
-                self._take(named, obj)
+                self._add(named, obj)
         if not self.knows_all("ClusterRole"):
             for obj in _policy():
-                self._take(self._named(obj, ""), obj, is_known=True)
+                self._add(self._named(obj, ""), obj, is_known=True)
 
     def knows_all(self, kind: str, namespace: str = EVERYWHERE) -> bool:
         """Return whether an object of a kind that was not read does not exist."""
@@ -124,27 +124,27 @@ class Facts:
         return account in self.accounts or (account.name == DEFAULT and not self.knows_all("ServiceAccount"))
 
     @cached_property
-    def evident(self) -> frozenset[Key]:
+    def known_accounts(self) -> frozenset[Key]:
         """The accounts that were read or, unless all were read, that a workload or token Secret references."""
-        used = (workload.account for workload in self.workloads if workload.written)
+        used = (workload.account for workload in self.workloads if workload.account_name)
         tokens = (account for _, account in self.token_secrets)
         known = self.knows_all("ServiceAccount")
         return frozenset(self.accounts if known else (*self.accounts, *used, *tokens))
 
     @cached_property
-    def mentioned(self) -> frozenset[Key]:
-        """The evident accounts, and those that a binding names."""
+    def referenced_accounts(self) -> frozenset[Key]:
+        """The known accounts, and those that a binding names."""
         subjects = (account for binding in self.bindings for account in self._subjects(binding))
-        return frozenset((*self.evident, *subjects))
+        return frozenset((*self.known_accounts, *subjects))
 
-    def namesakes(self, name: str) -> list[Key]:
-        """Return the mentioned accounts of a name, in any namespace."""
+    def accounts_named(self, name: str) -> list[Key]:
+        """Return the referenced accounts of a name, in any namespace."""
         return self._by_name.get(name, [])
 
     @cached_property
     def _by_name(self) -> dict[str, list[Key]]:
         found: dict[str, list[Key]] = {}
-        for account in self.mentioned:
+        for account in self.referenced_accounts:
             found.setdefault(account.name, []).append(account)
         return found
 
@@ -204,7 +204,7 @@ class Facts:
         group = str(obj.get("apiVersion", "")).rpartition("/")[0]
         return any(each.kind == obj["kind"] and not each.namespaced for each in self.served.of_group(group))
 
-    def _take(self, named: ObjectRef, obj: Wire, *, is_known: bool = False) -> None:
+    def _add(self, named: ObjectRef, obj: Wire, *, is_known: bool = False) -> None:
         key = Key(named.namespace, named.name)
         is_own = not is_known and _is_own(named, obj)
         if named.kind in ("Role", "ClusterRole"):
@@ -301,10 +301,10 @@ class Workload:
     @property
     def account(self) -> Key:
         """The service account that its pods run as."""
-        return Key(self.named.namespace, self.written or "default")
+        return Key(self.named.namespace, self.account_name or "default")
 
     @property
-    def written(self) -> str:
+    def account_name(self) -> str:
         """The name of the account in the pod spec; "" if unset. ``serviceAccount`` is the deprecated field."""
         return str(self.pod_spec.get("serviceAccountName") or self.pod_spec.get("serviceAccount") or "")
 

@@ -48,7 +48,7 @@ class Finding:
     code: str
     object: ObjectRef
     message: str
-    cure: str = ""
+    fix: str = ""
 
     def to_wire(self) -> dict[str, Any]:
         """Return the finding as JSON-ready dicts."""
@@ -57,7 +57,7 @@ class Finding:
             "code": self.code,
             "object": {field: value for field, value in self.object._asdict().items() if value},
             "message": self.message,
-            "cure": self.cure,
+            "cure": self.fix,
         }
 
 
@@ -133,7 +133,7 @@ class Diagnosis:
 
     def to_wire(self) -> dict[str, Any]:
         """Return the diagnosis as JSON-ready dicts."""
-        accounts = {str(key): [holding.to_wire() for holding in held] for key, held in self.accounts.items()}
+        accounts = {str(key): [bound_role.to_wire() for bound_role in held] for key, held in self.accounts.items()}
         return {
             "findings": [finding.to_wire() for finding in self.findings],
             "accounts": accounts,

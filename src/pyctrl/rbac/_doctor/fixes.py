@@ -13,29 +13,31 @@ from pyctrl.rbac._doctor.findings import ObjectRef
 from pyctrl.rbac._manifests import dump
 
 __all__ = [
-    "as_service_account",
-    "bound_everywhere",
+    "account_subject",
+    "add_rule",
+    "as_cluster_role_binding",
+    "create_account",
     "delete",
-    "new_account",
-    "rebound",
-    "rewritten",
-    "rule_instead",
-    "set_namespace",
+    "namespace_flag",
+    "recreate_binding",
+    "rename_role",
+    "replace_rule",
+    "replace_subject",
 ]
 
 
-def as_service_account(account: Key) -> Subject:
+def account_subject(account: Key) -> Subject:
     """Return a service account as a subject."""
     return Subject("ServiceAccount", account.name, account.namespace, "")
 
 
-def with_subject(binding: Binding, wrong: Subject, right: Subject) -> Binding:
+def replace_subject(binding: Binding, wrong: Subject, right: Subject) -> Binding:
     """Return a binding with one subject replaced."""
     subjects = [right if each == wrong else each for each in binding.subjects]
     return replace(binding, subjects=tuple(dict.fromkeys(subjects)))
 
 
-def rebound(binding: Binding, *, is_other_role: bool = False) -> str:
+def recreate_binding(binding: Binding, *, is_other_role: bool = False) -> str:
     """Return how to replace a binding by a corrected one.
 
     Args:
@@ -48,7 +50,7 @@ def rebound(binding: Binding, *, is_other_role: bool = False) -> str:
     return (note if is_other_role else "") + dump(_document(binding))
 
 
-def bound_everywhere(binding: Binding) -> str:
+def as_cluster_role_binding(binding: Binding) -> str:
     """Return how to replace a RoleBinding by a ClusterRoleBinding."""
     named = ObjectRef("ClusterRoleBinding", "", binding.named.name, binding.named.source)
     if not named.source:
@@ -58,31 +60,31 @@ def bound_everywhere(binding: Binding) -> str:
 
 def delete(named: ObjectRef) -> str:
     """Return the command that deletes an object."""
-    return f"kubectl delete {named.kind.lower()} {shlex.quote(named.name)}{set_namespace(named.namespace)}"
+    return f"kubectl delete {named.kind.lower()} {shlex.quote(named.name)}{namespace_flag(named.namespace)}"
 
 
-def new_account(account: Key) -> str:
+def create_account(account: Key) -> str:
     """Return the command that creates a service account."""
-    return f"kubectl create serviceaccount {shlex.quote(account.name)}{set_namespace(account.namespace)}"
+    return f"kubectl create serviceaccount {shlex.quote(account.name)}{namespace_flag(account.namespace)}"
 
 
-def set_namespace(namespace: str) -> str:
+def namespace_flag(namespace: str) -> str:
     """Return kubectl's namespace flag; "" for cluster-scoped objects."""
     return f" --namespace={shlex.quote(namespace)}" if namespace else ""
 
 
-def rule_instead(role: Role, rule: AccessRule, *rules: AccessRule) -> str:
+def replace_rule(role: Role, rule: AccessRule, *rules: AccessRule) -> str:
     """Return how to replace one rule of a role by others."""
     number = role.rules.index(rule)
     return f"{_where(role.named, f'rules[{number}] of')}{dump([each.to_wire() for each in rules])}"
 
 
-def rule_added(named: ObjectRef, *rules: AccessRule) -> str:
+def add_rule(named: ObjectRef, *rules: AccessRule) -> str:
     """Return how to add rules to a role."""
     return f"{_where(named, 'add to the rules of')}{dump([each.to_wire() for each in rules])}"
 
 
-def rewritten(role: Role, name: str) -> str:
+def rename_role(role: Role, name: str) -> str:
     """Return how to rename a role, which cannot be done in place."""
     rules = [rule.to_wire() for rule in role.rules]
     metadata = {"name": name, **({"namespace": role.named.namespace} if role.named.namespace else {})}
@@ -93,7 +95,7 @@ def rewritten(role: Role, name: str) -> str:
 
 
 def _where(named: ObjectRef, what: str) -> str:
-    command = f" (kubectl edit {named.kind.lower()} {shlex.quote(named.name)}{set_namespace(named.namespace)})"
+    command = f" (kubectl edit {named.kind.lower()} {shlex.quote(named.name)}{namespace_flag(named.namespace)})"
     return f"# {what} {named}{f', {named.source}' if named.source else command}\n"
 
 
@@ -101,7 +103,7 @@ def _create(binding: Binding) -> str:
     kind, role = binding.named.kind.lower(), binding.role_kind.lower()
     subjects = "".join(_flag(each, binding.namespace) for each in binding.subjects)
     name, bound = shlex.quote(binding.named.name), shlex.quote(binding.role_name)
-    return f"kubectl create {kind} {name}{set_namespace(binding.namespace)} --{role}={bound}{subjects}"
+    return f"kubectl create {kind} {name}{namespace_flag(binding.namespace)} --{role}={bound}{subjects}"
 
 
 def _flag(subject: Subject, namespace: str) -> str:

@@ -51,14 +51,14 @@ def _finding(named: ObjectRef, place: str, payload: str) -> Finding:
         severity="warning",
         code="token-in-text",
         object=named,
-        message=f"{place} a token in plain text{_whose(payload)}. Anyone who can read the file, or the history of its "
-        "repository, can authenticate with it.",
-        cure="# remove it: pyctrl uses the token of the pod's service account, and outside of pods the kubeconfig;\n"
+        message=f"{place} a token in plain text{_describe_owner(payload)}. Anyone who can read the "
+        "file, or the history of its repository, can authenticate with it.",
+        fix="# remove it: pyctrl uses the token of the pod's service account, and outside of pods the kubeconfig;\n"
         "# to revoke a published token, delete its Secret or the service account",
     )
 
 
-def _whose(payload: str) -> str:
+def _describe_owner(payload: str) -> str:
     """Return a token's subject, and whether it never expires, from its claims."""
     try:
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pyctrl.api import AccessRule, Key
 from pyctrl.rbac._doctor.facts import Binding, Facts, Role
 from pyctrl.rbac._doctor.findings import Finding, ObjectRef, join_words
-from pyctrl.rbac._doctor.fixes import bound_everywhere, rebound, rewritten, set_namespace
+from pyctrl.rbac._doctor.fixes import as_cluster_role_binding, namespace_flag, recreate_binding, rename_role
 from pyctrl.rbac._doctor.similar_names import SimilarName, similar_name, unusual_characters
 
-__all__ = ["check_role_name", "check_role_ref", "check_scope", "is_idle_in_namespace", "mistaken"]
+__all__ = ["check_role_name", "check_role_ref", "check_scope", "has_no_effect_in_namespace", "meant_roles"]
 
 _ACCEPTED = "The server accepts bindings to roles that do not exist; they grant nothing."
 
@@ -25,13 +25,13 @@ def check_role_ref(facts: Facts, binding: Binding) -> Iterator[Finding]:
         yield _not_found(
             binding,
             "The server rejects a ClusterRoleBinding to a Role. A Role needs a RoleBinding in its namespace.",
-            rebound(replace(binding, role_kind="ClusterRole"), is_other_role=True) if role else "",
+            recreate_binding(replace(binding, role_kind="ClusterRole"), is_other_role=True) if role else "",
         )
     elif binding.role_key not in facts.roles:
-        yield _candidate(facts, binding)
+        yield _missing_role(facts, binding)
 
 
-def _candidate(facts: Facts, binding: Binding) -> Finding:
+def _missing_role(facts: Facts, binding: Binding) -> Finding:
     """Return the finding about a missing role, with the role that was probably meant."""
     kind, key = binding.role_key
     missing = f"There is no {kind} {key}"
@@ -40,7 +40,9 @@ def _candidate(facts: Facts, binding: Binding) -> Finding:
             continue
         if found_kind == "ClusterRole":  # a binding may name that instead
             why = f"{missing}, but there is a ClusterRole of this name. {_ACCEPTED}"
-            return _not_found(binding, why, rebound(replace(binding, role_kind="ClusterRole"), is_other_role=True))
+            return _not_found(
+                binding, why, recreate_binding(replace(binding, role_kind="ClusterRole"), is_other_role=True)
+            )
         if kind == "Role":
             why = (
                 f"{missing}, but there is one in namespace {found.namespace}. A RoleBinding can only reference a Role "
@@ -49,19 +51,19 @@ def _candidate(facts: Facts, binding: Binding) -> Finding:
             return _not_found(binding, why, "")
         if binding.namespace == found.namespace:
             why = f"{missing}, but there is a Role of this name in namespace {found.namespace}. {_ACCEPTED}"
-            return _not_found(binding, why, rebound(replace(binding, role_kind="Role"), is_other_role=True))
-    alike = _alike(facts, binding)
-    if alike is not None:
-        why = f"{missing}. {alike.name!r} was probably meant: {alike.difference}. {_ACCEPTED}"
-        return _not_found(binding, why, _fixed(facts, binding, alike.name))
+            return _not_found(binding, why, recreate_binding(replace(binding, role_kind="Role"), is_other_role=True))
+    similar = _similar_role(facts, binding)
+    if similar is not None:
+        why = f"{missing}. {similar.name!r} was probably meant: {similar.difference}. {_ACCEPTED}"
+        return _not_found(binding, why, _fixed(facts, binding, similar.name))
     if facts.knows_all(kind, binding.namespace):
-        made = f"kubectl create {kind.lower()} {shlex.quote(key.name)}{set_namespace(key.namespace)}"
+        made = f"kubectl create {kind.lower()} {shlex.quote(key.name)}{namespace_flag(key.namespace)}"
         return _not_found(binding, f"{missing}. {_ACCEPTED}", f"{made} --verb=get,list,watch --resource=RESOURCE")
     finding = _not_found(binding, f"There is no {kind} {key} among the objects that were read. {_ACCEPTED}", "")
     return replace(finding, severity="warning")
 
 
-def _alike(facts: Facts, binding: Binding) -> SimilarName | None:
+def _similar_role(facts: Facts, binding: Binding) -> SimilarName | None:
     namespace = binding.role_key[1].namespace
     names = {key.name for kind, key in facts.roles if kind == binding.role_kind and key.namespace == namespace}
     return similar_name(binding.role_name, names)
@@ -71,22 +73,22 @@ def _fixed(facts: Facts, binding: Binding, name: str) -> str:
     """Rename the role if only its name has unusual characters; otherwise correct the binding."""
     role = facts.roles[binding.role_kind, Key(binding.role_key[1].namespace, name)]
     if unusual_characters(name) and not unusual_characters(binding.role_name):
-        return rewritten(role, binding.role_name)
-    return rebound(replace(binding, role_name=name), is_other_role=True)
+        return rename_role(role, binding.role_name)
+    return recreate_binding(replace(binding, role_name=name), is_other_role=True)
 
 
-def _not_found(binding: Binding, message: str, cure: str) -> Finding:
-    return Finding(severity="error", code="role-not-found", object=binding.named, message=message, cure=cure)
+def _not_found(binding: Binding, message: str, fix: str) -> Finding:
+    return Finding(severity="error", code="role-not-found", object=binding.named, message=message, fix=fix)
 
 
 def check_role_name(facts: Facts, role: Role) -> Iterator[Finding]:
     """Report a role with unusual characters in its name, unless the finding of a binding covers it."""
     strange = unusual_characters(role.named.name)
-    if strange and not any(role.named in mistaken(facts, each) for each in facts.bindings):
+    if strange and not any(role.named in meant_roles(facts, each) for each in facts.bindings):
         message = f"Its name contains {', '.join(strange)}. The server accepts it, and bindings have to use it, too."
         clean = "".join(each for each in role.named.name if "!" <= each <= "~")
-        cure = rewritten(role, clean) if clean else ""
-        yield Finding(severity="warning", code="strange-name", object=role.named, message=message, cure=cure)
+        fix = rename_role(role, clean) if clean else ""
+        yield Finding(severity="warning", code="strange-name", object=role.named, message=message, fix=fix)
 
 
 # --- a cluster role in one namespace ---
@@ -98,7 +100,7 @@ def check_scope(facts: Facts, binding: Binding) -> Iterator[Finding]:
     if not binding.namespace or role is None:
         return
     rules = facts.rules_of(binding.role_key) or ()
-    idle = [rule for rule in rules if role.is_own and is_idle_in_namespace(facts, rule)]
+    idle = [rule for rule in rules if role.is_own and has_no_effect_in_namespace(facts, rule)]
     if role.named.kind == "Role":
         return  # check_idle_rules reports the role
     watched = any(verb in rule.verbs for rule in rules for verb in ("list", "watch", "*"))
@@ -115,11 +117,11 @@ def check_scope(facts: Facts, binding: Binding) -> Iterator[Finding]:
         code="role-binding-of-cluster-role",
         object=binding.named,
         message=" ".join(parts),
-        cure=bound_everywhere(binding),
+        fix=as_cluster_role_binding(binding),
     )
 
 
-def is_idle_in_namespace(facts: Facts, rule: AccessRule) -> bool:
+def has_no_effect_in_namespace(facts: Facts, rule: AccessRule) -> bool:
     """Return whether a rule grants nothing in a namespace, because all of its resources are cluster-scoped."""
     if rule.paths:
         return True
@@ -157,9 +159,9 @@ def _other_namespaces(facts: Facts, binding: Binding) -> set[str]:
     return {each.namespace for each in same if set(each.subjects) & set(binding.subjects)} - {binding.namespace}
 
 
-def mistaken(facts: Facts, binding: Binding) -> set[ObjectRef]:
+def meant_roles(facts: Facts, binding: Binding) -> set[ObjectRef]:
     """Return the role that a binding to a missing role probably meant, as a set of none or one."""
-    alike = _alike(facts, binding) if binding.role_key not in facts.roles else None
-    if alike is None:
+    similar = _similar_role(facts, binding) if binding.role_key not in facts.roles else None
+    if similar is None:
         return set()
-    return {facts.roles[binding.role_kind, Key(binding.role_key[1].namespace, alike.name)].named}
+    return {facts.roles[binding.role_kind, Key(binding.role_key[1].namespace, similar.name)].named}

@@ -9,8 +9,8 @@ from typing import Any
 from pyctrl.api import AccessRule
 from pyctrl.rbac._doctor.facts import ACCOUNT_USER, Binding, Facts, Role, Wire
 from pyctrl.rbac._doctor.findings import Finding, ObjectRef
-from pyctrl.rbac._doctor.fixes import rule_added
-from pyctrl.rbac._doctor.role_refs import is_idle_in_namespace
+from pyctrl.rbac._doctor.fixes import add_rule
+from pyctrl.rbac._doctor.role_refs import has_no_effect_in_namespace
 from pyctrl.rbac._manifests import dump
 
 __all__ = ["check_aggregation", "check_definitions", "check_idle_rules", "check_namespaces", "check_status"]
@@ -23,9 +23,9 @@ def check_idle_rules(facts: Facts, role: Role) -> Iterator[Finding]:
     if role.named.kind != "Role":
         return
     for rule in role.rules:
-        if is_idle_in_namespace(facts, rule):
+        if has_no_effect_in_namespace(facts, rule):
             what = ", ".join(rule.paths or rule.resources)
-            cure = {
+            fix = {
                 "apiVersion": "rbac.authorization.k8s.io/v1",
                 "kind": "ClusterRole",
                 "metadata": {"name": role.named.name},
@@ -37,7 +37,7 @@ def check_idle_rules(facts: Facts, role: Role) -> Iterator[Finding]:
                 object=role.named,
                 message=f"{what}: not namespaced, and a Role grants permissions in its own namespace only. "
                 f"{'The server rejects it. ' if rule.paths else ''}Use a ClusterRole and a ClusterRoleBinding.",
-                cure=dump(cure),
+                fix=dump(fix),
             )
 
 
@@ -50,8 +50,8 @@ def check_aggregation(facts: Facts, role: Role) -> Iterator[Finding]:
         yield Finding(severity="warning", code="nothing-aggregated", object=role.named, message=why)
     if role.rules and role.named.source:
         why = "It has an aggregationRule, so the rules of the selected ClusterRoles overwrite its own rules."
-        cure = "# move the rules into a ClusterRole with the labels that the aggregationRule selects"
-        yield Finding(severity="warning", code="rules-overwritten", object=role.named, message=why, cure=cure)
+        fix = "# move the rules into a ClusterRole with the labels that the aggregationRule selects"
+        yield Finding(severity="warning", code="rules-overwritten", object=role.named, message=why, fix=fix)
 
 
 def check_namespaces(named: ObjectRef, obj: Wire) -> Iterator[Finding]:
@@ -62,8 +62,8 @@ def check_namespaces(named: ObjectRef, obj: Wire) -> Iterator[Finding]:
     why = f"metadata.namespace is {namespace!r}, but a {named.kind} is not namespaced: the server ignores it silently."
     if named.kind == "ClusterRole":
         why += " For permissions in that namespace only, use a Role, or a RoleBinding to this ClusterRole."
-    cure = f"# remove it\nmetadata:\n  name: {named.name}\n"
-    yield Finding(severity="warning", code="namespace-on-cluster-object", object=named, message=why, cure=cure)
+    fix = f"# remove it\nmetadata:\n  name: {named.name}\n"
+    yield Finding(severity="warning", code="namespace-on-cluster-object", object=named, message=why, fix=fix)
 
 
 def _written_namespace(obj: Wire) -> str:
@@ -100,7 +100,7 @@ def check_definitions(facts: Facts) -> Iterator[Finding]:
             code="definition-without-reader",
             object=named,
             message=f"No program can read its objects: the roles bound to service accounts {lack}.",
-            cure=_rule_for_reader(facts, own, wanted),
+            fix=_rule_for_reader(facts, own, wanted),
         )
 
 
@@ -113,7 +113,7 @@ def _rule_for_reader(facts: Facts, own: list[Binding], rule: AccessRule) -> str:
     keys = {binding.role_key for binding in own}
     role = facts.roles.get(keys.pop()) if len(keys) == 1 else None
     if role is not None:
-        return rule_added(role.named, rule)
+        return add_rule(role.named, rule)
     return f"# add this rule to the role of the program that manages these objects\n{dump([rule.to_wire()])}"
 
 
@@ -140,5 +140,5 @@ def check_status(facts: Facts, role: Role) -> Iterator[Finding]:
             object=role.named,
             message=f"It allows to update {each}, but not {each.plural}/status: the status is a sub-resource, and "
             "writes to the object do not change it.",
-            cure=rule_added(role.named, rule),
+            fix=add_rule(role.named, rule),
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyctrl.api import AccessRule
 from pyctrl.rbac._doctor.facts import Facts, Role
 from pyctrl.rbac._doctor.findings import Finding, Severity, join_words
-from pyctrl.rbac._doctor.fixes import rule_added, rule_instead
+from pyctrl.rbac._doctor.fixes import add_rule, replace_rule
 from pyctrl.rbac._doctor.served_resources import ServedResource
 from pyctrl.rbac._doctor.spelling import (
     VIRTUAL,
@@ -18,7 +18,7 @@ from pyctrl.rbac._doctor.spelling import (
     corrected_rule,
     corrected_verbs,
     subresources_of,
-    wrong_verbs,
+    unknown_verbs,
 )
 
 __all__ = ["check_names", "check_pairs", "check_resources", "check_verbs"]
@@ -66,8 +66,8 @@ def _check_places(
     is_certain = all(facts.served.has_group(each) or facts.served.knows_all_of(each) for each in rule.groups)
     severity: Severity = "error" if is_certain else "warning"
     for why, resources in misplaced.items():
-        told = f"{join_words(resources)}: {why}. The server accepts any combination, but this one grants nothing."
-        yield _finding(role, "missing-api-group", told, _fix(facts, role, rule), severity=severity)
+        message = f"{join_words(resources)}: {why}. The server accepts any combination, but this one grants nothing."
+        yield _finding(role, "missing-api-group", message, _fix(facts, role, rule), severity=severity)
 
 
 def _check_unknown(facts: Facts, role: Role, rule: AccessRule, resource: str) -> Iterator[Finding]:
@@ -98,17 +98,17 @@ def _check_part(role: Role, found: list[ServedResource], part: str) -> Iterator[
 
 def _fix(facts: Facts, role: Role, rule: AccessRule) -> str:
     """Return the rule with all of its mistakes corrected: all findings about a rule have the same fix."""
-    return rule_instead(role, rule, *corrected_rule(facts.served, rule))
+    return replace_rule(role, rule, *corrected_rule(facts.served, rule))
 
 
-def _finding(role: Role, code: str, message: str, cure: str, *, severity: Severity = "error") -> Finding:
-    return Finding(severity=severity, code=code, object=role.named, message=message, cure=cure)
+def _finding(role: Role, code: str, message: str, fix: str, *, severity: Severity = "error") -> Finding:
+    return Finding(severity=severity, code=code, object=role.named, message=message, fix=fix)
 
 
 def check_verbs(facts: Facts, role: Role) -> Iterator[Finding]:
     """Report verbs that do not exist."""
     for rule in role.rules:
-        for verb in wrong_verbs(rule):
+        for verb in unknown_verbs(rule):
             right = corrected_verbs(rule, verb)
             meant = f" Probably meant: {join_words(map(repr, right))}." if right else ""
             yield Finding(
@@ -116,7 +116,7 @@ def check_verbs(facts: Facts, role: Role) -> Iterator[Finding]:
                 code="unknown-verb",
                 object=role.named,
                 message=f"There is no verb {verb!r}, so it grants nothing; the server accepts any verb.{meant}",
-                cure=rule_instead(role, rule, *corrected_rule(facts.served, rule)) if right else "",
+                fix=replace_rule(role, rule, *corrected_rule(facts.served, rule)) if right else "",
             )
 
 
@@ -134,8 +134,8 @@ def check_names(role: Role) -> Iterator[Finding]:
             )
             rest = replace(rule, verbs=tuple(verb for verb in rule.verbs if verb not in nameless))
             free = AccessRule(verbs=tuple(nameless), groups=rule.groups, resources=objects)
-            cure = rule_instead(role, rule, *([rest] if rest.verbs else []), free)
-            yield Finding(severity="error", code="names-never-match", object=role.named, message=why, cure=cure)
+            fix = replace_rule(role, rule, *([rest] if rest.verbs else []), free)
+            yield Finding(severity="error", code="names-never-match", object=role.named, message=why, fix=fix)
         elif listing := [verb for verb in ("list", "watch") if verb in rule.verbs]:
             field = f"--field-selector=metadata.name={rule.names[0]}"
             why = (
@@ -180,5 +180,5 @@ def _pair(role: Role, has: str, lacks: str, alone: list[tuple[str, str]]) -> Fin
         code=f"{has}-without-{lacks}",
         object=role.named,
         message=f"It allows to {has} {names}, but not to {lacks}. The informers of a cache need both.",
-        cure=rule_added(role.named, *added),
+        fix=add_rule(role.named, *added),
     )

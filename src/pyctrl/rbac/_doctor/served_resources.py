@@ -78,7 +78,7 @@ class Served:
         """Return the resources of a plural, in any group."""
         return self._by_plural.get(plural, [])
 
-    def meant(self, name: str, groups: Iterable[str]) -> ServedResource | None:
+    def guess(self, name: str, groups: Iterable[str]) -> ServedResource | None:
         """Return the resource that a name other than the plural stands for, preferably in one of the groups."""
         wanted = set(groups)
         found = [each for each in self if each.is_called(name)]

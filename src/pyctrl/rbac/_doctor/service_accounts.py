@@ -9,7 +9,7 @@ from typing import Any
 from pyctrl.api import Key
 from pyctrl.rbac._doctor.facts import DEFAULT, Facts, Workload
 from pyctrl.rbac._doctor.findings import Finding, ObjectRef, join_words
-from pyctrl.rbac._doctor.fixes import new_account, set_namespace
+from pyctrl.rbac._doctor.fixes import create_account, namespace_flag
 from pyctrl.rbac._doctor.similar_names import similar_name
 from pyctrl.rbac._doctor.subjects import meant_account
 from pyctrl.rbac._manifests import dump
@@ -38,7 +38,7 @@ def _check_token(facts: Facts, workload: Workload) -> Iterator[Finding]:
             object=workload.named,
             message=f"ServiceAccount {workload.account} has permissions, but automountServiceAccountToken is false: "
             "the pods get no token.",
-            cure=dump(_at(workload, {"automountServiceAccountToken": True})),
+            fix=dump(_pod_spec_patch(workload, {"automountServiceAccountToken": True})),
         )
 
 
@@ -52,9 +52,10 @@ def _check_default(workload: Workload, bound: set[Key], idle: set[Key]) -> Itera
         severity="error",
         code="runs-as-default",
         object=workload.named,
-        message=f"It {'runs' if workload.written else 'has no serviceAccountName, so its pods run'} as ServiceAccount "
-        f"{workload.account}, which has no roles. Roles are bound to {names}, but nothing runs as that account.",
-        cure=_set_account(workload, nearby[0]),
+        message=f"It {'runs' if workload.account_name else 'has no serviceAccountName, so its pods run'} as "
+        f"ServiceAccount {workload.account}, which has no roles. Roles are bound to {names}, but nothing runs as "
+        "that account.",
+        fix=_set_account(workload, nearby[0]),
     )
 
 
@@ -62,21 +63,21 @@ def _check_missing(facts: Facts, workload: Workload, bound: set[Key]) -> Iterato
     account, is_certain = workload.account, facts.knows_all("ServiceAccount", workload.named.namespace)
     names = {each.name for each in {*facts.accounts, *bound} if each.namespace == account.namespace}
     elsewhere = sorted(each.namespace for each in facts.accounts if each.name == account.name)
-    alike = similar_name(account.name, names)
+    similar = similar_name(account.name, names)
     if account in bound and not is_certain:
         return  # a binding in the same files names it, so it is probably created elsewhere
-    if alike is not None:
-        why, cure = f"{alike.name!r} was probably meant: {alike.difference}.", _set_account(workload, alike.name)
+    if similar is not None:
+        why, fix = f"{similar.name!r} was probably meant: {similar.difference}.", _set_account(workload, similar.name)
     else:
         there = f"There is one of this name in namespace {', '.join(elsewhere)}. " if elsewhere else ""
         why = f"{there}The server accepts the object, but rejects its pods until the account exists."
-        cure = new_account(account)
+        fix = create_account(account)
     yield Finding(
-        severity="error" if is_certain or alike is not None else "warning",
+        severity="error" if is_certain or similar is not None else "warning",
         code="workload-account-not-found",
         object=workload.named,
         message=f"It runs as ServiceAccount {account}, which {_missing(is_certain=is_certain)}. {why}",
-        cure=cure,
+        fix=fix,
     )
 
 
@@ -113,12 +114,12 @@ def _set_account(workload: Workload, name: str) -> str:
         "ReplicaSet",
         "ReplicationController",
     ):
-        return dump(_at(workload, {"serviceAccountName": name}))
-    namespace = set_namespace(named.namespace)
+        return dump(_pod_spec_patch(workload, {"serviceAccountName": name}))
+    namespace = namespace_flag(named.namespace)
     return f"kubectl set serviceaccount {shlex.quote(workload.kubectl)} {shlex.quote(name)}{namespace}"
 
 
-def _at(workload: Workload, value: Any) -> Any:
+def _pod_spec_patch(workload: Workload, value: Any) -> Any:
     for part in reversed(workload.path):
         value = {part: value}
     return value
@@ -130,13 +131,13 @@ def check_token_secret(facts: Facts, secret: ObjectRef, account: Key) -> Iterato
         return
     is_certain = facts.knows_all("ServiceAccount", account.namespace)
     names = {each.name for each in facts.accounts if each.namespace == account.namespace}
-    alike = similar_name(account.name, names)
-    why = f"{alike.name!r} was probably meant: {alike.difference}. " if alike else ""
+    similar = similar_name(account.name, names)
+    why = f"{similar.name!r} was probably meant: {similar.difference}. " if similar else ""
     yield Finding(
-        severity="error" if is_certain or alike else "warning",
+        severity="error" if is_certain or similar else "warning",
         code="token-for-nobody",
         object=secret,
         message=f"It is for a token of ServiceAccount {account}, which {_missing(is_certain=is_certain)}. {why}"
         "Kubernetes deletes such a Secret shortly after its creation.",
-        cure=new_account(account),
+        fix=create_account(account),
     )

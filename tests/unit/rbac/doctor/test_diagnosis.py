@@ -121,7 +121,7 @@ def test_subjects_that_nobody_is(subject: Object, code: str, told: str) -> None:
     assert (finding.severity, finding.code) == ("error", code)
     assert told in finding.message
     if code not in ("malformed-user", "unknown-subject", "wrong-subject-kind"):
-        assert yaml.safe_load(finding.cure)["subjects"] == [BOT]
+        assert yaml.safe_load(finding.fix)["subjects"] == [BOT]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_an_account_that_is_nowhere() -> None:
     assert found(*objects) == [("warning", "account-not-found")]
     finding = the_finding(*objects, is_cluster=True)
     assert finding.severity == "error"
-    assert finding.cure == "kubectl create serviceaccount bot --namespace=web"
+    assert finding.fix == "kubectl create serviceaccount bot --namespace=web"
 
 
 @pytest.mark.parametrize("name", ["system:authenticated", "system:unauthenticated"])
@@ -193,8 +193,8 @@ def test_roles_that_look_alike(name: str, told: str) -> None:
     finding = the_finding(role(rule("pods")), account(), binding(BOT, to=f"ClusterRole/{name}"))
     assert (finding.severity, finding.code) == ("error", "role-not-found")
     assert told in finding.message
-    assert yaml.safe_load(finding.cure)["roleRef"]["name"] == "bot"
-    assert "a roleRef is immutable" in finding.cure
+    assert yaml.safe_load(finding.fix)["roleRef"]["name"] == "bot"
+    assert "a roleRef is immutable" in finding.fix
 
 
 def test_a_role_that_is_spelled_otherwise() -> None:
@@ -276,8 +276,8 @@ def test_rules_that_say_it_otherwise(wrong: Object, code: str, right: list[Objec
     """The cure is the whole rule with all of its words right."""
     findings = [each for each in examine(role(wrong)).findings if each.code == code]
     assert findings[0].severity == "error"
-    assert yaml.safe_load(findings[0].cure) == right
-    assert not {code for _, code in found(role(*right))} & {each.code for each in findings if each.cure}
+    assert yaml.safe_load(findings[0].fix) == right
+    assert not {code for _, code in found(role(*right))} & {each.code for each in findings if each.fix}
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_names_that_nothing_has_yet() -> None:
     """`create` for single names is never allowed; lists are, to who asks for the name."""
     never = the_finding(role(rule("configmaps", "get create", resourceNames=["a"])))
     assert (never.severity, never.code) == ("error", "names-never-match")
-    assert yaml.safe_load(never.cure) == [rule("configmaps", "get", resourceNames=["a"]), rule("configmaps", "create")]
+    assert yaml.safe_load(never.fix) == [rule("configmaps", "get", resourceNames=["a"]), rule("configmaps", "create")]
     assert found(role(rule("configmaps", "list watch", resourceNames=["a"]))) == [("hint", "names-need-selector")]
 
 
@@ -374,7 +374,7 @@ def test_a_deployment_of_an_account_that_is_not_there() -> None:
     """It is told with the account that was meant, or how to make one."""
     finding = the_finding(account(), deployment(serviceAccountName="bott"), is_cluster=True)
     assert (finding.severity, finding.code) == ("error", "workload-account-not-found")
-    assert finding.cure == "kubectl set serviceaccount deployment/bot bot --namespace=web"
+    assert finding.fix == "kubectl set serviceaccount deployment/bot bot --namespace=web"
     assert found(deployment(serviceAccountName="bot")) == [("warning", "workload-account-not-found")]
     assert found(account(), deployment(serviceAccount="bot")) == []  # the old word
 
@@ -394,7 +394,7 @@ def test_a_cron_job_runs_as_an_account_too() -> None:
     job = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "j", "namespace": "web"}, "spec": spec}
     finding = the_finding(role(rule("pods")), account(), binding(BOT), job)
     spec["jobTemplate"]["spec"]["template"]["spec"]["serviceAccountName"] = "bot"
-    assert yaml.safe_load(finding.cure) == {"spec": spec}
+    assert yaml.safe_load(finding.fix) == {"spec": spec}
 
 
 def test_rights_without_a_token() -> None:

@@ -88,7 +88,7 @@ async def test_a_binding_to_a_user_instead_of_the_service_account(examine: Exami
 async def test_the_cures_of_a_file_and_of_a_cluster() -> None:
     """000.02: a file is mended by YAML, a cluster by the commands that the author should have used."""
     objects = parsed(seeds.JENKINS, seeds.ROLE, seeds.FOR_USER)
-    written = told(await from_files(objects), "user-for-account", "jenkins-binding").cure
+    written = told(await from_files(objects), "user-for-account", "jenkins-binding").fix
     assert parsed(written)[0] == {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "RoleBinding",
@@ -96,7 +96,7 @@ async def test_the_cures_of_a_file_and_of_a_cluster() -> None:
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "evc-operator"},
         "subjects": [{"kind": "ServiceAccount", "name": "jenkins", "namespace": "default"}],
     }
-    commands = told(await from_cluster(objects), "user-for-account", "jenkins-binding").cure
+    commands = told(await from_cluster(objects), "user-for-account", "jenkins-binding").fix
     made = "jenkins-binding --namespace=default --role=evc-operator --serviceaccount=default:jenkins"
     assert commands.splitlines() == [
         "kubectl delete rolebinding jenkins-binding --namespace=default",
@@ -120,7 +120,7 @@ async def test_a_role_binding_of_a_cluster_role(examine: Examine) -> None:
     assert "in its own namespace only, default" in finding.message
     assert "It does not grant *.apiextensions.k8s.io" in finding.message
     assert "need a ClusterRoleBinding" in finding.message
-    assert "clusterrolebinding" in finding.cure.lower()
+    assert "clusterrolebinding" in finding.fix.lower()
     assert [str(each) for each in diagnosis.accounts[JENKINS]] == [
         "ClusterRole evc-operator by RoleBinding default/jenkins-binding2, in namespace default"
     ]
@@ -134,7 +134,7 @@ async def test_no_rights_in_the_group_of_the_definition(examine: Examine) -> Non
 
     finding = told(await examine(objects), "definition-without-reader", "ephemeralvolumeclaims.kopf.dev")
     assert "have no rule for 'kopf.dev'" in finding.message
-    assert yaml.safe_load(finding.cure) == [
+    assert yaml.safe_load(finding.fix) == [
         {"apiGroups": ["kopf.dev"], "resources": ["ephemeralvolumeclaims"], "verbs": ["list", "watch"]}
     ]
     whole = parsed(seeds.JENKINS, seeds.ROLE, seeds.FOR_ACCOUNT, seeds.EVC_DEFINITION)
@@ -155,10 +155,10 @@ async def test_the_missing_right_of_a_program(examine: Examine) -> None:
     finding = told(diagnosis, "missing-right", "jenkins")
     assert finding.severity == "error"
     assert "watch deployments.apps at the cluster scope" in finding.message
-    assert "kubectl create clusterrole jenkins --verb=watch --resource=deployments.apps" in finding.cure
+    assert "kubectl create clusterrole jenkins --verb=watch --resource=deployments.apps" in finding.fix
     assert (
         "kubectl create clusterrolebinding jenkins --clusterrole=jenkins --serviceaccount=default:jenkins"
-        in finding.cure
+        in finding.fix
     )
 
 
@@ -181,7 +181,7 @@ async def test_a_role_that_is_not_there(examine: Examine) -> None:
     finding = told(diagnosis, "role-not-found", "jenkins-binding")
     assert finding.severity == "error"
     assert "There is no Role default/evc-operator, but there is a ClusterRole of this name" in finding.message
-    assert "kubectl delete rolebinding jenkins-binding --namespace=default" in finding.cure
+    assert "kubectl delete rolebinding jenkins-binding --namespace=default" in finding.fix
     assert [str(each) for each in diagnosis.accounts[JENKINS]] == [
         "Role default/evc-operator by RoleBinding default/jenkins-binding, which does not exist"
     ]
@@ -214,7 +214,7 @@ async def test_a_deployment_that_does_not_name_the_account(examine: Examine) -> 
     assert finding.severity == "error"
     assert "run as ServiceAccount default/default, which has no roles" in finding.message
     assert "'jenkins'" in finding.message
-    assert finding.cure in (
+    assert finding.fix in (
         "spec:\n  template:\n    spec:\n      serviceAccountName: jenkins\n",
         "kubectl set serviceaccount deployment/evc-operator jenkins --namespace=default",
     )
@@ -233,7 +233,7 @@ async def test_a_full_width_comma_in_the_name_of_a_role(examine: Examine) -> Non
     assert finding.severity == "error"
     assert "There is no ClusterRole k8s-operator. 'k8s-operator、' was probably meant" in finding.message
     assert "U+3001 IDEOGRAPHIC COMMA" in finding.message
-    assert "name: k8s-operator\n" in finding.cure
+    assert "name: k8s-operator\n" in finding.fix
 
 
 async def test_a_marker_with_the_wrong_group(examine: Examine) -> None:
@@ -250,7 +250,7 @@ async def test_a_marker_with_the_wrong_group(examine: Examine) -> None:
     finding = told(diagnosis, "missing-api-group", "manager-role")
     assert finding.severity == "error"
     assert "deployments: the API group is 'apps', but the rule is for 'apps.jicki.cn'" in finding.message
-    assert AccessRule.read(yaml.safe_load(finding.cure)[0]).groups == ("apps",)
+    assert AccessRule.read(yaml.safe_load(finding.fix)[0]).groups == ("apps",)
     assert "list pods, but not to watch" in told(diagnosis, "list-without-watch", "manager-role").message
     assert {each.message.split(", which")[0] for each in diagnosis.findings if each.code == "missing-right"} == {
         "It may not list and watch deployments.apps at the cluster scope",
