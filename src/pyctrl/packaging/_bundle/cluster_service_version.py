@@ -11,7 +11,7 @@ from pyctrl.packaging._bundle.kinds import display_name, examples, owned, requir
 from pyctrl.packaging._bundle.publication import INSTALL_MODES, Publication
 from pyctrl.packaging._bundle.release import Release, bundled, install_modes
 from pyctrl.packaging._bundle.webhooks import converted, webhook_definitions
-from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._objects import rbac as rbac_objects
 from pyctrl.packaging._objects import workload
 from pyctrl.packaging._project import Project
 from pyctrl.rbac import normalise
@@ -126,14 +126,14 @@ def _images(project: Project) -> list[Object]:
 def _install_modes(project: Project, publication: Publication) -> list[Object]:
     modes = install_modes(publication, project.settings)
     if converted(project) and modes != ("AllNamespaces",):
-        cure = (
+        fix = (
             f"[tool.pyctrl.bundle] install-modes, which has {', '.join(modes)}"
             if publication.install_modes
             else f"[tool.pyctrl] watch-namespaces, from which the install modes {', '.join(modes)} follow"
         )
         raise CommandFailed(
             "the program has conversion webhooks, for which the Operator Lifecycle Manager supports only the install "
-            f"mode AllNamespaces; remove {cure}"
+            f"mode AllNamespaces; remove {fix}"
         )
     return [{"type": each, "supported": each in modes} for each in INSTALL_MODES]
 
@@ -159,8 +159,8 @@ def _rules(project: Project) -> tuple[list[Object], list[Object]]:
     grants = project.grants.rules
     cluster = [rule for namespace, rules in grants.items() if namespace != project.namespace for rule in rules]
     if project.settings.metrics == "https":
-        cluster += [*rights.METRICS_RULES]
-    own = [*grants.get(project.namespace, ()), *rights.election_rules(project)]
+        cluster += [*rbac_objects.METRICS_RULES]
+    own = [*grants.get(project.namespace, ()), *rbac_objects.election_rules(project)]
     return _wire(cluster), _wire(own)
 
 
@@ -178,6 +178,9 @@ def _deployment(project: Project, publication: Publication) -> Object:
     pod["volumes"] = [each for each in pod["volumes"] if each["name"] != MOUNTED]
     container["volumeMounts"] = [each for each in container["volumeMounts"] if each["name"] != MOUNTED]
     if install_modes(publication, project.settings) != ("AllNamespaces",):
-        told = {"name": "WATCH_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": TARGETS}}}
-        container["env"] = [*(each for each in container.get("env", ()) if each["name"] != told["name"]), told]
+        target_namespaces = {"name": "WATCH_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": TARGETS}}}
+        container["env"] = [
+            *(each for each in container.get("env", ()) if each["name"] != target_namespaces["name"]),
+            target_namespaces,
+        ]
     return {"name": project.account.name, "label": labels, "spec": spec}

@@ -54,7 +54,7 @@ class Contents:
 
     files: Mapping[str, bytes]
     documents: list[Document] = field(default_factory=list)  # of manifests/, the first one of each file
-    further: dict[str, int] = field(default_factory=dict)  # number of documents in files with several
+    document_counts: dict[str, int] = field(default_factory=dict)  # number of documents in files with several
     unread: list[BundleProblem] = field(default_factory=list)
     annotations: tuple[str, Object] | None = None
     dependencies: tuple[str, Object] | None = None
@@ -146,7 +146,7 @@ def _read_manifest(contents: Contents, source: str, data: bytes) -> None:
     documents = _read(contents, source, data)
     contents.documents += documents[:1]
     if len(documents) > 1:
-        contents.further[source] = len(documents)
+        contents.document_counts[source] = len(documents)
 
 
 def _read_metadata(contents: Contents, source: str, data: bytes) -> None:

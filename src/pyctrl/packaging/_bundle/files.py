@@ -10,7 +10,7 @@ from pyctrl.packaging._bundle.publication import Publication
 from pyctrl.packaging._bundle.release import Release, bundled
 from pyctrl.packaging._bundle.scorecard import CONFIGURATION
 from pyctrl.packaging._bundle.webhooks import service_name
-from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._objects import rbac as rbac_objects
 from pyctrl.packaging._objects import workload
 from pyctrl.packaging._project import Project
 from pyctrl.rbac import to_yaml
@@ -73,16 +73,16 @@ def _converted(project: Project, definition: Object) -> Object:
         return definition
     webhook = conversion["webhook"]
     service = {**webhook["clientConfig"]["service"], "name": service_name(project)}
-    told = {**conversion, "webhook": {**webhook, "clientConfig": {"service": service}}}
-    return {**definition, "spec": {**definition["spec"], "conversion": told}}
+    converted = {**conversion, "webhook": {**webhook, "clientConfig": {"service": service}}}
+    return {**definition, "spec": {**definition["spec"], "conversion": converted}}
 
 
 def _installed(project: Project) -> Iterator[Object]:
     settings = project.settings
     for kind, *_ in project.kinds:
-        yield from rights.kind_roles(project, kind).values()
+        yield from rbac_objects.kind_roles(project, kind).values()
     if settings.metrics == "https":
-        yield rights.metrics_reader(project)
+        yield rbac_objects.metrics_reader(project)
     if settings.metrics != "off":
         yield workload.metrics_service(project)
         if settings.prometheus:
@@ -111,6 +111,6 @@ def _labels(release: Release) -> dict[str, str]:
 
 
 def _dockerfile(labels: dict[str, str], directory: str) -> str:
-    said = "".join(f"LABEL {name}={value}\n" for name, value in labels.items())
+    label_lines = "".join(f"LABEL {name}={value}\n" for name, value in labels.items())
     copied = "".join(f"COPY {directory}/{each} /{each}\n" for each in ("manifests/", "metadata/", "tests/scorecard/"))
-    return f"FROM scratch\n\n{said}\n{copied}"
+    return f"FROM scratch\n\n{label_lines}\n{copied}"

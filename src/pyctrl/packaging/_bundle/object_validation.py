@@ -50,7 +50,7 @@ def _problems(validator: ManifestValidator, document: Document) -> list[Manifest
 def _of_csvs() -> ManifestValidator:
     """Return the validator of ClusterServiceVersions; cached, because compiling the schema is slow."""
     validator = ManifestValidator()
-    validator.define(_written(definition()))
+    validator.define(_as_document(definition()))
     return validator
 
 
@@ -72,7 +72,7 @@ def _described(
 def _deployments(contents: Contents, validator: ManifestValidator) -> Iterator[BundleProblem]:
     for number, each in enumerate(contents.spec("install", "spec", "deployments") or ()):
         made = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": each["name"], "namespace": _PLACE}}
-        for problem in validator.validate(_written({**made, "spec": each["spec"]})).problems:
+        for problem in validator.validate(_as_document({**made, "spec": each["spec"]})).problems:
             path = f"spec.install.spec.deployments[{number}].{problem.path}"
             is_warning = problem.reason in _UNNOTICED
             yield contents.csv_error(path, problem.message, suite="cluster", warn=is_warning)
@@ -82,11 +82,11 @@ def _examples(contents: Contents, validator: ManifestValidator) -> Iterator[Bund
     for number, example in enumerate(contents.examples()):
         if not isinstance(example.get("metadata"), dict):
             continue
-        verdict = validator.validate(_written(example))
+        verdict = validator.validate(_as_document(example))
         for problem in () if verdict.is_unknown else verdict.problems:
             text = f"[{number}].{problem.path}: {problem.message}"
             yield contents.csv_error("metadata.annotations.alm-examples", text, suite="cluster")
 
 
-def _written(obj: Mapping[str, Any]) -> Document:
+def _as_document(obj: Mapping[str, Any]) -> Document:
     return next(read_manifest_objects(json.dumps(obj).encode(), "it"))

@@ -118,9 +118,9 @@ def read_publication(start: Path) -> Publication:
         return Publication()
     file, document = found
     table = document["tool"]["pyctrl"].get("bundle", {})
-    said = _of_project(document.get("project", {})) | {"root": file.parent} | dict(table)
+    values = _of_project(document.get("project", {})) | {"root": file.parent} | dict(table)
     try:
-        return Publication.model_validate(said)
+        return Publication.model_validate(values)
     except ValidationError as error:
         raise CommandFailed(f"{file}: [{TABLE}] {_described(error)}") from error
 

@@ -71,7 +71,7 @@ def _layout(contents: Contents) -> Iterator[BundleProblem]:
         elif top == MANIFESTS and rest.startswith("."):
             yield _error(path, f"{MANIFESTS}/ must not have hidden files")
     yield from contents.unread
-    for source, count in contents.further.items():
+    for source, count in contents.document_counts.items():
         yield _error(source, f"it has {count} objects, but only the first is read: write each into its own file")
     csvs = contents.of_kind(KIND)
     if len(csvs) != 1 and MANIFESTS in tops:
@@ -247,13 +247,13 @@ def _owned(contents: Contents) -> Iterator[BundleProblem]:
     owned = {_gvk(each) for each in contents.owned()}
     for key, count in Counter(found).items():
         if count > 1:
-            yield _error(MANIFESTS, f"{_written(key)} is defined {count} times")
+            yield _error(MANIFESTS, f"{_describe_gvk(key)} is defined {count} times")
     for key in sorted(owned - set(found)):
-        yield contents.csv_error(path, f"{_written(key)} is not defined in {MANIFESTS}/", suite="bundle")
+        yield contents.csv_error(path, f"{_describe_gvk(key)} is not defined in {MANIFESTS}/", suite="bundle")
     known = {(group, kind) for group, _, kind in owned & set(found)}
     for key in sorted(set(found) - owned):
         if (key[0], key[2]) not in known:
-            yield contents.csv_error(path, f"{_written(key)} is defined, but not listed here", suite="bundle")
+            yield contents.csv_error(path, f"{_describe_gvk(key)} is defined, but not listed here", suite="bundle")
 
 
 def _versions(definition: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -263,7 +263,7 @@ def _versions(definition: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield str(spec.get("group")), str(version.get("name")), str(kind)
 
 
-def _written(key: tuple[str, str, str]) -> str:
+def _describe_gvk(key: tuple[str, str, str]) -> str:
     group, version, kind = key
     return f"{group}/{version}, {kind}"
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from pyctrl.packaging._chart.defaults import values_of
-from pyctrl.packaging._chart.objects import FULLNAME, NAMESPACE, WATCHED, actions, opened
+from pyctrl.packaging._chart.objects import FULLNAME, NAMESPACE, WATCHED, actions, to_tree
 from pyctrl.packaging._chart.template import Tree, to_template
 from pyctrl.packaging._chart.texts import HELMIGNORE, chart_yaml, helpers, notes
 from pyctrl.packaging._chart.values import Values, schema_of, values_text
-from pyctrl.packaging._chart.variants import SWITCHES, Choice, both, condition, overlaid
-from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._chart.variants import SWITCHES, Choice, all_of, condition, merge_variants
+from pyctrl.packaging._objects import rbac as rbac_objects
 from pyctrl.packaging._objects.parts import ObjectsOfFile, Part, parts
 from pyctrl.packaging._project import Project
 from pyctrl.packaging._project_reader import read_project
@@ -102,7 +102,7 @@ async def _templates(settings: Settings, project: Project) -> dict[str, str]:
         for sheet in parts(chosen, _PARTS):
             for obj in sheet.objects:
                 if obj["kind"] != "Namespace":  # left to `helm install --create-namespace`
-                    tree = opened(obj, chosen, settings.name, keep="keep" in choice)
+                    tree = to_tree(obj, chosen, settings.name, keep="keep" in choice)
                     files.setdefault(_path(sheet), {}).setdefault(_key(obj), []).append((choice, tree))
     switch = _switch_of(project)
     return {
@@ -155,7 +155,7 @@ def _switch_of(project: Project) -> Callable[[str, _Key], str]:
     """Return a function from an object to the condition under which a release has it; "" is always."""
     named = replace(project, settings=replace(project.settings, name=FULLNAME))
     helpers = {
-        role["metadata"]["name"] for kind, *_ in project.kinds for role in rights.kind_roles(named, kind).values()
+        role["metadata"]["name"] for kind, *_ in project.kinds for role in rbac_objects.kind_roles(named, kind).values()
     }
 
     def switch(path: str, key: _Key) -> str:
@@ -166,7 +166,7 @@ def _switch_of(project: Project) -> Callable[[str, _Key], str]:
             case "ServiceAccount":
                 return ".Values.serviceAccount.create"
             case "ClusterRole" if name in helpers:
-                return both(".Values.rbac.create", ".Values.rbac.helpers")
+                return all_of(".Values.rbac.create", ".Values.rbac.helpers")
         return ".Values.rbac.create" if path.startswith("rbac/") else ""
 
     return switch
@@ -177,12 +177,12 @@ def _object(key: _Key, cases: Sequence[_Case], choices: Sequence[Choice], switch
     is_watched = key[1] == WATCHED
     if is_watched:  # inside a loop over the watched namespaces
         choices = [choice for choice in choices if "watch" in choice]
-    text = "---\n" + to_template(overlaid(cases), actions(chart))
+    text = "---\n" + to_template(merge_variants(cases), actions(chart))
     if key[0] == "Service" and key[1] != NAMESPACE:
         text = _only_in(key[1]) + text
     if is_watched:
         text = f"{{{{- range $namespace := .Values.watchNamespaces }}}}\n{{{{- with $ }}}}\n{text}{_END}{_END}"
-    wanted = both(switch, condition([choice for choice, _ in cases], choices))
+    wanted = all_of(switch, condition([choice for choice, _ in cases], choices))
     return f"{{{{- if {wanted} }}}}\n{text}{_END}" if wanted else text
 
 

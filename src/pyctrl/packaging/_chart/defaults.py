@@ -34,7 +34,7 @@ def values_of(project: Project, repository: str, digest: str) -> Values:
         _image(repository, digest),
         *_program(settings),
         _account(),
-        _rights(),
+        _rbac(),
         *((_definitions(),) if project.definitions else ()),
         *_metrics(settings),
         *webhook,
@@ -111,7 +111,7 @@ def _account() -> Section:
     )
 
 
-def _rights() -> Section:
+def _rbac() -> Section:
     return Section(
         "rbac",
         (
@@ -160,9 +160,9 @@ def _metrics(settings: Settings) -> Values:
 
 
 def _webhook(settings: Settings) -> Section:
-    told = "The issuer: managed for the program itself, or cert-manager, which has to be installed."
+    description = "The issuer: managed for the program itself, or cert-manager, which has to be installed."
     choices = {"enum": ["managed", "cert-manager"]}
-    return Section("webhook", (Value("certificates", settings.webhook_certificates, told, choices),))
+    return Section("webhook", (Value("certificates", settings.webhook_certificates, description, choices),))
 
 
 def _pod(project: Project) -> Values:

@@ -11,7 +11,7 @@ from typing import Any
 from pyctrl.packaging._chart.template import OptionalMember, Spread, TemplateExpression, Tree
 from pyctrl.packaging._project import Project
 
-__all__ = ["FULLNAME", "NAMESPACE", "WATCHED", "actions", "opened"]
+__all__ = ["FULLNAME", "NAMESPACE", "WATCHED", "actions", "to_tree"]
 
 Object = dict[str, Any]
 
@@ -31,7 +31,7 @@ def actions(chart: str) -> dict[str, str]:
     return {FULLNAME: f'include "{chart}.fullname" .', NAMESPACE: ".Release.Namespace", WATCHED: watched}
 
 
-def opened(obj: Object, project: Project, chart: str, *, keep: bool) -> Tree:
+def to_tree(obj: Object, project: Project, chart: str, *, keep: bool) -> Tree:
     """Return an object of a project with placeholder names, as a template tree.
 
     Args:
@@ -40,10 +40,10 @@ def opened(obj: Object, project: Project, chart: str, *, keep: bool) -> Tree:
         chart: the name of the chart.
         keep: whether a CustomResourceDefinition is kept when the release is uninstalled.
     """
-    return _Opening(project, chart, keep).object(obj)
+    return _TreeBuilder(project, chart, keep).object(obj)
 
 
-class _Opening:
+class _TreeBuilder:
     def __init__(self, project: Project, chart: str, keep: bool) -> None:
         self._labels = project.labels
         self._selector = project.selector
@@ -123,7 +123,7 @@ class _Opening:
 
     def _container(self, container: Object) -> Object:
         env = Spread(".Values.env", is_optional=True)
-        opened = {
+        members = {
             "image": TemplateExpression(f'include "{self._chart}.image" . | quote'),
             "imagePullPolicy": OptionalMember(".Values.image.pullPolicy", is_inline=True),
             "args": [*container["args"], Spread(".Values.args", is_optional=True)],
@@ -132,7 +132,7 @@ class _Opening:
             "securityContext": OptionalMember(".Values.securityContext"),
             "volumeMounts": [*container["volumeMounts"], Spread(".Values.volumeMounts", is_optional=True)],
         }
-        return {"name": container["name"], **opened, **container, **opened}
+        return {"name": container["name"], **members, **container, **members}
 
 
 def _watch_name(name: str) -> str:

@@ -28,9 +28,9 @@ def chart_yaml(name: str, app_version: str, kinds: list[str]) -> str:
     """Return Chart.yaml. The version of the chart is that of the program until its author edits it."""
     version = app_version.removeprefix("v")
     version = version if _SEMVER.fullmatch(version) else "0.1.0"
-    told = f"An operator for {', '.join(kinds)}." if kinds else f"The controllers of {name}."
+    text = f"An operator for {', '.join(kinds)}." if kinds else f"The controllers of {name}."
     return (
-        f"apiVersion: v2\nname: {name}\ndescription: {told}\ntype: application\n"
+        f"apiVersion: v2\nname: {name}\ndescription: {text}\ntype: application\n"
         f"# The version of the chart. Increase it with every change of the chart.\nversion: {version}\n"
         f'# The version of the program, and the default tag of its image.\nappVersion: "{app_version}"\n'
     )
@@ -99,12 +99,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 def notes(name: str, kinds: list[str], *, has_webhooks: bool) -> str:
     """Return NOTES.txt, which helm prints after an installation."""
-    told = _NOTES.replace("CHART", name)
+    text = _NOTES.replace("CHART", name)
     if kinds:
-        told += _KINDS.replace("KINDS", " ".join(kinds))
+        text += _KINDS.replace("KINDS", " ".join(kinds))
     if has_webhooks:
-        told += _WEBHOOKS
-    return told + _METRICS.replace("CHART", name)
+        text += _WEBHOOKS
+    return text + _METRICS.replace("CHART", name)
 
 
 _NOTES = """\

@@ -20,7 +20,7 @@ class Value:
 
     name: str
     default: Any
-    told: str
+    description: str
     schema: Mapping[str, Any]
 
 
@@ -30,7 +30,7 @@ class Section:
 
     name: str
     values: tuple[Value, ...]
-    told: str = ""
+    description: str = ""
 
 
 Values: TypeAlias = Sequence[Value | Section]
@@ -44,16 +44,16 @@ def values_text(values: Values) -> str:
 
 
 def _block(value: Value | Section, indent: str) -> str:
-    told = "".join(f"{indent}# {line}\n" for line in value.told.splitlines())
+    description = "".join(f"{indent}# {line}\n" for line in value.description.splitlines())
     if isinstance(value, Section):
         members = "".join(_block(each, indent + _INDENT) for each in value.values)
-        return f"{told}{indent}{value.name}:\n{members}"
+        return f"{description}{indent}{value.name}:\n{members}"
     from pyctrl.rbac import to_yaml  # lazy: imports yaml
 
     if value.default == "":
-        return f'{told}{indent}{value.name}: ""\n'  # double quotes, as is usual in charts
+        return f'{description}{indent}{value.name}: ""\n'  # double quotes, as is usual in charts
     lines = to_yaml([{value.name: value.default}]).removeprefix("---\n").splitlines()
-    return told + "".join(f"{indent}{line}\n" for line in lines)
+    return description + "".join(f"{indent}{line}\n" for line in lines)
 
 
 # -- the schema ------------------------------------------------------------------------------------------------------
@@ -84,11 +84,11 @@ def _closed(values: Values, others: Any) -> Object:
 
 
 def _schema(value: Value | Section, others: Any) -> Object:
-    told = {"description": " ".join(value.told.split())} if value.told else {}
+    description = {"description": " ".join(value.description.split())} if value.description else {}
     if isinstance(value, Value):
-        return {**told, **value.schema}
+        return {**description, **value.schema}
     inner = others.get(value.name) if isinstance(others, Mapping) else None
-    return {**told, **_closed(value.values, inner)}
+    return {**description, **_closed(value.values, inner)}
 
 
 # -- edited values ---------------------------------------------------------------------------------------------------

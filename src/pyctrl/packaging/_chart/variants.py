@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from pyctrl.packaging._chart.template import Entries, Entry, Items, Tree, argument, negated
 
-__all__ = ["SWITCHES", "Choice", "both", "condition", "overlaid"]
+__all__ = ["SWITCHES", "Choice", "all_of", "condition", "merge_variants"]
 
 #: A combination of switches: those that are on.
 Choice: TypeAlias = frozenset[str]
@@ -31,7 +31,7 @@ _Literal: TypeAlias = tuple[str, bool]
 _Case: TypeAlias = tuple[Choice, Any]
 
 
-def overlaid(cases: Sequence[tuple[Choice, Any]]) -> Tree:
+def merge_variants(cases: Sequence[tuple[Choice, Any]]) -> Tree:
     """Merge the trees of several choices into one. The cases are all objects, all lists, or all equal."""
     first = cases[0][1]
     if all(value == first for _, value in cases):
@@ -41,19 +41,19 @@ def overlaid(cases: Sequence[tuple[Choice, Any]]) -> Tree:
         found = []
         for key in _in_order(value for _, value in cases):
             having = [(choice, value[key]) for choice, value in cases if key in value]
-            found += [Entry(_of(alike, choices), key, overlaid(alike)) for alike in _alike(having)]
+            found += [Entry(_of(group, choices), key, merge_variants(group)) for group in _mergeable(having)]
         return Entries(tuple(found))
     items = [(choice, {_identity(item): item for item in value}) for choice, value in cases]
     order = _in_order(value for _, value in items)
     same = [[(choice, found[each]) for choice, found in items if each in found] for each in order]
-    return Items(tuple(Entry(_of(each, choices), None, overlaid(each)) for each in same))
+    return Items(tuple(Entry(_of(each, choices), None, merge_variants(each)) for each in same))
 
 
 def _of(cases: Sequence[_Case], choices: Sequence[Choice]) -> str:
     return condition([choice for choice, _ in cases], choices)
 
 
-def _alike(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
+def _mergeable(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
     """Group cases that can be merged: objects, lists, and equal scalars."""
     groups: dict[Hashable, list[_Case]] = {}
     for choice, value in cases:
@@ -89,19 +89,19 @@ def _in_order(sequences: Iterable[Iterable[Any]]) -> list[Any]:
 def condition(chosen: Sequence[Choice], choices: Sequence[Choice]) -> str:
     """Return the condition that holds for exactly the chosen ones of the choices; "" if all are chosen."""
     if (literals := _common(chosen, choices)) is not None:
-        return both(*(_written(each) for each in literals))
+        return all_of(*(_expression(each) for each in literals))
     others = [each for each in choices if each not in chosen]
     if (literals := _common(others, choices)) is not None:
-        return _joined("or", [_written((name, not is_on)) for name, is_on in literals])
+        return _joined("or", [_expression((name, not is_on)) for name, is_on in literals])
     name = next(name for name in SWITCHES if len({name in choice for choice in chosen}) == 2)
-    ways = []
+    branches = []
     for is_on in (True, False):
         inner, outer = ([each for each in some if (name in each) is is_on] for some in (chosen, choices))
-        ways.append(both(_written((name, is_on)), condition(inner, outer)))
-    return _joined("or", ways)
+        branches.append(all_of(_expression((name, is_on)), condition(inner, outer)))
+    return _joined("or", branches)
 
 
-def both(*conditions: str) -> str:
+def all_of(*conditions: str) -> str:
     """Return the conjunction of conditions; "" is true."""
     return _joined("and", [each for each in conditions if each])
 
@@ -123,7 +123,7 @@ def _count(literals: Sequence[_Literal], choices: Sequence[Choice]) -> int:
     return sum(all((name in choice) is is_on for name, is_on in literals) for choice in choices)
 
 
-def _written(literal: _Literal) -> str:
+def _expression(literal: _Literal) -> str:
     name, is_on = literal
     return SWITCHES[name] if is_on else negated(SWITCHES[name])
 

@@ -10,7 +10,7 @@ from pyctrl.packaging._config.tree import DIRECTORIES, KUSTOMIZATION
 from pyctrl.packaging._difference import Difference, not_generated, read_text, stale
 from pyctrl.packaging._objects.parts import PARTS, Part
 
-__all__ = ["INDEX", "ConfigDirectory", "entries", "merged"]
+__all__ = ["INDEX", "ConfigDirectory", "entries", "merge_kustomization"]
 
 
 #: The index file: the paths of generated files, one per line. Other files are not touched.
@@ -44,7 +44,7 @@ class ConfigDirectory:
         ours = {directory for part in parts for directory in DIRECTORIES[part]}
         elsewhere = {path for path in owned if path.partition("/")[0] not in ours}
         gone = owned - elsewhere - set(wanted)
-        texts: dict[str, str | None] = {path: self._left(path, gone) for path in gone}
+        texts: dict[str, str | None] = {path: self._remaining(path, gone) for path in gone}
         for path, text in wanted.items():
             texts[path] = self._text(path, text, gone, may_replace=force or path in owned)
         texts[INDEX] = "".join(f"{path}\n" for path in sorted(elsewhere | set(wanted)))
@@ -56,7 +56,7 @@ class ConfigDirectory:
         if current is None or current == text:
             return text
         if path.endswith(f"/{KUSTOMIZATION}"):
-            return merged(current, text, gone=_entries(path, gone) | self._deleted(path, current, text))
+            return merge_kustomization(current, text, gone=_entries(path, gone) | self._deleted(path, current, text))
         if path.startswith("samples/"):
             return current
         if not may_replace:
@@ -70,12 +70,12 @@ class ConfigDirectory:
         files = {each for each in entries(current) if "/" not in each}.difference(entries(wanted))
         return {each for each in files if not (self.path / "samples" / each).exists()}
 
-    def _left(self, path: str, gone: Collection[str]) -> str | None:
+    def _remaining(self, path: str, gone: Collection[str]) -> str | None:
         """Return what remains of a file that is no longer generated: foreign entries of a kustomization, or None."""
         current = self._read(path)
         if current is None or not path.endswith(f"/{KUSTOMIZATION}"):
             return None
-        rest = merged(current, "", gone=_entries(path, gone))
+        rest = merge_kustomization(current, "", gone=_entries(path, gone))
         return rest if any(line.lstrip().startswith("- ") for line in rest.splitlines()) else None
 
     def _owned(self) -> set[str]:
@@ -102,7 +102,7 @@ def _names(file: str, directory: str) -> Iterator[str]:
 RESOURCES = "resources:"
 
 
-def merged(current: str, wanted: str, *, gone: Collection[str]) -> str:
+def merge_kustomization(current: str, wanted: str, *, gone: Collection[str]) -> str:
     """Return a kustomization with the resources of a generated one added, and with removed files left out.
 
     Args:
