@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 __all__ = [
+    "ConditionalEntry",
     "Entries",
-    "Entry",
     "Items",
     "OptionalMember",
     "Spread",
@@ -60,7 +60,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ConditionalEntry:
     """A member of an object, or an item of a list without a key, that is present under a condition; "" is always."""
 
     condition: str
@@ -72,14 +72,14 @@ class Entry:
 class Entries:
     """An object whose members depend on conditions; a key is repeated for each of its possible values."""
 
-    members: tuple[Entry, ...]
+    members: tuple[ConditionalEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """A list whose items depend on conditions."""
 
-    items: tuple[Entry, ...]
+    items: tuple[ConditionalEntry, ...]
 
 
 def to_template(tree: Tree, names: Mapping[str, str]) -> str:
@@ -103,10 +103,10 @@ def _lines(tree: Tree, indent: int) -> Iterator[str]:
     if _is_plain(tree):
         yield from _plain(tree, indent)
     elif isinstance(tree, Entries | dict):
-        members = tree.members if isinstance(tree, Entries) else [Entry("", *each) for each in tree.items()]
+        members = tree.members if isinstance(tree, Entries) else [ConditionalEntry("", *each) for each in tree.items()]
         yield from _conditional([(each.condition, _member(each.key, each.value, indent)) for each in members], indent)
     else:
-        items = tree.items if isinstance(tree, Items) else [Entry("", None, each) for each in tree]
+        items = tree.items if isinstance(tree, Items) else [ConditionalEntry("", None, each) for each in tree]
         yield from _conditional([(each.condition, _item(each.value, indent)) for each in items], indent)
 
 

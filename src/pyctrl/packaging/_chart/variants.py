@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from pyctrl.packaging._chart.template import Entries, Entry, Items, Tree, argument, negated
+from pyctrl.packaging._chart.template import ConditionalEntry, Entries, Items, Tree, argument, negated
 
 __all__ = ["SWITCHES", "Choice", "all_of", "condition", "merge_variants"]
 
@@ -41,12 +41,12 @@ def merge_variants(cases: Sequence[tuple[Choice, Any]]) -> Tree:
         found = []
         for key in _in_order(value for _, value in cases):
             having = [(choice, value[key]) for choice, value in cases if key in value]
-            found += [Entry(_of(group, choices), key, merge_variants(group)) for group in _mergeable(having)]
+            found += [ConditionalEntry(_of(group, choices), key, merge_variants(group)) for group in _mergeable(having)]
         return Entries(tuple(found))
     items = [(choice, {_identity(item): item for item in value}) for choice, value in cases]
     order = _in_order(value for _, value in items)
     same = [[(choice, found[each]) for choice, found in items if each in found] for each in order]
-    return Items(tuple(Entry(_of(each, choices), None, merge_variants(each)) for each in same))
+    return Items(tuple(ConditionalEntry(_of(each, choices), None, merge_variants(each)) for each in same))
 
 
 def _of(cases: Sequence[_Case], choices: Sequence[Choice]) -> str:

@@ -135,7 +135,7 @@ def check_token_secret(facts: Facts, secret: ObjectRef, account: Key) -> Iterato
     why = f"{similar.name!r} was probably meant: {similar.difference}. " if similar else ""
     yield Finding(
         severity="error" if is_certain or similar else "warning",
-        code="token-for-nobody",
+        code="token-account-not-found",
         object=secret,
         message=f"It is for a token of ServiceAccount {account}, which {_missing(is_certain=is_certain)}. {why}"
         "Kubernetes deletes such a Secret shortly after its creation.",

@@ -108,7 +108,7 @@ async def test_an_account_that_only_its_token_tells_of() -> None:
     """000.02: the seed's files have no ServiceAccount; its Secret with a token says that there is one."""
     diagnosis = await from_files(parsed(seeds.SECRET, seeds.ROLE, seeds.FOR_USER))
     assert told(diagnosis, "user-for-account", "jenkins-binding").severity == "error"
-    assert told(diagnosis, "token-for-nobody", "jenkins-secret").severity == "warning"
+    assert told(diagnosis, "token-account-not-found", "jenkins-secret").severity == "warning"
 
 
 async def test_a_role_binding_of_a_cluster_role(examine: Examine) -> None:
