@@ -52,7 +52,7 @@
     │   ├── Rejected                  raised by an admission webhook: the object is invalid, with causes by field
     │   └── ConversionFailed          an object cannot be converted to another version
     ├── RbacError                     a declaration of permissions is invalid
-    │   └── MissingRights             the login lacks permissions that the program needs, and the check is strict
+    │   └── MissingPermissions        the login lacks permissions that the program needs, and the check is strict
     ├── ManagerError
     │   ├── GracePeriodExceeded       a runnable did not stop within the grace period
     │   ├── LeadershipLost            the lease was lost: another replica may lead
@@ -106,7 +106,7 @@ __all__ = [
     "LeadershipLost",
     "ManagerError",
     "MethodNotAllowed",
-    "MissingRights",
+    "MissingPermissions",
     "NoConfiguration",
     "NotAcceptable",
     "NotCovered",
@@ -599,7 +599,7 @@ class RbacError(PyctrlError):
     """Raised when a declaration of permissions is invalid."""
 
 
-class MissingRights(RbacError):
+class MissingPermissions(RbacError):
     """Raised at start when the check of permissions is strict and the login lacks some; lists all of them."""
 
 

@@ -69,5 +69,5 @@ async def test_a_cure_cures(
         errors = [each for each in (await site.examined(account, granted)).findings if each.severity == "error"]
         assert errors
         for each in errors:
-            await run(each.cure, shell)
+            await run(each.fix, shell)
         assert not (await site.examined(account, granted)).has_errors

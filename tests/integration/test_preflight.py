@@ -13,7 +13,7 @@ import pytest
 from pyctrl.api import Key, ObjectMeta, Unstructured
 from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.controller import Builder, Controller, ControllerState, Reconciler, Request
-from pyctrl.errors import MissingRights, NotFound
+from pyctrl.errors import MissingPermissions, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from pyctrl.manager import Manager, Preflight
 from pyctrl.rbac import Grants, allow, manifests
@@ -131,7 +131,7 @@ async def test_strict_ends_at_once_and_tells_everything(account: Account) -> Non
     """Nothing is reconciled, and the error has a message for each resource."""
     async with account.manager(Preflight.STRICT) as manager:
         controllers = build(manager, Secret), build(manager, ConfigMap)
-        with pytest.raises(MissingRights) as caught:
+        with pytest.raises(MissingPermissions) as caught:
             await manager.run(handle_signals=False)
     assert "configmap may not list, patch and watch configmaps" in str(caught.value)
     assert "secret may not list, patch and watch secrets" in str(caught.value)

@@ -41,7 +41,7 @@ async def test_a_user_a_narrow_binding_and_a_deployment_that_runs_as_default(sit
         ("warning", "wildcard"),
     }
     [slip] = [each for each in diagnosis.findings if each.code == "user-for-account"]
-    assert slip.cure.endswith(f"--role=evc-operator --serviceaccount={site.namespace}:jenkins")
+    assert slip.fix.endswith(f"--role=evc-operator --serviceaccount={site.namespace}:jenkins")
 
 
 async def test_a_role_that_is_not_there_and_a_group_without_rights(site: Site) -> None:
@@ -61,8 +61,8 @@ async def test_a_full_width_comma(site: Site) -> None:
         diagnosis = await site.examined("k8s-test-operator")
     [finding] = [each for each in diagnosis.findings if each.code == "role-not-found"]
     assert "U+3001 IDEOGRAPHIC COMMA" in finding.message
-    assert f"kubectl delete clusterrole '{site.named('k8s-operator、')}'" in finding.cure
-    assert f"  name: {site.named('k8s-operator')}\n" in finding.cure
+    assert f"kubectl delete clusterrole '{site.named('k8s-operator、')}'" in finding.fix
+    assert f"  name: {site.named('k8s-operator')}\n" in finding.fix
 
 
 async def test_the_wrong_group_of_a_marker(site: Site) -> None:

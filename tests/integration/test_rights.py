@@ -15,7 +15,7 @@ import pytest
 
 from pyctrl.api import Access
 from pyctrl.client import Client
-from pyctrl.errors import MissingRights, RbacError
+from pyctrl.errors import MissingPermissions, RbacError
 from pyctrl.manager import AccessReviewStatus, Preflight, review_accesses
 from pyctrl.testing import Answered, ClusterUnderTest, FaultyTransport, Rule, UnderRole
 from pyctrl.testing._cluster.choice import ClusterChoice
@@ -115,7 +115,7 @@ async def test_without_a_right_preflight_names_it(
     """A manager that is strict does not start without any one of its rights, and says which, and nothing else."""
     await install(place.client, program.definition)
     right, wire = in_place(access, namespaces), program.wire(place.storage_class)
-    with pytest.raises(MissingRights) as failure:
+    with pytest.raises(MissingPermissions) as failure:
         async with under_role(wire, without=[right], namespaces=namespaces, preflight=Preflight.STRICT) as operator:
             await operator.manager.elected.wait()
     _, *told = (line for line in str(failure.value).splitlines() if " may not " in line)

@@ -19,7 +19,7 @@ from pyctrl.packaging import (
     ChartDirectory,
     ConfigDirectory,
     Difference,
-    ObjectChange,
+    ObjectDiff,
     Part,
     Project,
     changes,
@@ -173,7 +173,7 @@ async def _show_changes(reading: Awaitable[Project], wanted: Sequence[Part], con
     return int(bool(found))
 
 
-def _change_to_wire(change: ObjectChange) -> dict[str, object]:
+def _change_to_wire(change: ObjectDiff) -> dict[str, object]:
     action = "create" if change.is_new else "update"
     return {
         "action": action,

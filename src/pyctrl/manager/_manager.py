@@ -437,7 +437,7 @@ class Manager:
             ManagerError: the manager has run before, or is not connected.
             GracePeriodExceeded: a runnable did not stop in time and was cancelled.
             NotSynced: no list arrived within ``cache_sync_timeout``; with `OnSyncFailure.END`, one list did not.
-            MissingRights: with `Preflight.STRICT`, the user lacks permissions.
+            MissingPermissions: with `Preflight.STRICT`, the user lacks permissions.
             LeadershipLost: the Lease could not be renewed; see `LeaderElection.on_loss`.
             Exception: the first failure of a runnable, as raised.
         """

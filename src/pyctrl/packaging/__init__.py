@@ -1,15 +1,15 @@
-"""A program as it is shipped: the objects it needs in a cluster, the files they are kept in, and how they get there.
+"""Packaging of a program: manifests, Helm chart, OLM bundle, container image, and deployment to a cluster.
 
-`read_project` wires a program and finds out everything that it needs; the `Project` that it gives is data. `parts`
-makes objects of it, `tree` the files of a ``config/`` directory as kubebuilder lays it out, `install` the objects in an
-order in which each finds what it needs. None of them touches a disk; a `ConfigDirectory` compares files with one, and
-writes them. `read_chart` gives the same objects as a Helm chart, in which settings are values, and a `ChartDirectory`
-is one on a disk.
+`read_project` wires a program and returns everything that it needs in a cluster as a `Project`, which is plain data.
+`parts` returns its objects, `tree` the files of a ``config/`` directory in kubebuilder's layout, and `install` the
+objects in the order in which they are applied. These functions do not write files; a `ConfigDirectory` compares the
+files with a directory and writes them. `read_chart` returns the same objects as a Helm chart, with settings as values,
+and a `ChartDirectory` writes it.
 
-`bundle` makes the files of a bundle for the Operator Lifecycle Manager of a program that `read_bundled` has read, and
-`check_bundle` says what is wrong with one.
+`bundle` returns the files of an Operator Lifecycle Manager bundle for a program read by `read_bundled`, and
+`check_bundle` validates a bundle.
 
-Nothing is imported before it is used.
+Submodules are imported on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyctrl.packaging._config.directory import INDEX, ConfigDirectory
     from pyctrl.packaging._config.tree import tree
     from pyctrl.packaging._deploy.deployer import Deployer, Step
-    from pyctrl.packaging._deploy.diff import ObjectChange, changes
+    from pyctrl.packaging._deploy.diff import ObjectDiff, changes
     from pyctrl.packaging._difference import Difference
     from pyctrl.packaging._image.image import Image, find_tool, image_of
     from pyctrl.packaging._objects.parts import PARTS, Part, install, parts
@@ -50,7 +50,7 @@ __all__ = [
     "Difference",
     "Image",
     "Link",
-    "ObjectChange",
+    "ObjectDiff",
     "Part",
     "Person",
     "Project",
@@ -83,7 +83,7 @@ _FILES = {
     **dict.fromkeys(("Release", "read_bundled", "release"), "_bundle.release"),
     **dict.fromkeys(("Chart", "read_chart"), "_chart.chart"),
     **dict.fromkeys(("Deployer", "Step"), "_deploy.deployer"),
-    **dict.fromkeys(("ObjectChange", "changes"), "_deploy.diff"),
+    **dict.fromkeys(("ObjectDiff", "changes"), "_deploy.diff"),
     **dict.fromkeys(("INDEX", "ConfigDirectory"), "_config.directory"),
     "Difference": "_difference",
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image.image"),
@@ -99,5 +99,5 @@ _FILES = {
     "tree": "_config.tree",
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # type checkers would accept any attribute of a module with __getattr__
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -1,4 +1,4 @@
-"""A file that is not as it should be, and what is asked of files before they are written."""
+"""Differences between generated files and the files on disk."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ __all__ = ["Difference", "not_generated", "read_text", "stale"]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A file that is not as it should be."""
+    """A file whose content differs from the generated content."""
 
     path: Path
-    before: str | None  # None: it is missing
-    after: str | None  # None: it should not be there
+    before: str | None  # None: the file does not exist
+    after: str | None  # None: the file is to be removed
 
     @property
     def verb(self) -> str:
-        """What writing it does."""
+        """What `write` does to the file, as a past participle for messages."""
         if self.before is None:
             return "created"
         return "removed" if self.after is None else "updated"
 
     def unified(self) -> str:
-        """Return it as `diff -u` shows it."""
+        """Return the difference in the format of `diff -u`."""
         before, after = [(text or "").splitlines(keepends=True) for text in (self.before, self.after)]
         old, new = [str(self.path) if text is not None else "/dev/null" for text in (self.before, self.after)]
         return "".join(difflib.unified_diff(before, after, old, new))
 
     def write(self) -> None:
-        """Make it so."""
+        """Write or remove the file; directories that become empty are removed, too."""
         if self.after is None:
             self.path.unlink(missing_ok=True)
             _remove_empty(self.path.parent)
@@ -50,12 +50,12 @@ def _remove_empty(directory: Path) -> None:
 
 
 def stale(found: Iterable[Difference]) -> list[Difference]:
-    """Return those of the files that writing changes."""
+    """Return the files that differ."""
     return [each for each in found if each.before != each.after]
 
 
 def read_text(path: Path) -> str | None:
-    """Return what a file has; None: there is none. Raises CommandFailed: it cannot be read."""
+    """Return the text of a file; None if it does not exist. Raises CommandFailed if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -65,7 +65,5 @@ def read_text(path: Path) -> str | None:
 
 
 def not_generated(path: Path) -> CommandFailed:
-    """Return what to raise where a file would be written over that is not ours."""
-    return CommandFailed(
-        f"{path} is there, and was not written by this command: move it away, or let it be replaced with --force"
-    )
+    """Return the error for a file that would be overwritten but was not generated."""
+    return CommandFailed(f"{path} exists and was not written by this command: move it away, or replace it with --force")

@@ -1,4 +1,4 @@
-"""Everything that a program needs in a cluster, as data."""
+"""The project: everything that a program needs in a cluster, as data."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ LABELS = {MANAGED_BY: "pyctrl"}
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A kind that a controller follows beside the one that it looks after."""
+    """A kind that a controller owns or watches besides the kind that it reconciles."""
 
-    by: GroupKind | None  # what the controller looks after
+    by: GroupKind | None  # the kind that the controller reconciles
     kind: KindLike
-    is_optional: bool  # the controller works while nobody serves it
+    is_optional: bool  # the controller also works while the cluster does not serve the kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A program that can be shipped.
+    """A program with everything that it needs in a cluster.
 
     Attributes:
-        settings: what its author says; nothing in it is left open.
-        kinds: the custom kinds that it looks after: of each, the classes of its versions.
-        definitions: of these kinds, in their order.
-        grants: what it has to be allowed, leader election and metrics aside.
-        webhooks: what the API server asks it; None: nothing.
-        webhook_service: where the API server finds them.
-        webhook_configuration: the name of their configurations.
-        followed: what its controllers own and watch.
-        samples: the objects in the files that its author keeps in ``samples`` and ``sample.yaml``, by file.
+        settings: the author's settings, complete.
+        kinds: the custom kinds that it reconciles; of each, the classes of its versions.
+        definitions: the CustomResourceDefinitions of these kinds, in the same order.
+        grants: the permissions that it needs, without leader election and metrics.
+        webhooks: its webhooks; None if it has none.
+        webhook_service: the Service of the webhooks.
+        webhook_configuration: the name of the webhook configurations.
+        followed: the kinds that its controllers own and watch.
+        samples: the objects in the author's sample files, ``samples`` and ``sample.yaml``.
     """
 
     settings: Settings
@@ -57,42 +57,42 @@ class Project:
 
     @property
     def name(self) -> str:
-        """What names of objects begin with."""
+        """The prefix of object names."""
         return self.settings.name
 
     @property
     def namespace(self) -> str:
-        """Where it runs."""
+        """The namespace that the program runs in."""
         return self.settings.namespace
 
     @property
     def account(self) -> Key:
-        """The service account that it is."""
+        """The service account that the program runs as."""
         return Key(self.namespace, self.called("controller-manager"))
 
     @property
     def labels(self) -> dict[str, str]:
-        """What each of its objects has, but for definitions: those are everybody's."""
+        """The labels of each object except CustomResourceDefinitions, which belong to the whole cluster."""
         return {"app.kubernetes.io/instance": self.namespace, **LABELS, "app.kubernetes.io/name": self.name}
 
     @property
     def selector(self) -> dict[str, str]:
-        """What its pods have."""
+        """The labels that select its pods."""
         return {"app.kubernetes.io/name": self.name, "control-plane": "controller-manager"}
 
     @property
     def has_admission(self) -> bool:
-        """Whether the API server asks it about writes, and not only for conversions."""
+        """Whether it has admission webhooks, not only conversion webhooks."""
         return self.webhooks is not None and bool(self.webhooks.registrations)
 
     def short(self, kind: Kind) -> str:
-        """Name a kind among those of the program: by its singular, and where two groups have it, by the group too."""
+        """Return a kind's singular, with the group as prefix if kinds of two groups have the same singular."""
         singular, group = kind.resource.singular, kind.gvk.group
         others = [each.gvk.group for each, *_ in self.kinds if each.resource.singular == singular]
         return singular if others == [group] else f"{group.partition('.')[0]}-{singular}"
 
     def called(self, what: str) -> str:
-        """Return the name of one of its objects."""
+        """Return an object name: the prefix and a suffix."""
         return f"{self.name}-{what}"
 
     def make(self, api_version: str, kind: str, name: str, *, namespaced: bool = False, **rest: Any) -> dict[str, Any]:

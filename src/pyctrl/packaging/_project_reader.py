@@ -1,4 +1,4 @@
-"""What a program needs, found out by wiring it into a manager that never runs."""
+"""Reading of a project, by wiring the program into a manager that never runs."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from pyctrl.webhook import ManagedCertificates, Service, Webhooks
 
 __all__ = ["MOUNTED", "read_project"]
 
-MOUNTED = Path("/", "tmp", "k8s-webhook-server", "serving-certs")  # in the container, where kubebuilder has it
+MOUNTED = Path("/", "tmp", "k8s-webhook-server", "serving-certs")  # kubebuilder's certificate directory
 
 
 async def read_project(settings: Settings, *, with_samples: bool = False) -> Project:
-    """Import a program, wire it, and return everything that it needs.
+    """Import a program, wire it, and return everything that it needs in a cluster.
 
     Args:
-        settings: how it is shipped.
-        with_samples: also read the samples that its author keeps.
+        settings: how it is packaged.
+        with_samples: also read the author's samples.
 
     Raises:
-        CommandFailed: there is no such program, it cannot be wired, or a file of samples cannot be read.
-        DefinitionError: a type cannot be a definition.
+        CommandFailed: the program does not exist, it cannot be wired, or a sample file cannot be read.
+        DefinitionError: no CustomResourceDefinition can be made from a type.
     """
     target = Target.parse(settings.target)
     settings = settings.named(target.name)
@@ -84,7 +84,7 @@ def _followed(manager: ProgramManager) -> Iterator[Followed]:
 
 
 def _watched_namespaces(manager: ProgramManager, settings: Settings) -> tuple[Service, str]:
-    """Return the Service and the name of the configurations: those that its code names, if it names some."""
+    """Return the webhook Service and the name of the configurations, as the program's code names them or by default."""
     service, configuration = f"{settings.name}-webhook-service", f"{settings.name}-webhook-configuration"
     for member in manager.members:
         certificates = member.runnable
@@ -97,6 +97,6 @@ def _webhooks(manager: ProgramManager) -> Webhooks | None:
     found = [each for each in manager.webhooks if each.paths]
     if len(found) > 1:
         raise CommandFailed(
-            "the program has several webhook servers, and a Service leads to one; add all webhooks to one Webhooks()"
+            "the program has several webhook servers, but a Service selects one; add all webhooks to one Webhooks()"
         )
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""What an author says about how a program is shipped: the table ``[tool.pyctrl]`` of pyproject.toml."""
+"""Packaging settings: the table ``[tool.pyctrl]`` of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from pyctrl.errors import CommandFailed
 
 __all__ = ["Certificates", "Metrics", "Settings", "read_pyproject", "read_settings"]
 
-#: How ``/metrics`` is served: over TLS to those who may get it, in the clear, or not at all.
+#: How ``/metrics`` is served: over TLS to authorized users, over plain HTTP, or not at all.
 Metrics: TypeAlias = Literal["https", "http", "off"]
 
-#: Who makes the certificates of webhooks: the program itself, or cert-manager.
+#: The issuer of webhook certificates: the program itself, or cert-manager.
 Certificates: TypeAlias = Literal["managed", "cert-manager"]
 
 TABLE = "tool.pyctrl"
-TABLES = {"bundle", "scaffold"}  # of `read_publication`, and of pyctrl.scaffold
-NO_SETTINGS = {"root", "version"}  # of `Settings`, that the table does not have
+TABLES = {"bundle", "scaffold"}  # sub-tables, read by `read_publication` and pyctrl.scaffold
+NO_SETTINGS = {"root", "version"}  # fields of `Settings` that are not in the table
 _LABEL = re.compile(
     r"[a-z]([-a-z0-9]{0,26}[a-z0-9])?"
-)  # names of Services have 63 letters, and one gets an ending of 35
+)  # a Service's name has at most 63 characters, and the longest suffix has 35
 _CHOICES = {"metrics": get_args(Metrics), "webhook_certificates": get_args(Certificates)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a program is shipped. What nobody said is derived from the program's name.
+    """How a program is packaged. Unset values are derived from the program's name.
 
     Attributes:
-        program: FILE.py, DIRECTORY or MODULE, each with or without ``:FUNCTION``.
-        name: what names of objects begin with.
-        namespace: where it runs; by default ``NAME-system``.
-        image: what runs; by default ``NAME:VERSION``, or ``NAME:latest`` if there is no version.
-        base_image: what the image starts from, best with its digest; by default Python's slim image, by version.
-        config_dir: where the files are.
-        replicas: one of them works, the others stand by.
-        args: flags of the program, after those that follow from the rest.
+        program: FILE.py, DIRECTORY or MODULE, each optionally with ``:FUNCTION``.
+        name: the prefix of object names.
+        namespace: the namespace that it runs in; by default ``NAME-system``.
+        image: the container image; by default ``NAME:VERSION``, or ``NAME:latest`` without a version.
+        base_image: the base of the image, preferably with a digest; by default a version of Python's slim image.
+        config_dir: the directory of the generated files.
+        replicas: the number of replicas; with leader election, one of them is active.
+        args: additional flags of the program.
         env: environment variables.
-        requests, limits: resources of the container, by name. Measured: 60 MB when an operator has started, and what
-            its caches hold. No limit of CPU: it would make a start, which takes a second of it, a long one.
-        watch_namespaces: look at these namespaces only; roles are restricted to them.
+        requests, limits: resources of the container, by name. An operator takes 60 MB (measured) after its start, plus
+            its caches. There is no CPU limit: a start needs one CPU second, which a limit would stretch.
+        watch_namespaces: watch only these namespaces, with permissions only there.
         metrics: how ``/metrics`` is served.
-        prometheus: have a ServiceMonitor.
-        network_policy: let nobody in but who scrapes metrics and who calls webhooks.
-        webhook_certificates: who makes them.
-        version: of the program; `read_settings` takes it from ``[project]`` of pyproject.toml, where it is static.
-        root: what relative paths are relative to.
+        prometheus: add a ServiceMonitor.
+        network_policy: admit only metrics scrapers and webhook calls.
+        webhook_certificates: the issuer of webhook certificates.
+        version: the version of the program; `read_settings` takes it from ``[project]`` if it is static.
+        root: the base directory of relative paths.
     """
 
     program: str = ""
@@ -74,19 +74,19 @@ class Settings:
 
     @property
     def directory(self) -> Path:
-        """Where the files are."""
+        """The directory of the generated files."""
         return self.root / self.config_dir
 
     @property
     def target(self) -> str:
-        """The program, as `pyctrl.manager.Target` takes it: found from the directory that this process is in.
+        """The program as `pyctrl.program.Target` takes it, relative to the current directory.
 
         Raises:
-            CommandFailed: nobody said what the program is.
+            CommandFailed: no program is set.
         """
         if not self.program:
             raise CommandFailed(
-                f'name the program, FILE.py or MODULE, or write it into pyproject.toml: [{TABLE}] program = "FILE.py"'
+                f'no program given: name FILE.py or MODULE, or set it in pyproject.toml: [{TABLE}] program = "FILE.py"'
             )
         place, _, function = self.program.partition(":")
         found = self.root / place
@@ -94,26 +94,26 @@ class Settings:
         return f"{place}:{function}" if function else place
 
     def named(self, name: str) -> Settings:
-        """Fill in what follows from the program's name.
+        """Return the settings with unset values derived from the program's name.
 
         Raises:
-            CommandFailed: no names of objects can begin with it.
+            CommandFailed: the name cannot be the prefix of object names.
         """
         name = self.name or name
         if not _LABEL.fullmatch(name):
             raise CommandFailed(
-                f"names of objects cannot begin with {name!r}: at most 28 lower-case letters, digits and '-' are "
-                "expected, a letter first; choose another one with --name"
+                f"{name!r} cannot be the prefix of object names: it needs at most 28 lower-case letters, digits and "
+                "'-', a letter first; choose another name with --name"
             )
         image = self.image or f"{name}:{_tag(self.version)}"
         return replace(self, name=name, namespace=self.namespace or f"{name}-system", image=image)
 
 
 def read_settings(start: Path) -> Settings:
-    """Read ``[tool.pyctrl]`` of the nearest pyproject.toml that has it, in a directory or above; or give defaults.
+    """Read ``[tool.pyctrl]`` of the nearest pyproject.toml that has it, in a directory or above; else return defaults.
 
     Raises:
-        CommandFailed: the file is no TOML, or has a setting that there is not; says which there are.
+        CommandFailed: the file is not valid TOML, or it has an unknown setting; the message lists the known ones.
     """
     found = read_pyproject(start)
     if found is None:
@@ -123,10 +123,10 @@ def read_settings(start: Path) -> Settings:
 
 
 def read_pyproject(start: Path) -> tuple[Path, dict[str, Any]] | None:
-    """Find the nearest pyproject.toml that has ``[tool.pyctrl]``, and read it.
+    """Read the nearest pyproject.toml that has ``[tool.pyctrl]``; None if there is none.
 
     Raises:
-        CommandFailed: the file is no TOML.
+        CommandFailed: the file is not valid TOML.
     """
     for directory in (start, *start.parents):
         file = directory / "pyproject.toml"
@@ -145,37 +145,37 @@ def _settings(table: Mapping[str, Any], project: Mapping[str, Any], file: Path) 
     known = {each.name.replace("_", "-"): each.name for each in fields(Settings) if each.name not in NO_SETTINGS}
     table = {key: value for key, value in table.items() if key not in TABLES}
     if unknown := sorted(set(table) - set(known)):
-        raise CommandFailed(f"{file}: [{TABLE}] has no {unknown[0]!r}; there are {', '.join(sorted(known))}")
+        raise CommandFailed(f"{file}: [{TABLE}] has no setting {unknown[0]!r}; there are {', '.join(sorted(known))}")
     values = {known[key]: _value(known[key], value, f"{file}: [{TABLE}] {key}") for key, value in table.items()}
     return Settings(**values, version=str(project.get("version", "")), root=_relative(file.parent))
 
 
 def _tag(version: str) -> str:
-    """Return the tag of an image of a version: a tag has no ``+`` and no ``!``, which versions of Python may have."""
+    """Return the image tag of a version. A tag cannot have ``+`` and ``!``, which Python versions may have."""
     return re.sub(r"[^\w.-]", "_", version) or "latest"
 
 
 def _value(name: str, value: Any, place: str) -> Any:
-    """Check one setting."""
+    """Return one setting, checked and converted."""
     default = getattr(Settings(), name)
     if isinstance(default, tuple):
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
-        raise CommandFailed(f'{place}: a list of strings was expected, such as ["a", "b"]; got {value!r}')
+        raise CommandFailed(f'{place}: expected a list of strings, such as ["a", "b"]; got {value!r}')
     if isinstance(default, Mapping):
         if isinstance(value, Mapping) and all(isinstance(each, str) for each in value.values()):
             return dict(value)
-        raise CommandFailed(f'{place}: a table of strings was expected, such as {{NAME = "value"}}; got {value!r}')
+        raise CommandFailed(f'{place}: expected a table of strings, such as {{NAME = "value"}}; got {value!r}')
     if choices := _CHOICES.get(name):
         if value in choices:
             return value
-        raise CommandFailed(f"{place}: one of {', '.join(choices)} was expected; got {value!r}")
+        raise CommandFailed(f"{place}: expected one of {', '.join(choices)}; got {value!r}")
     if type(value) is not type(default):
-        raise CommandFailed(f"{place}: {type(default).__name__} was expected; got {value!r}")
+        raise CommandFailed(f"{place}: expected {type(default).__name__}; got {value!r}")
     return value
 
 
 def _relative(directory: Path) -> Path:
-    """Say where a directory is in the shortest way, for messages."""
+    """Return a directory relative to the current one if it is below it, for messages."""
     here = Path.cwd()
     return directory.relative_to(here) if directory.is_relative_to(here) else directory

@@ -1,16 +1,16 @@
-"""The rights of a program as data: what it declares, and the roles and commands that follow.
+"""RBAC permissions of a program: declarations, and the roles, bindings and commands derived from them.
 
-A reconciler declares a `Permission` for everything that it does beyond what the builder derives, and `allow` makes one
-from a kind and verbs: ``allow(PersistentVolumeClaim, "create", "patch")``. `grants` resolves the permissions of a
-program to namespaces, `manifests` writes them down as roles and bindings, and `remedy` says how to grant what is
-missing. `diagnose` examines what somebody wrote. The rules themselves are `pyctrl.api.AccessRule`, and what they allow
-is a `pyctrl.api.Access`.
+A reconciler declares a `Permission` for each access that the builder does not derive. `allow` makes one from a kind and
+verbs: ``allow(PersistentVolumeClaim, "create", "patch")``. `grants` resolves the permissions of a program to
+namespaces, `manifests` returns the roles and bindings for them, and `remedy` describes how to grant a missing rule.
+`diagnose` checks existing roles and bindings. The rules are `pyctrl.api.AccessRule` objects, and the requests that they
+allow `pyctrl.api.Access` objects.
 
-What was `RecordedAccess` for in tests is compared with what is granted by `compare`.
+`compare` compares granted permissions with each `RecordedAccess` of a test run.
 
-Nothing here asks a server: the manager reviews its rights at start, and `pyctrl.testing` records what was asked for.
+This package sends no requests: the manager reviews permissions at start, and `pyctrl.testing` records accesses.
 
-Nothing is imported before it is used: a program that declares its rights examines none.
+Submodules are imported on first use: a program that declares permissions does not import the doctor.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pyctrl._lazy_imports import lazy_search
 
 if TYPE_CHECKING:
-    from pyctrl.rbac._comparison import RightsComparison, Wildcard, compare
+    from pyctrl.rbac._comparison import PermissionComparison, Wildcard, compare
     from pyctrl.rbac._doctor import (
         BoundRole,
         Diagnosis,
@@ -55,12 +55,12 @@ __all__ = [
     "Grants",
     "ObjectRef",
     "Permission",
+    "PermissionComparison",
     "PermissionScope",
     "RecordedAccess",
     "Remedy",
     "RequiredRule",
     "Resource",
-    "RightsComparison",
     "ServedResource",
     "Severity",
     "Verb",
@@ -81,10 +81,10 @@ __all__ = [
     "write_recording",
 ]
 
-# What every program needs comes first: a name is looked for from the left, and what is not needed is not imported.
+# In search order: the modules that every program needs come first, and later ones are imported only if needed.
 _FILES = (
     *("_permission", "_grants", "_normalization", "_remedy", "_manifests", "_recording", "_comparison", "_doctor"),
 )
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # type checkers would accept any attribute of a module with __getattr__
     __getattr__, __dir__ = lazy_search(__name__, _FILES)

@@ -1,4 +1,4 @@
-"""What is granted beside what was asked for: what is missing, what is too much."""
+"""Comparison of granted permissions with recorded accesses: missing, unused and wildcard permissions."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from pyctrl.api import Access, AccessRule
 from pyctrl.rbac._grants import CLUSTER, Grants
 from pyctrl.rbac._recording import ANY_NAMESPACE, RecordedAccess, is_default_access, merge_recordings
 
-__all__ = ["RightsComparison", "Wildcard", "compare"]
+__all__ = ["PermissionComparison", "Wildcard", "compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wildcard:
-    """A granted right with a ``*`` in it, and what was used of it: what could be granted in its place."""
+    """A granted permission with a ``*``, and the accesses that used it, which could be granted instead."""
 
     access: Access
     used: tuple[Access, ...]
 
     def __str__(self) -> str:
         used = ", ".join(f"{access.verb} {access.qualified_resource or access.path}" for access in self.used)
-        return f"{self.access} (asked for: {used or 'nothing'})"
+        return f"{self.access} (used: {used or 'nothing'})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RightsComparison:
-    """How rights that are granted differ from those that were asked for.
+class PermissionComparison:
+    """The differences between granted permissions and recorded accesses.
 
     Attributes:
-        missing: asked for and not granted.
-        unused: granted and never asked for. What is granted only because of a permission that is not essential, such
-            as `EVENTS`, is left out: a program uses it now and then. A run of tests need not reach everything.
-        wildcards: granted with a ``*``; what they were used for.
+        missing: recorded and not granted.
+        unused: granted and not recorded. Permissions that are not essential, such as `EVENTS`, are left out: a program
+            uses them occasionally, and a test run need not exercise them.
+        wildcards: granted with a ``*``, with the accesses that used them.
     """
 
     missing: tuple[RecordedAccess, ...]
@@ -40,7 +40,7 @@ class RightsComparison:
     wildcards: tuple[Wildcard, ...]
 
     def lines(self) -> list[str]:
-        """Return a line for each difference, which names the right."""
+        """Return one line for each difference; it names the permission."""
         return [
             *(f"missing: {asked}" for asked in self.missing),
             *(f"unused: {access}" for access in self.unused),
@@ -48,13 +48,13 @@ class RightsComparison:
         ]
 
 
-def compare(granted: Grants, asked: Iterable[RecordedAccess]) -> RightsComparison:
-    """Compare rights with what was asked for. What every user may do is left out."""
+def compare(granted: Grants, asked: Iterable[RecordedAccess]) -> PermissionComparison:
+    """Compare granted permissions with recorded accesses. Accesses that every user has are left out."""
     wanted = [each for each in merge_recordings(asked) if not is_default_access(each.access)]
     atoms = list(_atoms(granted))
     exact = [(namespace, atom) for namespace, atom in atoms if not _is_wildcard(atom)]
     broad = [(namespace, atom) for namespace, atom in atoms if _is_wildcard(atom)]
-    return RightsComparison(
+    return PermissionComparison(
         missing=tuple(lacking for each in wanted if (lacking := _lacking(each, atoms))),
         unused=tuple(
             sorted(_access(*atom) for atom in exact if not _used(*atom, wanted) and not _is_optional(*atom, granted))
@@ -73,7 +73,7 @@ def _atoms(granted: Grants) -> Iterator[tuple[str, AccessRule]]:
 
 
 def _lacking(asked: RecordedAccess, atoms: Sequence[tuple[str, AccessRule]]) -> RecordedAccess | None:
-    """Return what of it is not granted: without the names, unless others of them are."""
+    """Return the part of an access that is not granted. Names are kept only if some of them are granted."""
     names = frozenset(access.name for access in asked.each() if not any(_allows(*atom, access) for atom in atoms))
     if not names:
         return None

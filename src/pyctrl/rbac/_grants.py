@@ -1,4 +1,4 @@
-"""The permissions of a program, resolved: which rules have to hold in which namespace."""
+"""The permissions of a program, resolved to the rules that it needs in each namespace."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from pyctrl.rbac._permission import Permission, PermissionScope
 
 __all__ = ["CLUSTER", "Grants", "grants"]
 
-CLUSTER = ""  # the "namespace" of what holds in all of them
+CLUSTER = ""  # the "namespace" of cluster-wide rules
 
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Rules by namespace, normalised; under ``""`` are those of the whole cluster, which hold in every namespace.
+    """Normalised rules by namespace; ``""`` has the cluster-wide rules, which hold in every namespace.
 
     Attributes:
-        rules: all of them.
-        optional: those of them that only permissions ask for that are not essential. Rules that were read from roles
-            have none, for a role does not say what is essential.
+        rules: all rules.
+        optional: the rules that no essential permission needs. Empty for rules read from roles, because a role does not
+            say which of its rules are essential.
     """
 
     rules: Mapping[str, tuple[AccessRule, ...]]
     optional: Mapping[str, tuple[AccessRule, ...]] = field(default_factory=dict)
 
     def accesses(self) -> list[Access]:
-        """Return everything that is granted, one verb on one resource at a time, sorted."""
+        """Return every granted access, each one verb on one resource, sorted."""
         found = [
             access for namespace, rules in self.rules.items() for rule in rules for access in rule.accesses(namespace)
         ]
         return sorted(found)
 
     def allow(self, access: Access) -> bool:
-        """Tell whether somebody who holds exactly these may do it."""
+        """Return whether these rules allow an access."""
         places = {CLUSTER, access.namespace}
         return any(rule.allows(access) for place in places for rule in self.rules.get(place, ()))
 
     def without(self, *withheld: Access) -> Grants:
-        """Return the same but for some of `accesses`: to see what becomes of a program that lacks them.
+        """Return these grants without some of `accesses`, to test a program that lacks them.
 
         Raises:
-            RbacError: one of them is not among these.
+            RbacError: one of the accesses is not granted.
         """
         known = set(self.accesses())
         if unknown := sorted(set(withheld) - known):
-            raise RbacError(f"{unknown[0]} is not granted, so that it cannot be left out")
+            raise RbacError(f"cannot remove {unknown[0]}: it is not granted")
         return Grants(_without(self.rules, withheld), _without(self.optional, withheld))
 
 
@@ -56,9 +56,9 @@ def grants(permissions: Iterable[Permission], *, namespaces: Collection[str] | N
     """Resolve permissions to namespaces.
 
     Args:
-        permissions: in any order, with repetitions.
-        namespaces: those that the manager watches; None is all of them.
-        own_namespace: the one that the operator runs in, where its Lease is.
+        permissions: in any order, duplicates allowed.
+        namespaces: the namespaces that the manager watches; None is all namespaces.
+        own_namespace: the namespace that the operator runs in and that holds its Lease.
     """
     needed = list(permissions)
     all_rules = _by_namespace(needed, namespaces, own_namespace)

@@ -1,4 +1,4 @@
-"""Roles and bindings as they are applied to a cluster."""
+"""Role and binding manifests, and YAML output."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def manifests(granted: Grants, *, name: str, account: Key | None = None) -> list[dict[str, Any]]:
-    """Return the ClusterRole and the Roles that grant it, and with an ``account`` what binds them to it.
+    """Return the ClusterRole and Roles that grant the rules, and with an ``account`` the bindings to it.
 
     Args:
-        granted: what to grant.
-        name: of every role and binding.
-        account: namespace and name of the service account; without one there are roles and no bindings.
+        granted: the rules to grant.
+        name: the name of every role and binding.
+        account: namespace and name of the service account; without it, roles only.
     """
     found: list[dict[str, Any]] = []
     for namespace, rules in granted.rules.items():
@@ -30,16 +30,16 @@ def manifests(granted: Grants, *, name: str, account: Key | None = None) -> list
 
 
 def to_yaml(documents: Iterable[Mapping[str, Any]]) -> str:
-    """Return objects as one YAML text, in the form of controller-gen's files: a line of dashes before each."""
+    """Return objects as one YAML text in controller-gen's format: a line of dashes before each object."""
     return "".join(f"---\n{dump(document)}" for document in documents)
 
 
 def dump(data: object) -> str:
-    """Return data as YAML, in the order it has."""
-    import yaml  # here: a program that declares its rights writes none down
+    """Return data as YAML, keys in their given order."""
+    import yaml  # lazy: a program that only declares permissions does not need YAML
 
     class Dumper(yaml.SafeDumper):
-        """Writes texts of several lines as such: descriptions are for people."""
+        """Dumper that writes multi-line strings as literal blocks, so that descriptions stay readable."""
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)

@@ -1,4 +1,4 @@
-"""Rules as controller-gen writes them: merged as far as they go, sorted, each thing said once."""
+"""Normalisation of rules as controller-gen does it: merged, sorted, without duplicates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _ALL = "*"
 
 
 def normalise(rules: Iterable[AccessRule]) -> tuple[AccessRule, ...]:
-    """Return rules that allow the same, in the one form that controller-gen gives them.
+    """Return equivalent rules in controller-gen's canonical form.
 
-    Taken apart by resource, merged by verbs, then by resources, groups and paths as far as the rest is the same;
-    ``*`` among verbs, groups, resources or paths makes the others superfluous; all of it sorted. The order of steps is
-    that of sigs.k8s.io/controller-tools/pkg/rbac; dropping what another rule of the result says already is ours.
+    Rules are split by resource, then merged by verbs, resources, groups and paths where the other fields are equal.
+    ``*`` replaces the other verbs or groups. Everything is sorted. The order of steps is that of
+    sigs.k8s.io/controller-tools/pkg/rbac. In addition, pyctrl drops a rule that another rule of the result covers.
     """
     merged = [_tidy(part) for rule in rules for part in _simple_rules(rule)]
     for key, fields in _STEPS:
@@ -26,7 +26,7 @@ def normalise(rules: Iterable[AccessRule]) -> tuple[AccessRule, ...]:
 
 
 def _simple_rules(rule: AccessRule) -> Iterable[AccessRule]:
-    """Take a rule apart by resource; its paths are a rule of their own."""
+    """Split a rule by resource; its paths become a separate rule."""
     for resource in rule.resources:
         yield replace(rule, resources=(resource,), paths=())
     if rule.paths:
@@ -42,7 +42,7 @@ _STEPS: tuple[tuple[Callable[[AccessRule], Hashable], str], ...] = (
 
 
 def _merge(rules: list[AccessRule], key: Callable[[AccessRule], Hashable], field: str) -> list[AccessRule]:
-    """Join the rules that differ in one field only."""
+    """Merge the rules that differ in one field only."""
     found: dict[Hashable, AccessRule] = {}
     for rule in rules:
         known = found.setdefault(key(rule), rule)
@@ -52,7 +52,7 @@ def _merge(rules: list[AccessRule], key: Callable[[AccessRule], Hashable], field
 
 
 def _tidy(rule: AccessRule) -> AccessRule:
-    """Sort what a rule lists, each thing once."""
+    """Sort and deduplicate the lists of a rule."""
     return AccessRule(
         verbs=_listed(rule.verbs, collapses=True),
         groups=_listed(("" if group == "core" else group for group in rule.groups), collapses=True),
@@ -68,7 +68,7 @@ def _listed(values: Iterable[str], *, collapses: bool = False) -> tuple[str, ...
 
 
 def _without_echoes(rules: list[AccessRule]) -> list[AccessRule]:
-    """Leave out the rules of which another one allows everything."""
+    """Drop the rules that another rule covers."""
     kept: list[AccessRule] = []
     for rule in sorted(rules, key=lambda rule: (bool(rule.names), _order(rule))):
         if not all(any(other.covers(atom) for other in kept) for atom in rule.atoms()):

@@ -1,4 +1,4 @@
-"""What a program declares that it does: a rule, and where it is needed."""
+"""Permissions that a program declares: a rule, and the namespaces or clusters that it is needed in."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ Verb: TypeAlias = Literal[
 
 
 class PermissionScope(Enum):
-    """Where a permission is needed, when that is not in namespaces that are named."""
+    """Where a permission is needed, if not in named namespaces."""
 
-    #: Wherever the manager watches: in its namespaces, or everywhere if it is not restricted to some.
+    #: In the namespaces that the manager watches, or in all if it is not restricted.
     WATCHED = "wherever the manager watches"
     #: In the namespace that the operator runs in.
     OWN = "in the operator's own namespace"
-    #: In all namespaces, or of a kind that is in none: takes a ClusterRole.
+    #: In all namespaces, or for a cluster-scoped kind: needs a ClusterRole.
     CLUSTER = "in the whole cluster"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
-    """A rule, and where it is needed; `allow` makes the usual ones."""
+    """A rule, and where it is needed; use `allow` for the usual ones."""
 
     rule: AccessRule
     where: PermissionScope | frozenset[str] = PermissionScope.WATCHED
-    #: Whether a controller waits until it has it. What it can do without is reviewed and told of all the same.
+    #: Whether a controller waits until it has this permission. Others are reviewed and reported as well.
     is_essential: bool = True
-    #: The cluster it is needed in: a name that the manager knows, also of a fleet; "" is the manager's own. None is
-    #: where whoever declares it lives.
+    #: The cluster that it is needed in: the name of a cluster or fleet of the manager; "" is the manager's own. None is
+    #: the cluster of the controller that declares it.
     cluster: str | None = None
 
 
@@ -53,22 +53,22 @@ def allow(
     essential: bool = True,
     cluster: str | None = None,
 ) -> Permission:
-    """Declare that a program does something: ``allow(PersistentVolumeClaim, "create", "patch")``.
+    """Declare an access that a program needs: ``allow(PersistentVolumeClaim, "create", "patch")``.
 
     Args:
-        what: a kind, or a `Resource` where there is no class and the plural cannot be guessed; or a path that is no
-            resource, such as ``"/metrics"``.
-        verbs: what is done with it. Reading from the cache needs nothing more than what the builder derives.
-        subresource: such as ``"status"``, instead of the object itself.
-        names: only objects of these names. A right to create, list, watch or delete collections knows no names, but a
-            list that is restricted to ``metadata.name=NAME`` counts as one of that name.
-        where: by default wherever the manager watches; kinds without a namespace are always in the whole cluster.
-        essential: False when the program works without, if not as well: no controller waits for it then.
-        cluster: the name of another cluster of the manager, or of a fleet for all of its clusters; by default the one
-            that the controller lives in.
+        what: a kind; a `Resource` if there is no class and the plural cannot be guessed; or a non-resource path, such
+            as ``"/metrics"``.
+        verbs: the verbs. Cached reads need only the permissions that the builder derives.
+        subresource: the sub-resource, such as ``"status"``, instead of the object itself.
+        names: only the objects of these names. The API server does not check names for create and deletecollection, and
+            for list and watch only if the request has the field selector ``metadata.name=NAME``.
+        where: by default the namespaces that the manager watches; always the whole cluster for cluster-scoped kinds.
+        essential: False if the program also works without it: no controller waits for it then.
+        cluster: the name of another cluster of the manager, or of a fleet for all of its clusters; by default the
+            controller's own cluster.
 
     Raises:
-        RbacError: there is no verb, or no such one; or it is neither a kind nor a path.
+        RbacError: there is no verb, a verb is unknown, or the first argument is neither a kind nor a path.
     """
     _check(what, verbs)
     if isinstance(what, str):
@@ -91,7 +91,7 @@ def _check(what: KindLike | Resource | str, verbs: tuple[str, ...]) -> None:
     if unknown := sorted(set(verbs) - set(get_args(Verb))):
         raise RbacError(f"allow() takes verbs such as 'create' and 'patch', got {', '.join(map(repr, unknown))}")
     if not verbs:
-        raise RbacError(f"allow() takes at least one verb: what is done with {what!r}?")
+        raise RbacError(f"allow() takes at least one verb, such as 'create'; got none for {what!r}")
     is_kind = isinstance(what, (GroupVersionKind, Resource)) or (
         isinstance(what, type) and issubclass(what, KubernetesObject)
     )
@@ -99,13 +99,13 @@ def _check(what: KindLike | Resource | str, verbs: tuple[str, ...]) -> None:
         raise RbacError(f"allow() takes a kind, or a path such as '/metrics'; got {what!r}")
 
 
-#: What a reconciler needs to tell of what it did: ``self.recorder`` writes Events. Without, they are lost, and no more.
+#: Needed by ``self.recorder`` to write Events. Not essential: without it only the Events are lost.
 EVENTS: Permission = Permission(
     rule=AccessRule(verbs=("create", "patch"), groups=("events.k8s.io",), resources=("events",)),
     is_essential=False,
 )
 
-#: What electing a leader needs: a Lease in the operator's own namespace.
+#: Needed for leader election: a Lease in the operator's own namespace.
 LEADER_ELECTION: Permission = Permission(
     rule=AccessRule(verbs=("create", "get", "update"), groups=("coordination.k8s.io",), resources=("leases",)),
     where=PermissionScope.OWN,
@@ -113,7 +113,7 @@ LEADER_ELECTION: Permission = Permission(
 
 
 class Resource(NamedTuple):
-    """What rules call a kind. ``namespaced`` is None where nobody knows, and then taken for true."""
+    """Group and plural of a kind, as rules name it. ``namespaced`` is None if unknown, and then taken for true."""
 
     group: str
     plural: str
@@ -121,10 +121,10 @@ class Resource(NamedTuple):
 
 
 def resource_of(kind: KindLike) -> Resource:
-    """Return what rules call a kind. Asks no server.
+    """Return the resource of a kind, without a request to a server.
 
-    A class knows, and so does `pyctrl.kinds` of the built-in kinds. The plural of any other GroupVersionKind is
-    guessed as Kubernetes does (k8s.io/apimachinery, UnsafeGuessKindToResource): give it a class where that is wrong.
+    It is known for classes and, from `pyctrl.kinds`, for built-in kinds. The plural of any other GroupVersionKind is
+    guessed as Kubernetes does (k8s.io/apimachinery, UnsafeGuessKindToResource): pass a class where the guess is wrong.
     """
     gvk = kind_of(kind)
     info = getattr(kind, "resource", None)

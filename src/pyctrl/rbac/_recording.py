@@ -1,4 +1,4 @@
-"""What a program really asked for, and how recordings of that are kept in files."""
+"""Recorded accesses of a program, and their file format."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = [
     "write_recording",
 ]
 
-ANY_NAMESPACE = "*"  # the namespace of what was asked in one, where it does not matter in which
-MANY_NAMES = 20  # more of one resource are no particular ones
+ANY_NAMESPACE = "*"  # the namespace of namespaced accesses in a recording, which does not keep the real one
+MANY_NAMES = 20  # with more names than this, a recording keeps none
 
-#: What every user who has logged in may do: the cluster's roles system:basic-user, system:discovery and
-#: system:public-info-viewer, as Kubernetes 1.36 has them.
+#: The rules of every authenticated user: the cluster roles system:basic-user, system:discovery and
+#: system:public-info-viewer of Kubernetes 1.36.
 DEFAULT_RULES = (
     AccessRule(
         verbs=("create",),
@@ -43,20 +43,20 @@ DEFAULT_RULES = (
 
 
 def is_default_access(access: Access) -> bool:
-    """Tell whether every user who has logged in may do it: discovery, and asking what oneself may do."""
+    """Return whether every authenticated user has an access: discovery and reviews of the user's own access."""
     return any(rule.allows(access) for rule in DEFAULT_RULES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedAccess:
-    """One verb on one resource of a namespace that was asked for, and how that went.
+    """One verb on one resource in one namespace that was requested, and how often it was allowed or refused.
 
     Attributes:
-        access: what was asked for, without a name.
-        names: of the objects; ``""`` is among them if it was asked for without a name, as creating is.
-        times: how often.
-        refused: how often it was answered that one may not.
-        first_by: who asked first, in words.
+        access: the access, without a name.
+        names: the names of the objects; includes ``""`` for a request without a name, such as create.
+        times: the number of requests.
+        refused: how many of them were answered with 403.
+        first_by: a description of the first requester.
     """
 
     access: Access
@@ -67,7 +67,7 @@ class RecordedAccess:
 
     @property
     def permission(self) -> Permission:
-        """What grants it, for objects of any name: wherever the manager watches, if it was asked in a namespace."""
+        """The permission that grants it for objects of any name, in the watched namespaces if it is namespaced."""
         access = self.access
         if not access.is_resource:
             return Permission(
@@ -84,7 +84,7 @@ class RecordedAccess:
     def __str__(self) -> str:
         times = "once" if self.times == 1 else f"{self.times} times"
         first = f", {'first ' if self.times > 1 else ''}by {self.first_by}" if self.first_by else ""
-        return f"{self._what()} (asked {times}{first})"
+        return f"{self._what()} (requested {times}{first})"
 
     def _what(self) -> str:
         names = ", ".join(repr(name) for name in sorted(self.names) if name)
@@ -94,7 +94,7 @@ class RecordedAccess:
 
 
 def merge_recordings(asked: Iterable[RecordedAccess]) -> list[RecordedAccess]:
-    """Put together what is the same access; the first to have asked stays the first. Sorted."""
+    """Merge recordings of the same access, and return them sorted. The earliest ``first_by`` is kept."""
     found: dict[Access, RecordedAccess] = {}
     for each in asked:
         known = found.get(each.access)
@@ -111,10 +111,10 @@ def merge_recordings(asked: Iterable[RecordedAccess]) -> list[RecordedAccess]:
 
 
 def write_recording(asked: Iterable[RecordedAccess]) -> str:
-    """Return a recording as the text of a file: JSON, sorted, the same for the same.
+    """Return a recording as the text of a file: JSON, sorted, deterministic.
 
-    The namespaces of tests are not those in which the program will work, and often new each time: only whether it was
-    in one is kept. The names of objects are kept while they are few.
+    The namespaces of tests differ from those of production, and often from run to run. A recording keeps only whether
+    an access was namespaced. It keeps at most `MANY_NAMES` object names.
     """
     somewhere = merge_recordings(
         replace(each, access=each.access._replace(namespace=ANY_NAMESPACE)) if each.access.namespace else each
@@ -128,13 +128,13 @@ def read_recording(text: str, origin: str) -> list[RecordedAccess]:
     """Read the text of a file with a recording.
 
     Raises:
-        RbacError: it is none; the message begins with ``origin``, the name of the file.
+        RbacError: the text is not a recording; the message begins with ``origin``, the name of the file.
     """
     try:
         return [_read(each) for each in json.loads(text)["accesses"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"{type(error).__name__}: {error}"
-        raise RbacError(f"{origin} is no recording of accesses, as pytest --rbac-record writes them: {why}") from error
+        raise RbacError(f"{origin} is not a recording written by pytest --rbac-record: {why}") from error
 
 
 def _to_wire(asked: RecordedAccess) -> dict[str, Any]:

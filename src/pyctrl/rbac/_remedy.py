@@ -1,4 +1,4 @@
-"""What to do about a right that is missing: the rule that grants it, and the commands."""
+"""How to grant a missing permission: the rule, kubectl commands, and the declaration in code."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["Remedy", "declaration", "remedy"]
 
 
 _ACCOUNT = "system:serviceaccount:"
-_UNUSUAL = re.compile(r"[^\w.:@-]+", re.ASCII)  # in names of roles, although only / and % are forbidden
+_UNUSUAL = re.compile(r"[^\w.:@-]+", re.ASCII)  # in names of roles; the API server only forbids / and %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
-    """How to grant rules of one resource.
+    """How to grant a rule of one resource.
 
     Attributes:
-        what: the right in words: ``list and watch deployments.apps at the cluster scope``.
-        rule: the rule to add to a role, as an item of a YAML list.
-        commands: lines for a shell; they make a role of its own and bind it.
-        role: the kind of role that the rule has to be in, and whom it is bound to.
+        what: the permission in words: ``list and watch deployments.apps at the cluster scope``.
+        rule: the rule to add to a role, as a YAML list item.
+        commands: shell commands that create a separate role and bind it.
+        role: the kind of role that needs the rule, and the user that it is bound to, in words.
     """
 
     what: str
@@ -37,23 +37,23 @@ class Remedy:
 
     @property
     def text(self) -> str:
-        """What to do, in some lines for a log: the rule, indented as it stands in a role, or the commands."""
+        """The remedy as several lines for a log: the rule, indented as in a role, and the commands."""
         return (
-            f"grant it by this rule, in a {self.role}:\n{indent(self.rule, '  ')}"
-            f"or by a role of its own:\n  {self.commands[0]}\n  {self.commands[1]}"
+            f"grant it with this rule, in a {self.role}:\n{indent(self.rule, '  ')}"
+            f"or with a separate role:\n  {self.commands[0]}\n  {self.commands[1]}"
         )
 
 
 def remedy(rule: AccessRule, namespace: str, *, user: str, name: str = "") -> Remedy:
-    """Say how to grant a rule of one resource, or of paths.
+    """Return how to grant a rule of one resource, or of paths.
 
     Args:
-        rule: what is missing.
-        namespace: where; "" is the whole cluster, of which paths always are.
-        user: who lacks it, as the server names it; ``system:serviceaccount:NAMESPACE:NAME`` is a service account. "" is
-            nobody knows: the command has a place to fill in.
-        name: of the role and the binding that the commands make; by default one that tells whose it is and what it
-            grants, so that no two remedies have the same.
+        rule: the missing rule.
+        namespace: where it is missing; "" is the whole cluster, and required for paths.
+        user: the user who lacks it, as the server names it; ``system:serviceaccount:NAMESPACE:NAME`` is a service
+            account. "" is unknown: the command then has a placeholder.
+        name: the name of the role and binding that the commands create; by default made of the user and the rule, so
+            that two remedies have different names.
     """
     name = shlex.quote(name or _name_for(rule, user))
     kind, place = ("role", f" --namespace={shlex.quote(namespace)}") if namespace else ("clusterrole", "")
@@ -66,7 +66,7 @@ def remedy(rule: AccessRule, namespace: str, *, user: str, name: str = "") -> Re
         what=f"{verbs} {', '.join(rule.paths)}" if rule.paths else f"{verbs} {_described(rule)} {scope}",
         rule=_as_item(rule),
         commands=(create, bind),
-        role=f"{f'Role {scope}' if namespace else 'ClusterRole'} that is bound to {user or 'who runs this'}",
+        role=f"{f'Role {scope}' if namespace else 'ClusterRole'} that is bound to {user or 'the user of this program'}",
     )
 
 
@@ -76,13 +76,13 @@ def _described(rule: AccessRule) -> str:
 
 
 def _as_item(rule: AccessRule) -> str:
-    """Write the rule as people do: a line for each field. JSON's lists are YAML's, too."""
+    """Return the rule as a YAML list item, one line for each field; JSON lists are valid YAML."""
     first, *more = (f"{field}: {json.dumps(values)}\n" for field, values in rule.to_wire().items())
     return f"- {first}{indent(''.join(more), '  ')}"
 
 
 def _name_for(rule: AccessRule, user: str) -> str:
-    """Make a name of who, what and how: ``ops:podset:deployments.apps:list-watch``."""
+    """Return a name made of user, resources and verbs: ``ops:podset:deployments.apps:list-watch``."""
     what = "-".join((*(rule.paths or rule.qualified_resources), *rule.names))
     parts = (user.removeprefix(_ACCOUNT), what, "-".join(rule.verbs).replace("*", "all"))
     return ":".join(_UNUSUAL.sub("-", part).strip("-") for part in parts if part)
@@ -108,10 +108,10 @@ def _subject(user: str) -> str:
 
 
 def declaration(accesses: Sequence[Access], *, cluster: str = "") -> str:
-    """Return the `allow` that declares verbs of one resource: ``allow(Deployment, "create", "patch")``.
+    """Return the `allow` call that declares verbs of one resource: ``allow(Deployment, "create", "patch")``.
 
     Args:
-        accesses: at least one, of one resource; each with a verb of its own.
+        accesses: at least one, all of one resource, each with a different verb.
         cluster: the name of another cluster of the manager; "" for its own.
     """
     first = accesses[0]

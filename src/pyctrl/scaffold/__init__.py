@@ -1,7 +1,7 @@
-"""A new project and what is added to it: files that pass their own checks before anybody has edited them.
+"""Scaffolding of projects, kinds and webhooks. Generated files pass the project's own checks unedited.
 
-What a project is stands in its pyproject.toml. Everything else is pure: names and a kind give texts by path, and
-`Folder` writes them, says what differs, or leaves alone what somebody has edited.
+The properties of a project are in its pyproject.toml. The other functions are pure: they return texts by path for a
+project and a kind. `Folder` writes them, shows differences, and protects edited files.
 """
 
 from pyctrl.scaffold._api_templates import Api, api_files, controller_files

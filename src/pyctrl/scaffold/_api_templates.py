@@ -1,4 +1,4 @@
-"""The files of a kind: its types, its controller, a test that sees both at work."""
+"""Templates for a kind: its types, its controller, and a test of both."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Api:
     """A version of a kind.
 
     Attributes:
-        group: with the domain, as clusters know it.
+        group: the API group, with the domain.
         version: such as v1alpha1.
         kind: in CamelCase.
-        plural: "": what the kind's name gives.
-        is_namespaced: whether its objects are in namespaces.
-        image: of the pods that its controller keeps; "": the controller has nothing to keep yet.
+        plural: "" for the default plural of the kind.
+        is_namespaced: whether the kind is namespaced.
+        image: the image of the Deployment that its controller manages; "" for a controller without one.
     """
 
     group: str
@@ -45,10 +45,10 @@ class Api:
         namespaced: bool = True,
         image: str = "",
     ) -> Api:
-        """Return the kind that somebody has named; its group ends with the project's domain.
+        """Return a kind with checked names, in a group below the project's domain.
 
         Raises:
-            CommandFailed: it cannot be called so; says how it could.
+            CommandFailed: a name is invalid; the message says what is expected.
         """
         check_group(group)
         check_version(version)
@@ -61,17 +61,17 @@ class Api:
 
     @property
     def module(self) -> str:
-        """What modules of the kind, and variables for one of its objects, are called."""
+        """The name of the kind's modules, and of variables for one of its objects."""
         return variable_name(self.kind)
 
 
 TYPES = Template('''\
 class ${kind}Spec(Model):
-    """What the user wants."""
+    """The desired state of a $kind."""
 $size
 
 class ${kind}Status(Model):
-    """What there is."""
+    """The observed state of a $kind."""
 
     observed_generation: Int64 = 0
 $ready
@@ -81,20 +81,20 @@ class $kind(
     group="$group",
     version="$version",
 $keywords):
-    """$kind, as its users write it."""
+    """$kind is the schema for the $kind API."""
 ''')
 
 RECONCILER = Template('''\
 class ${kind}Reconciler(Reconciler[$kind]):
-    """Brings what there is to what each $kind says."""
+    """Reconciles the actual state with the spec of each $kind."""
 
     rbac = (allow($kind, "patch", subresource="status"),)
 
     async def reconcile(self, request: Request) -> None:
-        """Look at one $kind, and make what differs as it says."""
+        """Reconcile one $kind."""
         $one = await self.client.find($kind, request.key)
         if $one is None or is_deleting($one):
-            return  # gone or going: the cluster collects what it owned
+            return  # deleted: the garbage collector removes the objects it owns
         if $one.status.observed_generation != $one.metadata.generation:
             before = $one.deep_copy()
             $one.status.observed_generation = $one.metadata.generation
@@ -102,7 +102,7 @@ class ${kind}Reconciler(Reconciler[$kind]):
 ''')
 
 TEST = Template('''\
-"""$kind at work: on a cluster in this process, or on any other, under the role that its code asks for."""
+"""The $kind controller on an in-process or real cluster, with exactly the permissions that it declares."""
 
 from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
@@ -116,7 +116,7 @@ def wire(manager: Manager) -> None:
 
 
 async def test_the_status_follows_the_spec($fixtures) -> None:
-    """The status tells which generation of the spec it is about, and no right is missing or unused."""
+    """The status has the generation of the spec, and no permission is missing or unused."""
     await install_kinds($package)
     async with under_role(wire$options) as operator:
         $one = sample_of($kind)
@@ -134,23 +134,25 @@ async def test_the_status_follows_the_spec($fixtures) -> None:
 FIXTURES = "\n    under_role: UnderRole, install_kinds: InstallKinds, client: Client, namespace: str\n"
 WITH_PODS = f"{FIXTURES[:-1]}, running_pods: None\n"
 
-LINE = 120  # of what is made, see its ruff
+LINE = 120  # the line length of generated code, as in its ruff settings
 
 
 def api_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
-    """Return the files of a kind's types in a package, by path."""
+    """Return the files of a kind's types, by path, in the layout of a package."""
     package = f"{project.package}/api"
     names = ["CustomResource", *(("Int32",) if api.image else ()), "Int64", "Model"]
     types = f"{_imported(*names)}{_field(api)}\n\n{_types(api)}"
     return {
-        f"{package}/__init__.py": project.python('"""The kinds, version by version."""\n'),
-        f"{package}/{api.version}/__init__.py": project.python(f'"""The kinds of version {api.version}."""\n'),
-        f"{package}/{api.version}/{api.module}.py": project.python(f'"""{api.kind}, {api.group}."""\n\n{types}'),
+        f"{package}/__init__.py": project.python('"""The API types, by version."""\n'),
+        f"{package}/{api.version}/__init__.py": project.python(f'"""The API types of version {api.version}."""\n'),
+        f"{package}/{api.version}/{api.module}.py": project.python(
+            f'"""The {api.kind} API of the group {api.group}."""\n\n{types}'
+        ),
     }
 
 
 def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
-    """Return the files of a kind's controller, by path. In the layout of one file that has the types, too."""
+    """Return the files of a kind's controller, by path; in the single-file layout with its types."""
     types = f"{project.package}.api.{api.version}.{api.module}"
     controller = f"{project.package}.controllers.{api.module}"
     if project.layout == "single-file":
@@ -163,13 +165,13 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
         f"import {project.package}\nfrom {types} import {api.kind}\nfrom {controller} import {api.kind}Reconciler"
     )
     text = (
-        f'"""What becomes of each {api.kind}."""\n\n'
+        f'"""The {api.kind} controller."""\n\n'
         f"{_imported(*_controls(api))}{KINDS if api.image else ''}\n"
         f"from {types} import {api.kind}\n\n"
     )
-    text += "" if api.image else "\n"  # before a constant there is one line, before a class there are two
+    text += "" if api.image else "\n"  # one blank line before a constant, two before a class
     return {
-        f"{project.package}/controllers/__init__.py": project.python('"""What becomes of each kind."""\n'),
+        f"{project.package}/controllers/__init__.py": project.python('"""The controllers."""\n'),
         f"{project.package}/controllers/{api.module}.py": project.python(text + _reconciler(api)),
         f"tests/test_{api.module}.py": project.python(_test(project, api, imported)),
     }
@@ -209,14 +211,14 @@ def _test(project: ScaffoldProject, api: Api, imports: str) -> str:
 
 
 def _whole(project: ScaffoldProject, api: Api) -> str:
-    head = f'"""The operator {project.name}: `pyctrl dev {project.package}.py` runs it in a cluster of its own."""\n\n'
+    head = f'"""The operator {project.name}. Run it in a local cluster with `pyctrl dev {project.package}.py`."""\n\n'
     names = ["CustomResource", *(("Int32",) if api.image else ()), "Int64", "Model", *_controls(api)]
     imports = _imported(*names) + (KINDS if api.image else "") + _field(api)
     return f"{head}{imports}\n\n{_types(api)}\n\n{_reconciler(api)}"
 
 
 def _controls(api: Api) -> Iterator[str]:
-    """Name what a controller needs of pyctrl, in order."""
+    """Yield the names that a controller imports from pyctrl, sorted."""
     names = ["Reconciler", "Request", "allow", "is_deleting", "merge_from"]
     yield from sorted([*names, "ObjectMeta", "set_controller_reference"]) if api.image else names
 

@@ -1,4 +1,4 @@
-"""What has to be written for webhooks of a kind, in the project as it is now."""
+"""Scaffolding of webhooks in an existing project."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["WebhookScaffolder"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookScaffolder:
-    """The webhooks that somebody wants of a version of a kind.
+    """Scaffolds webhooks of one version of a kind.
 
     Attributes:
-        project: where they are written.
-        api: the version that they get objects in; the one that is stored, of a conversion.
-        force: whether files that are there are written anew.
+        project: the project.
+        api: the version that the webhooks receive; for a conversion, the hub, which is the storage version.
+        force: whether existing files are overwritten.
     """
 
     project: ScaffoldProject
@@ -33,14 +33,14 @@ class WebhookScaffolder:
 
     @property
     def others(self) -> Sequence[str]:
-        """The other versions of the kind that the project has."""
+        """The other versions of the kind in the project."""
         if self.project.layout == "single-file":
             return ()
         return [each for each in versions_of(self.project, self.api, self._folder) if each != self.api.version]
 
     @property
     def own_wiring(self) -> str:
-        """The function of a single file that wires what it has, so that nothing is found by itself; "": none does."""
+        """The function of a single file that wires its classes explicitly; "" if they are found automatically."""
         if self.project.layout != "single-file":
             return ""
         path = self.project.program
@@ -49,25 +49,24 @@ class WebhookScaffolder:
         return next(iter(names), "")
 
     def check(self) -> None:
-        """Raise CommandFailed if there is no such kind, or a file is no Python."""
+        """Raise CommandFailed if the kind does not exist, or a file is not valid Python."""
         as_declared(self.project, self.api, self._folder)
         api, program = self.api, self.project.program
         if kind_class(self.project, api, self._folder) is None:
             raise CommandFailed(
-                f"{program} has no {api.kind} of version {api.version}: make it with pyctrl create api; for a kind "
-                "that is not its own, write a Defaulter or a Validator into any of its modules, and it is found there"
+                f"{program} has no {api.kind} of version {api.version}: create it with pyctrl create api; for a kind "
+                "of another project, write a Defaulter or Validator in any module of this one: it is found there"
             )
 
     def files(self, hooks: Collection[Hook], spokes: Collection[str] | None) -> dict[str, str]:
-        """Return what has to be written, by path.
+        """Return the files to write, by path.
 
         Args:
-            hooks: what is wanted of filling in and refusing.
-            spokes: the versions that are converted to this one and back, all others if there are none in it; None:
-                nothing is converted.
+            hooks: the admission webhooks to scaffold.
+            spokes: the versions that are converted to and from the hub; all others if empty; None for no conversion.
 
         Raises:
-            CommandFailed: there is nothing to convert; or a file is there and differs.
+            CommandFailed: there is no version to convert, or a file exists and differs.
         """
         wanted: dict[str, str] = {}
         for hook in hooks:
@@ -85,7 +84,7 @@ class WebhookScaffolder:
         return Folder(self.project.root)
 
     def _single_file(self, hooks: Collection[Hook]) -> dict[str, str]:
-        """Return the program with classes that it has not; nothing that is in it changes."""
+        """Return the program with the missing classes inserted; its existing code does not change."""
         path = self.project.program
         if self.project.layout != "single-file" or not hooks:
             return {}
@@ -94,38 +93,38 @@ class WebhookScaffolder:
         return {path: new} if new != text else {}
 
     def _check_version(self, hook: Hook) -> None:
-        """Refuse a second one for another version."""
+        """Raise CommandFailed if the webhook exists for another version."""
         found = [each for each in self.others if types_module(self.project, self._of(each)) in self._needs(hook)]
         if found and types_module(self.project, self.api) not in self._needs(hook) and not self.force:
             raise CommandFailed(
-                f"{self._path(hook)} is there, for version {found[0]}, and is asked about {self.api.version} as well: "
-                f"the API server makes each object one of {found[0]} first; --force writes it anew"
+                f"{self._path(hook)} exists for version {found[0]}, and is called for {self.api.version} as well: the "
+                f"API server converts objects to {found[0]} first; --force overwrites it"
             )
 
     def _spokes(self, said: Collection[str]) -> Sequence[str]:
         api, program = self.api, self.project.program
         if self.project.layout == "single-file":
             raise CommandFailed(
-                f"{program} is one file with one version; with two classes of {api.kind} in it, this is found there: "
+                f"{program} is a single file with one version; add a second class of {api.kind} to it, and this: "
                 f"CONVERSION = Conversion({api.kind}, Spoke(Old{api.kind}, to_hub=…, from_hub=…))"
             )
         others = self.others
         if not others:
             raise CommandFailed(
-                f"{api.version} is the only version of {api.kind}, and there is nothing to convert; make another one "
+                f"{api.version} is the only version of {api.kind}, so there is nothing to convert; create another one "
                 "with pyctrl create api --no-controller"
             )
         if missing := [each for each in said if each not in others]:
             raise CommandFailed(
-                f"--spoke {missing[0]}: {program} has no such other version of {api.kind}; there is {', '.join(others)}"
+                f"--spoke {missing[0]}: {program} has no such version of {api.kind}; the others are {', '.join(others)}"
             )
         return [each for each in others if not said or each in said]
 
     def _conversion_before(self, spokes: Sequence[str]) -> dict[str, str]:
-        """Return what was made when there were fewer versions.
+        """Return the files of the conversion as generated for the versions that it already has.
 
         Raises:
-            CommandFailed: it was edited since, and has to learn of a version; says how.
+            CommandFailed: the conversion was edited and lacks a version; the message says how to add it.
         """
         known = [each for each in spokes if types_module(self.project, self._of(each)) in self._needs("convert")]
         text = self._folder.text(self._path("convert"))
@@ -136,9 +135,8 @@ class WebhookScaffolder:
         if new and text != made[self._path("convert")]:
             hub, kind = self.api.version, self.api.kind
             raise CommandFailed(
-                f"{self._path('convert')} was edited, and does not know {new[0]}; write into its Conversion, with two "
-                f"functions like those that are there: Spoke({new[0]}.{kind}, to_hub={new[0]}_to_{hub}, "
-                f"from_hub={hub}_to_{new[0]})"
+                f"{self._path('convert')} was edited, and lacks {new[0]}; add to its Conversion, with two functions "
+                f"like the existing ones: Spoke({new[0]}.{kind}, to_hub={new[0]}_to_{hub}, from_hub={hub}_to_{new[0]})"
             )
         return made
 

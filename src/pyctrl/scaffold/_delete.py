@@ -1,4 +1,4 @@
-"""The files of a kind that can go: those that were made for it, as long as nobody needs them."""
+"""Deletion of the generated files of a kind or its webhooks."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Files = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """What goes with a kind.
+    """The files to delete.
 
     Attributes:
-        files: what was made for it and is there.
-        edited: those of them that are not as they were made.
+        files: the generated files that exist.
+        edited: those of them that were edited.
         users: other files of the project that import them.
     """
 
@@ -42,27 +42,26 @@ class Removal:
     users: tuple[str, ...]
 
     def check(self) -> None:
-        """Raise CommandFailed if somebody's work would be lost, or something would no longer be found."""
+        """Raise CommandFailed if edits would be lost, or imports would break."""
         if self.edited:
-            is_or_are = "is" if len(self.edited) == 1 else "are"
+            was_or_were = "was" if len(self.edited) == 1 else "were"
             raise CommandFailed(
-                f"{', '.join(self.edited)} {is_or_are} not as made; nothing was removed, --force removes edited files, "
-                "too"
+                f"{', '.join(self.edited)} {was_or_were} edited; nothing was removed, --force removes edited files, too"
             )
         if self.users:
             raise CommandFailed(
-                f"{', '.join(self.users)} {'needs' if len(self.users) == 1 else 'need'} what would go; nothing was "
-                "removed, --force removes it all the same"
+                f"{', '.join(self.users)} {'imports' if len(self.users) == 1 else 'import'} a file to remove; nothing "
+                "was removed, --force removes it nevertheless"
             )
 
 
 def removal_of(project: ScaffoldProject, api: Api) -> Removal:
-    """Find what goes with a version of a kind: the controller and the webhooks that are for it.
+    """Return the files of a version of a kind: types, controller and webhooks.
 
-    A conversion goes with one of its last two versions.
+    The conversion is included with either of its last two versions.
 
     Raises:
-        CommandFailed: there is no such kind; or a file is no Python.
+        CommandFailed: the kind does not exist, or a file is not valid Python.
     """
     folder = Folder(project.root)
     api = as_declared(project, api, folder)
@@ -76,21 +75,21 @@ def removal_of(project: ScaffoldProject, api: Api) -> Removal:
 
 
 def webhook_removal_of(project: ScaffoldProject, api: Api, what: Collection[str]) -> Removal:
-    """Find what goes with the webhooks of a version.
+    """Return the files of the webhooks of a version.
 
     Args:
-        project: where they are.
+        project: the project.
         api: the version.
         what: "default", "validate" and "convert", or some of them.
 
     Raises:
-        CommandFailed: there are none, or they are in the only file; or a file is no Python.
+        CommandFailed: there are none, the project is a single file, or a file is not valid Python.
     """
     folder = Folder(project.root)
     hooks = [hook for hook in HOOKS if hook in what]
     if project.layout == "single-file":
         names = " and ".join(added_class(api, hook).name for hook in hooks)
-        raise CommandFailed(f"all is in one file: take {names or 'the conversion'} out of {project.program} yourself")
+        raise CommandFailed(f"the project is a single file: remove {names or 'the conversion'} from {project.program}")
     made = _hooks(project, api, hooks) | (_conversion(project, api, folder) if "convert" in what else {})
     removal = _removal(project, api, folder, made)
     if not removal.files:
@@ -116,7 +115,7 @@ def _removal(project: ScaffoldProject, api: Api, folder: Folder, made: Files) ->
 
 
 def _made(project: ScaffoldProject, api: Api) -> dict[str, Collection[str]]:
-    """Return what was written for a kind and for nothing else."""
+    """Return the generated files of a kind that no other kind shares."""
     types = {} if project.layout == "single-file" else api_files(project, api)
     made = _own(types | controller_files(project, api))
     if project.layout == "single-file":
@@ -131,7 +130,7 @@ def _hooks(project: ScaffoldProject, api: Api, hooks: Iterable[Hook]) -> dict[st
 
 
 def _conversion(project: ScaffoldProject, api: Api, folder: Folder) -> dict[str, Collection[str]]:
-    """Return what converts the kind, as it was made with any of its versions as the hub."""
+    """Return the files of the conversion, as generated with any of its versions as the hub."""
     versions = _converted(project, api, folder)
     found: dict[str, Collection[str]] = {}
     for hub in versions:
@@ -142,7 +141,7 @@ def _conversion(project: ScaffoldProject, api: Api, folder: Folder) -> dict[str,
 
 
 def _converted(project: ScaffoldProject, api: Api, folder: Folder) -> Sequence[str]:
-    """Return the versions that are converted."""
+    """Return the versions that the conversion has."""
     path = f"{hook_module(project, api, 'convert').replace('.', '/')}.py"
     needed = imports(path, folder.text(path) or "")
     versions = versions_of(project, api, folder)
@@ -150,5 +149,5 @@ def _converted(project: ScaffoldProject, api: Api, folder: Folder) -> Sequence[s
 
 
 def _own(files: Mapping[str, str]) -> dict[str, Collection[str]]:
-    """Leave out what other kinds have as well."""
+    """Return the files that other kinds do not share."""
     return {path: {text} for path, text in files.items() if Path(path).name != "__init__.py"}

@@ -1,4 +1,4 @@
-"""A kind that keeps a Deployment of some image: what its types, its controller and its test have besides."""
+"""Templates for a kind that manages a Deployment of an image: additions to its types, controller and test."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["CONDITION", "CONTROLLER", "KINDS", "READY", "SIZE", "check_image"]
 
 SIZE = """
     size: Int32 = Field(1, ge=0)
-    \"\"\"How many pods run.\"\"\"
+    \"\"\"The desired number of pods.\"\"\"
 """
 
 READY = """
     ready: Int32 = 0
-    \"\"\"How many of the pods are ready.\"\"\"
+    \"\"\"The number of ready pods.\"\"\"
 """
 
 KINDS = """\
@@ -32,7 +32,7 @@ IMAGE = "$image"
 
 
 def deployment_for($one: $kind) -> Deployment:
-    """Make the Deployment that a $kind wants, owned by it."""
+    """Return the Deployment of a $kind, owned by it."""
     name, namespace = $one.metadata.name, $one.metadata.namespace
     labels = {"app.kubernetes.io/name": "$label", "app.kubernetes.io/instance": name}
     pod = PodSpec(containers=[Container(name="$label", image=IMAGE)])
@@ -47,21 +47,21 @@ def deployment_for($one: $kind) -> Deployment:
 
 
 class ${kind}Reconciler(Reconciler[$kind]):
-    """Keeps a Deployment for each $kind, and tells how many of its pods are ready."""
+    """Manages a Deployment for each $kind, and reports the number of ready pods."""
 
     owns = (Deployment,)
     rbac = (
         allow(Deployment, "create", "patch"),
         allow($kind, "patch", subresource="status"),
-        # to own, where the cluster asks for it as OpenShift does
+        # for owner references, on clusters that check this permission, such as OpenShift
         allow($kind, "update", subresource="finalizers", essential=False),
     )
 
     async def reconcile(self, request: Request) -> None:
-        """Look at one $kind, and make what differs as it says."""
+        """Reconcile one $kind."""
         $one = await self.client.find($kind, request.key)
         if $one is None or is_deleting($one):
-            return  # gone or going: the cluster collects what it owned
+            return  # deleted: the garbage collector removes the objects it owns
         deployment = (await self.client.create_or_apply(deployment_for($one), force=True)).object
         before = $one.deep_copy()
         $one.status.ready = deployment.status.ready_replicas or 0
@@ -76,18 +76,18 @@ _VARIABLES = frozenset({"before", "deployment", "labels", "name", "namespace", "
 
 
 def check_image(image: str, kind: str, variable: str, *, is_namespaced: bool) -> None:
-    """Refuse what is no image, and kinds that cannot have a Deployment made so.
+    """Check the image, and that the kind can own a Deployment.
 
     Raises:
-        CommandFailed: says what was expected.
+        CommandFailed: one of them is invalid; the message says what is expected.
     """
     if not _IMAGE.fullmatch(image):
-        raise CommandFailed(f"{image!r} is no image: a name and a tag were expected, such as memcached:1.6")
+        raise CommandFailed(f"{image!r} is not an image: expected a name and a tag, such as memcached:1.6")
     if not is_namespaced:
         raise CommandFailed(
-            "a Deployment is in a namespace, and so is what owns it: --image goes without --no-namespaced"
+            "a Deployment is namespaced, so its owner has to be: --image cannot be combined with --no-namespaced"
         )
     if kind in _NAMES or kind == "PodTemplateSpec" or variable in _VARIABLES:
         raise CommandFailed(
-            f"with --image, a kind {kind} would hide a name that the controller uses; choose another name"
+            f"with --image, the kind {kind} would shadow a name that the controller uses; choose another name"
         )

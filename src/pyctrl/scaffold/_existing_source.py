@@ -1,4 +1,4 @@
-"""What a project has of a kind, as far as the syntax of its files tells: nothing of it is imported."""
+"""The kinds and imports of an existing project, found in the syntax trees of its files; nothing is imported."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _PARTS = re.compile(r"(\D*)(\d*)")
 
 
 def types_module(project: ScaffoldProject, api: Api) -> str:
-    """Return the module that has the types of a version."""
+    """Return the module of a version's types."""
     return project.package if project.layout == "single-file" else f"{project.package}.api.{api.version}.{api.module}"
 
 
 def as_declared(project: ScaffoldProject, api: Api, folder: Folder) -> Api:
-    """Return the kind with the plural and the scope that its class has; as it was named, if there is no class.
+    """Return the kind with the plural and scope of its class; unchanged if there is no class.
 
     Raises:
-        CommandFailed: its class is of another group; or a file is no Python.
+        CommandFailed: the class has another group, or a file is not valid Python.
     """
     found = kind_class(project, api, folder)
     if found is None:
@@ -48,13 +48,13 @@ def as_declared(project: ScaffoldProject, api: Api, folder: Folder) -> Api:
     }
     group = said.get("group", api.group)
     if group != api.group:
-        raise CommandFailed(f"the {api.kind} of version {api.version} is of the group {group}, and not of {api.group}")
+        raise CommandFailed(f"the {api.kind} of version {api.version} is in the group {group}, not in {api.group}")
     namespaced, image = said.get("scope") != "Cluster", _image_of(project, api, folder)
     return replace(api, plural=said.get("plural", ""), is_namespaced=namespaced, image=image)
 
 
 def _image_of(project: ScaffoldProject, api: Api, folder: Folder) -> str:
-    """Return the image that the controller keeps; "": it was made without one."""
+    """Return the image of the controller's Deployment; "" if it was created without one."""
     path = project.program if project.layout == "single-file" else f"{project.package}/controllers/{api.module}.py"
     for each in parsed(path, folder.text(path) or "").body:
         if (
@@ -67,14 +67,14 @@ def _image_of(project: ScaffoldProject, api: Api, folder: Folder) -> str:
 
 
 def kind_class(project: ScaffoldProject, api: Api, folder: Folder) -> ast.ClassDef | None:
-    """Return the class of a version; None: there is none. Raises CommandFailed: the file is no Python."""
+    """Return the class of a version; None if there is none. Raises CommandFailed if the file is not valid Python."""
     path = f"{types_module(project, api).replace('.', '/')}.py"
     body = parsed(path, folder.text(path) or "").body
     return next((each for each in body if isinstance(each, ast.ClassDef) and each.name == api.kind), None)
 
 
 def versions_of(project: ScaffoldProject, api: Api, folder: Folder) -> list[str]:
-    """Return the versions of a kind that a package has, in their order; those of other groups are none of them."""
+    """Return the versions of a kind in a package, sorted, without kinds of the same name in other groups."""
     found = (project.root / project.package / "api").glob(f"*/{api.module}.py")
     versions = in_order(path.parent.name for path in found)
     return [each for each in versions if _is_of_group(project, replace(api, version=each), folder)]
@@ -91,12 +91,12 @@ def _is_of_group(project: ScaffoldProject, api: Api, folder: Folder) -> bool:
 
 
 def in_order(versions: Iterable[str]) -> list[str]:
-    """Sort v2 before v10, as ruff sorts the imports of their modules."""
+    """Return versions sorted with v2 before v10, as ruff sorts the imports of their modules."""
     return sorted(versions, key=lambda each: [(word, int(digits or 0)) for word, digits in _PARTS.findall(each)])
 
 
 def sources(folder: Folder, project: ScaffoldProject) -> Iterator[tuple[str, str]]:
-    """Give path and text of each file of Python that the project has."""
+    """Yield path and text of each Python file of the project."""
     for place in (project.package, "tests"):
         for file in sorted((folder.root / place).rglob("*.py")):
             path = file.relative_to(folder.root).as_posix()
@@ -104,12 +104,12 @@ def sources(folder: Folder, project: ScaffoldProject) -> Iterator[tuple[str, str
 
 
 def module_name(path: str) -> str:
-    """Return what Python calls a file."""
+    """Return the module name of a file."""
     return path.removesuffix(".py").replace("/", ".")
 
 
 def imports(path: str, text: str) -> set[str]:
-    """Return the modules that a file imports, as far as its syntax tells."""
+    """Return the modules and names that a file imports."""
     package = module_name(path).split(".")[:-1]
     found: set[str] = set()
     for node in ast.walk(parsed(path, text)):
@@ -123,7 +123,7 @@ def imports(path: str, text: str) -> set[str]:
 
 
 def parsed(path: str, text: str) -> ast.Module:
-    """Return the syntax of a file. Raises CommandFailed: it is no Python; says where."""
+    """Return the syntax tree of a file. Raises CommandFailed with the line if it is not valid Python."""
     try:
         return ast.parse(text)
     except SyntaxError as error:

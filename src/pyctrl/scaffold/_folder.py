@@ -1,4 +1,4 @@
-"""Files that are made, in a directory where people have files of their own."""
+"""Writing of generated files to a project directory without overwriting edited ones."""
 
 from __future__ import annotations
 
@@ -12,42 +12,41 @@ from pyctrl.errors import CommandFailed
 
 __all__ = ["Folder"]
 
-#: Files that are as good when somebody else has written them.
+#: Files that are kept as they are if they exist.
 SHARED = frozenset({"__init__.py", "README.md", ".dockerignore", ".gitignore"})
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A directory that files are made in."""
+    """A directory that generated files are written to."""
 
     root: Path
 
     def missing(
         self, files: Mapping[str, str], *, force: bool = False, made: Mapping[str, str] | None = None
     ) -> dict[str, str]:
-        """Return what has to be written.
+        """Return the files that have to be written.
 
         Args:
             files: texts by path.
-            force: write over what differs, too.
-            made: texts by path that were made before: whoever has one of them has not edited it.
+            force: also overwrite files that differ.
+            made: texts by path that were generated before: files with such a text are unedited.
 
         Raises:
-            CommandFailed: files are there and differ; none of them is written.
+            CommandFailed: files exist and differ; none of them is written.
         """
         wanted = {path: text for path, text in files.items() if self._is_wanted(path, text)}
         before = made or {}
         there = [path for path in wanted if self.text(path) not in (None, before.get(path))]
         if there and not force:
-            verb = "is" if len(there) == 1 else "are"
+            verb = "exists and differs" if len(there) == 1 else "exist and differ"
             raise CommandFailed(
-                f"{', '.join(there)} {verb} there and would be written otherwise; nothing was changed, --force writes "
-                "over it"
+                f"{', '.join(there)} {verb} from the generated text; nothing was changed, --force overwrites"
             )
         return wanted
 
     def write(self, files: Mapping[str, str]) -> None:
-        """Write files, and make their directories. Raises CommandFailed."""
+        """Write files, and create their directories. Raises CommandFailed."""
         for path, text in files.items():
             file = self.root / path
             try:
@@ -65,7 +64,7 @@ class Folder:
                 raise CommandFailed(f"{file}: {error.strerror}") from error
 
     def differences(self, files: Mapping[str, str]) -> Iterator[str]:
-        """Give what writing would change, as the lines of a patch."""
+        """Yield the lines of a patch with the changes that writing would make."""
         for path, text in files.items():
             before = self.text(path)
             yield from difflib.unified_diff(
@@ -76,7 +75,7 @@ class Folder:
             )
 
     def text(self, path: str) -> str | None:
-        """Return what a file has; None: there is none. Raises CommandFailed."""
+        """Return the text of a file; None if it does not exist. Raises CommandFailed if it cannot be read."""
         file = self.root / path
         try:
             return file.read_text(encoding="utf-8") if file.exists() else None

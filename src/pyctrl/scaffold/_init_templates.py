@@ -1,4 +1,4 @@
-"""The files of a project without kinds."""
+"""Templates for a new project without kinds."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ pyctrl_strict_loop = true
 """)
 
 FROM_URL = """\
-# pyctrl-runtime comes from where `pyctrl init` found it, here and in the extra dev. Another version: change both.
+# pyctrl-runtime is installed from the source that `pyctrl init` used. To change it, edit it here and in the extra dev.
 """
 
 FROM_PATH = """\
-# It is a path on one machine. Before others install this project, replace it: by a version, or git+https://…@COMMIT.
+# It is a local path. Before others install this project, replace it by a version or git+https://…@COMMIT.
 """
 
 METADATA = """\
@@ -79,17 +79,17 @@ $$ python3 -m venv .venv
 $$ . .venv/bin/activate
 $$ pip install --editable '.[dev]'
 $$ pyctrl create api --group GROUP --version v1alpha1 --kind KIND
-$$ pyctrl dev    # in a cluster of its own, and again whenever a file is saved
+$$ pyctrl dev    # run in a local cluster, reload on save
 $$ ruff check && mypy . && pytest
-$$ pyctrl run --install-crds    # against the cluster that kubectl speaks to
-$$ pyctrl manifests    # what it needs in a cluster, in config/
-$$ pyctrl image build    # its container image, with docker or podman
+$$ pyctrl run --install-crds    # run against the cluster of the current kubeconfig context
+$$ pyctrl manifests    # write the Kubernetes manifests to config/
+$$ pyctrl image build    # build the container image with docker or podman
 ```
 $portability""")
 
 NOT_PORTABLE = """
-pyproject.toml installs pyctrl-runtime from a path on the machine that `pyctrl init` ran on. Before others install this
-project, replace the path by a version, or by `git+https://…@COMMIT`.
+pyproject.toml installs pyctrl-runtime from a local path of the machine that `pyctrl init` ran on. Before others install
+this project, replace the path by a version or `git+https://…@COMMIT`.
 """
 
 IGNORED = """\
@@ -102,7 +102,7 @@ dist/
 """
 
 DOCKERIGNORE = """\
-# What `COPY . .` leaves out. The wheels are those that `pyctrl image build` makes of what an image build cannot reach.
+# Excluded from `COPY . .`, except for the wheels of dependencies that `pyctrl image build` builds outside the image.
 .git
 .*_cache
 .venv
@@ -129,7 +129,7 @@ import $package
 
 
 def add_$package(manager: Manager) -> None:
-    """Wire every reconciler and every webhook that the modules of this package have."""
+    """Add every reconciler and webhook in the modules of this package."""
     setup_package(manager, $package)
 
 
@@ -139,11 +139,11 @@ if __name__ == "__main__":
 
 
 def initial_files(project: ScaffoldProject, *, source: str = "") -> dict[str, str]:
-    """Return the files that a project begins with, by path.
+    """Return the files of a new project, by path.
 
     Args:
-        project: what it is.
-        source: what pyctrl is installed from, as `pyctrl._distribution.requirement` takes it.
+        project: the project.
+        source: the source that pyctrl is installed from, as `pyctrl._distribution.requirement` takes it.
     """
     runtime = requirement("webhook", "metrics", source=source)
     words = {
@@ -158,7 +158,7 @@ def initial_files(project: ScaffoldProject, *, source: str = "") -> dict[str, st
         "runtime": runtime,
         "testing": requirement("test", source=source),
         "origin": _origin(runtime),
-        "metadata": METADATA if " @ " in runtime else "",  # without it hatchling refuses direct references
+        "metadata": METADATA if " @ " in runtime else "",  # otherwise hatchling rejects direct references
         "portability": NOT_PORTABLE if _is_local(runtime) else "",
     }
     files = {
@@ -186,5 +186,5 @@ def _origin(runtime: str) -> str:
 
 
 def _is_local(runtime: str) -> bool:
-    """Whether only this machine finds it, as a checkout, an archive, or a repository of git."""
+    """Return whether a requirement is a local checkout, archive or git repository."""
     return " @ file:" in runtime or "+file:" in runtime

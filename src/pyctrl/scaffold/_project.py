@@ -1,4 +1,4 @@
-"""What a project is, as its pyproject.toml says: ``[tool.pyctrl.scaffold]``."""
+"""The scaffolded project: ``[tool.pyctrl.scaffold]`` of its pyproject.toml."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from pyctrl.scaffold._names import check_domain, package_name, project_name
 
 __all__ = ["LICENSES", "Layout", "License", "ScaffoldProject", "find_project"]
 
-#: One file, or a module for each kind, controller and webhook.
+#: The layout of a project: a package with a module for each kind, controller and webhook, or a single file.
 Layout: TypeAlias = Literal["package", "single-file"]
 
-#: What the head of each file says of its license.
+#: The license header of each file.
 License: TypeAlias = Literal["apache2", "none"]
 
-#: By SPDX.
+#: SPDX identifiers.
 LICENSES: dict[License, str] = {"apache2": "Apache-2.0", "none": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaffoldProject:
-    """A project.
+    """A scaffolded project.
 
     Attributes:
         root: its directory.
         name: letters, digits and ``-``.
-        domain: what the groups of its kinds end with.
-        layout: how its files lie.
-        license: of its files.
-        owner: whose they are; "": nobody is named.
+        domain: the suffix of the groups of its kinds.
+        layout: the layout of its files.
+        license: the license of its files.
+        owner: the copyright holder; "" for none.
     """
 
     root: Path
@@ -46,34 +46,34 @@ class ScaffoldProject:
     def checked(
         cls, root: Path, *, name: str, domain: str, layout: Layout, license: License = "none", owner: str = ""
     ) -> ScaffoldProject:
-        """Return a project of these names.
+        """Return a project with checked names.
 
         Args:
             root: its directory, absolute.
-            name: "": that of the directory.
-            domain, layout, license, owner: as the attributes.
+            name: "" for the name of the directory.
+            domain, layout, license, owner: see the attributes.
 
         Raises:
-            CommandFailed: it cannot be called so; says how it could.
+            CommandFailed: a name is invalid; the message says what is expected.
         """
         check_domain(domain)
         if not owner.isprintable():
-            raise CommandFailed(f"{owner!r} is no name of an owner: it has to fit into a line")
+            raise CommandFailed(f"{owner!r} is not a valid owner: expected one printable line")
         name = project_name(name or root.name)
         return cls(root=root, name=name, domain=domain, layout=layout, license=license, owner=owner)
 
     @property
     def package(self) -> str:
-        """What Python calls it: a package, or a file without its ending."""
+        """The name of its package, or of its file without the extension."""
         return package_name(self.name)
 
     @property
     def program(self) -> str:
-        """What `pyctrl run` takes."""
+        """The program, as `pyctrl run` takes it."""
         return self.package if self.layout == "package" else f"{self.package}.py"
 
     def python(self, text: str) -> str:
-        """Return a file of Python, with the license and the owner at its head."""
+        """Return the text of a Python file, with a license header."""
         owner = f"# SPDX-FileCopyrightText: {self.owner}\n" if self.owner else ""
         terms = f"# SPDX-License-Identifier: {LICENSES[self.license]}\n" if LICENSES[self.license] else ""
         return f"{owner}{terms}\n{text}" if owner or terms else text
@@ -83,13 +83,13 @@ def find_project(start: Path) -> ScaffoldProject:
     """Return the project that a directory is in.
 
     Raises:
-        CommandFailed: it is in none; or its pyproject.toml cannot be understood.
+        CommandFailed: there is none, or its pyproject.toml is invalid.
     """
     for directory in (start, *start.parents):
         file = directory / "pyproject.toml"
         if file.is_file():
             return _read(file)
-    raise CommandFailed(f"{start} is no project of pyctrl: it has no pyproject.toml; pyctrl init makes one")
+    raise CommandFailed(f"{start} is not a pyctrl project: there is no pyproject.toml; create one with pyctrl init")
 
 
 def _read(file: Path) -> ScaffoldProject:
@@ -100,12 +100,12 @@ def _read(file: Path) -> ScaffoldProject:
     table = document.get("tool", {}).get("pyctrl", {}).get("scaffold")
     if table is None:
         raise CommandFailed(
-            f"{file} has no [tool.pyctrl.scaffold]: it was not made by pyctrl init; with "
-            '[tool.pyctrl.scaffold] domain = "example.com" in it, kinds can be added'
+            f"{file} has no [tool.pyctrl.scaffold], as pyctrl init writes it; to add kinds to this project, add "
+            '[tool.pyctrl.scaffold] domain = "example.com"'
         )
     name = document.get("project", {}).get("name")
     if not isinstance(name, str) or not isinstance(table.get("domain"), str):
-        raise CommandFailed(f"{file}: the name of [project] and the domain of [tool.pyctrl.scaffold] were expected")
+        raise CommandFailed(f"{file}: expected name in [project] and domain in [tool.pyctrl.scaffold]")
     return ScaffoldProject(
         root=file.parent,
         name=name,
@@ -119,6 +119,6 @@ def _read(file: Path) -> ScaffoldProject:
 def _one_of(choices: Any, value: Any, file: Path) -> Any:
     if value not in get_args(choices):
         raise CommandFailed(
-            f"{file}: [tool.pyctrl.scaffold] has {value!r} where one of {', '.join(get_args(choices))} was expected"
+            f"{file}: [tool.pyctrl.scaffold] has {value!r}; expected one of {', '.join(get_args(choices))}"
         )
     return value

@@ -1,4 +1,4 @@
-"""A class that is written into a file which somebody edits: everything else in it stays as it is."""
+"""Insertion of classes into an existing source file; its other lines do not change."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pyctrl.scaffold._webhook_templates import AddedClass
 
 __all__ = ["insert_classes"]
 
-_LINE = 120  # letters, as pyproject.toml says
+_LINE = 120  # characters, as in the generated pyproject.toml
 
 
 def insert_classes(path: str, text: str, additions: Iterable[AddedClass]) -> str:
-    """Return a file with classes that it did not have, before what it runs, and with the imports that they need.
+    """Return a file with missing classes inserted before its ``__main__`` block, and with their imports.
 
     Raises:
-        CommandFailed: the file is no Python.
+        CommandFailed: the file is not valid Python.
     """
     for addition in additions:
         tree = parsed(path, text)
@@ -44,7 +44,7 @@ def _with_class(lines: list[str], tree: ast.Module, text: str) -> list[str]:
 
 
 def _with_import(lines: list[str], tree: ast.Module, module: str, names: Sequence[str]) -> list[str]:
-    """Add names to the import of a module, or an import, where ruff would sort it."""
+    """Add names to the import of a module, or a new import where ruff would sort it."""
     found = [node for node in tree.body if isinstance(node, ast.ImportFrom) and not node.level]
     for node in found:
         start, end = node.lineno - 1, node.end_lineno or node.lineno
@@ -71,6 +71,6 @@ def _import(module: str, names: Sequence[str]) -> str:
 
 
 def _sorted(name: str) -> tuple[int, str]:
-    """Sort constants before classes before the rest, as ruff does."""
+    """Return the sort key of an imported name: constants, classes, then the rest, as ruff sorts them."""
     kind = 0 if re.fullmatch(r"[A-Z][A-Z0-9_]+", name) else 1 if name[:1].isupper() else 2
     return (kind, name)

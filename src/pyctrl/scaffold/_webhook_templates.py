@@ -1,4 +1,4 @@
-"""The webhooks of a kind: what fills in, what refuses, what converts; each a module, with a test without a server."""
+"""Templates for the webhooks of a kind: defaulting, validation and conversion, each with a unit test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyctrl.scaffold._project import ScaffoldProject
 
 __all__ = ["HOOKS", "AddedClass", "Hook", "added_class", "conversion_files", "hook_files", "hook_module"]
 
-#: What an API server asks a webhook for: to fill in, or to refuse.
+#: An admission webhook: defaulting or validation.
 Hook: TypeAlias = Literal["default", "validate"]
 
 HOOKS: tuple[Hook, ...] = get_args(Hook)
@@ -22,17 +22,17 @@ _MODULES: Mapping[str, str] = {"default": "defaults", "validate": "validation", 
 
 DEFAULTS = Template('''\
 class ${kind}Defaults(Defaulter[$kind]):
-    """Fills in what users of $kind leave out, where the defaults of its fields cannot say it."""
+    """Sets defaults of a $kind that field defaults in its schema cannot express."""
 
     def default(self, obj: $kind, request: AdmissionRequest) -> None:
-        """Have each new one tell who made it."""
+        """Set an annotation with the name of the creator."""
         if request.operation is Operation.CREATE:
             obj.metadata.annotations["$group/created-by"] = request.user.username
 ''')
 
 DEFAULTS_TEST = Template('''\
-def test_a_new_one_tells_who_made_it() -> None:
-    """Whoever asks for it stands in an annotation, and afterwards nobody else does."""
+def test_create_sets_the_creator() -> None:
+    """The annotation has the user who created the object; updates do not change it."""
     $one = sample_of($kind)
     ${kind}Defaults().default($one, admission_request($one, username="jane"))
     ${kind}Defaults().default($one, admission_request($one, old=$one, username="joe"))
@@ -41,23 +41,23 @@ def test_a_new_one_tells_who_made_it() -> None:
 
 VALIDATION = Template('''\
 class ${kind}Validation(Validator[$kind]):
-    """Refuses what the types of $kind cannot rule out; validate_update and validate_delete would be asked, too."""
+    """Validates a $kind beyond its schema. Add validate_update and validate_delete as needed."""
 
     def validate_create(self, obj: $kind, request: AdmissionRequest) -> None:
-        """Leave room in its name, with which the names of what is made for it begin."""
-        if len(obj.metadata.name) > 52:  # labels hold 63
+        """Limit the length of the name, which is the prefix of the names of owned objects."""
+        if len(obj.metadata.name) > 52:  # label values have at most 63 characters
             raise Rejected(FieldError.too_long("metadata.name", 52))
 ''')
 
 VALIDATION_TEST = Template('''\
-def test_a_sample_may_be_made() -> None:
-    """Nothing is wrong with it."""
+def test_a_sample_is_valid() -> None:
+    """The sample can be created."""
     $one = sample_of($kind)
     ${kind}Validation().validate_create($one, admission_request($one))
 
 
-def test_a_long_name_is_refused() -> None:
-    """The answer names the field."""
+def test_a_long_name_is_rejected() -> None:
+    """The error names the field."""
     $one = sample_of($kind)
     $one.metadata.name = "x" * 53
     with pytest.raises(Rejected) as refused:
@@ -67,19 +67,19 @@ def test_a_long_name_is_refused() -> None:
 
 CONVERT = Template('''\
 def ${source}_to_$target(obj: $source.$kind) -> $target.$kind:
-    """Say in $target what is said in $source; fields of other names are to be carried over here."""
+    """Convert $source to $target. Fields with the same name are copied; convert the others here."""
     return same_fields(obj, $target.$kind)
 
 
 ''')
 
 _HEADS = {
-    "default": "What users of {} leave out, filled in before it is stored.",
-    "validate": "What is refused of {}, before it is stored.",
+    "default": "The defaulting webhook of {}.",
+    "validate": "The validating webhook of {}.",
 }
 _TEST_HEADS = {
-    "default": "What is filled in of {}: asked as a function, which needs no server.",
-    "validate": "What is refused of {}: asked as a function, which needs no server.",
+    "default": "Unit tests of the defaulting webhook of {}.",
+    "validate": "Unit tests of the validating webhook of {}.",
 }
 _NEEDS: Mapping[Hook, Mapping[str, Sequence[str]]] = {
     "default": {"pyctrl.webhook": ("AdmissionRequest", "Defaulter", "Operation")},
@@ -93,9 +93,9 @@ class AddedClass:
     """A class that is added to a file.
 
     Attributes:
-        name: of the class.
-        imports: the names that it needs, by module.
-        text: of it.
+        name: the name of the class.
+        imports: the names that it imports, by module.
+        text: its source.
     """
 
     name: str
@@ -111,12 +111,12 @@ def added_class(api: Api, hook: Hook) -> AddedClass:
 
 
 def hook_module(project: ScaffoldProject, api: Api, what: str) -> str:
-    """Return the module that a webhook of a kind is in: what it is for is "default", "validate" or "convert"."""
+    """Return the module of a webhook of a kind; ``what`` is "default", "validate" or "convert"."""
     return f"{project.package}.webhooks.{api.module}_{_MODULES[what]}"
 
 
 def hook_files(project: ScaffoldProject, api: Api, hook: Hook) -> dict[str, str]:
-    """Return the files of a webhook, by path; in the layout of one file the test only."""
+    """Return the files of a webhook, by path; in the single-file layout only its test."""
     made, types = added_class(api, hook), types_module(project, api)
     if project.layout == "single-file":
         return _test(project, api, hook, f"from {types} import {api.kind}, {made.name}\n")
@@ -130,7 +130,7 @@ def hook_files(project: ScaffoldProject, api: Api, hook: Hook) -> dict[str, str]
     }
 
 
-_PACKAGE = '"""What an API server asks about each kind before it stores something."""\n'
+_PACKAGE = '"""The webhooks."""\n'
 
 
 def _test(project: ScaffoldProject, api: Api, hook: Hook, own: str) -> dict[str, str]:
@@ -147,13 +147,13 @@ def conversion_files(project: ScaffoldProject, hub: Api, spokes: Sequence[str]) 
 
     Args:
         project: a package.
-        hub: the version that all others are converted through, which is the one that is stored.
-        spokes: the others, in their order.
+        hub: the version that all others are converted to and from: the storage version.
+        spokes: the other versions, sorted.
     """
     module = hook_module(project, hub, "convert")
     ordered = in_order([hub.version, *spokes])
     types = "".join(
-        f"from {project.package}.api.{each} import {hub.module} as {each}\n"  # one name for each version of the class
+        f"from {project.package}.api.{each} import {hub.module} as {each}\n"  # an alias for each version
         for each in ordered
     )
     return {
@@ -164,7 +164,9 @@ def conversion_files(project: ScaffoldProject, hub: Api, spokes: Sequence[str]) 
 
 
 def _conversion(hub: Api, spokes: Sequence[str], types: str) -> str:
-    head = f'"""{hub.kind} in each of its versions, by way of {hub.version}, which is stored."""\n\n'
+    head = (
+        f'"""Conversion of {hub.kind} between its versions, with the storage version {hub.version} as the hub."""\n\n'
+    )
     functions = "".join(
         CONVERT.substitute(source=source, target=target, kind=hub.kind)
         for each in spokes
@@ -181,11 +183,11 @@ def _conversion(hub: Api, spokes: Sequence[str], types: str) -> str:
 def _conversion_test(hub: Api, versions: Sequence[str], types: str, module: str) -> str:
     checks = "".join(f"    check_round_trip(CONVERSION, sample_of({each}.{hub.kind}))\n" for each in versions)
     return (
-        f'"""The versions of {hub.kind}: what one says, the others say, and back."""\n\n'
+        f'"""Unit tests of the conversion of {hub.kind}."""\n\n'
         "from pyctrl.testing import sample_of\nfrom pyctrl.webhook import check_round_trip\n\n"
         f"{types}from {module} import CONVERSION\n\n\n"
-        "def test_nothing_is_lost_on_the_way() -> None:\n"
-        '    """An object of each version, made one of each other and back, is what it was."""\n'
+        "def test_round_trips_lose_nothing() -> None:\n"
+        '    """Converting an object to another version and back does not change it."""\n'
         f"{checks}"
     )
 

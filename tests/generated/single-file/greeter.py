@@ -1,4 +1,4 @@
-"""The operator greeter: `pyctrl dev greeter.py` runs it in a cluster of its own."""
+"""The operator greeter. Run it in a local cluster with `pyctrl dev greeter.py`."""
 
 from pyctrl import CustomResource, Int64, Model, Reconciler, Request, allow, is_deleting, merge_from
 from pyctrl.errors import Rejected
@@ -6,11 +6,11 @@ from pyctrl.webhook import AdmissionRequest, Defaulter, FieldError, Operation, V
 
 
 class GreetingSpec(Model):
-    """What the user wants."""
+    """The desired state of a Greeting."""
 
 
 class GreetingStatus(Model):
-    """What there is."""
+    """The observed state of a Greeting."""
 
     observed_generation: Int64 = 0
 
@@ -20,19 +20,19 @@ class Greeting(
     group="generated.pyctrl.test",
     version="v1",
 ):
-    """Greeting, as its users write it."""
+    """Greeting is the schema for the Greeting API."""
 
 
 class GreetingReconciler(Reconciler[Greeting]):
-    """Brings what there is to what each Greeting says."""
+    """Reconciles the actual state with the spec of each Greeting."""
 
     rbac = (allow(Greeting, "patch", subresource="status"),)
 
     async def reconcile(self, request: Request) -> None:
-        """Look at one Greeting, and make what differs as it says."""
+        """Reconcile one Greeting."""
         greeting = await self.client.find(Greeting, request.key)
         if greeting is None or is_deleting(greeting):
-            return  # gone or going: the cluster collects what it owned
+            return  # deleted: the garbage collector removes the objects it owns
         if greeting.status.observed_generation != greeting.metadata.generation:
             before = greeting.deep_copy()
             greeting.status.observed_generation = greeting.metadata.generation
@@ -40,18 +40,18 @@ class GreetingReconciler(Reconciler[Greeting]):
 
 
 class GreetingDefaults(Defaulter[Greeting]):
-    """Fills in what users of Greeting leave out, where the defaults of its fields cannot say it."""
+    """Sets defaults of a Greeting that field defaults in its schema cannot express."""
 
     def default(self, obj: Greeting, request: AdmissionRequest) -> None:
-        """Have each new one tell who made it."""
+        """Set an annotation with the name of the creator."""
         if request.operation is Operation.CREATE:
             obj.metadata.annotations["generated.pyctrl.test/created-by"] = request.user.username
 
 
 class GreetingValidation(Validator[Greeting]):
-    """Refuses what the types of Greeting cannot rule out; validate_update and validate_delete would be asked, too."""
+    """Validates a Greeting beyond its schema. Add validate_update and validate_delete as needed."""
 
     def validate_create(self, obj: Greeting, request: AdmissionRequest) -> None:
-        """Leave room in its name, with which the names of what is made for it begin."""
-        if len(obj.metadata.name) > 52:  # labels hold 63
+        """Limit the length of the name, which is the prefix of the names of owned objects."""
+        if len(obj.metadata.name) > 52:  # label values have at most 63 characters
             raise Rejected(FieldError.too_long("metadata.name", 52))

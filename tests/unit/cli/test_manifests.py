@@ -88,7 +88,7 @@ def test_no_program_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     ran = run("manifests")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith("pyctrl: name the program, FILE.py or MODULE, or write it into pyproject.toml")
+    assert ran.err.startswith("pyctrl: no program given: name FILE.py or MODULE, or set it in pyproject.toml")
     assert run("manifests", "a.py", "b.py").err.startswith("pyctrl: expected one program")
 
 

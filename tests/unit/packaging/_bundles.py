@@ -115,44 +115,52 @@ _CONVERSION = {
 
 #: What ``operator-sdk bundle validate`` refuses, too.
 MISTAKES = (
-    Mistake("no manifests", _without("manifests/"), "manifests: there is no such directory in the bundle"),
-    Mistake("no metadata", _without("metadata/"), "metadata: there is no such directory in the bundle"),
-    Mistake("no annotations", _edit(ANNOTATIONS, dict.clear), "annotations.yaml: it is missing, or has no annotations"),
+    Mistake("no manifests", _without("manifests/"), "manifests: the directory is missing or empty"),
+    Mistake("no metadata", _without("metadata/"), "metadata: the directory is missing or empty"),
+    Mistake(
+        "no annotations", _edit(ANNOTATIONS, dict.clear), "annotations.yaml: the file is missing, or has no annotations"
+    ),
     Mistake("no package", _label("package.v1", None), f"annotations: {LABEL}.package.v1 is missing"),
-    Mistake("no channels", _label("channels.v1", ""), f"{LABEL}.channels.v1: a channel was expected"),
-    Mistake("no default channel", _label("channel.default.v1", ""), "channel.default.v1: a channel was expected"),
+    Mistake("no channels", _label("channels.v1", ""), f"{LABEL}.channels.v1: expected a channel"),
+    Mistake("no default channel", _label("channel.default.v1", ""), "channel.default.v1: expected a channel"),
     Mistake(
         "annotation",
         _edit(ANNOTATIONS, lambda obj: obj["annotations"].update(more=["a"])),
-        "more: a string was expected",
+        "more: expected a string",
     ),
-    Mistake("dependency", _depends("olm.pod", {}), "dependencies[0].type: one of olm.gvk, olm.package"),
+    Mistake("dependency", _depends("olm.pod", {}), "dependencies[0].type: expected one of olm.gvk, olm.package"),
     Mistake("half a dependency", _depends("olm.package", {"packageName": "etcd"}), "[0].value.version: it is required"),
-    Mistake("media type", _label("mediatype.v1", "plain"), "registry+v1 was expected; got 'plain'"),
-    Mistake("no CSV", _without(CSV), "one ClusterServiceVersion was expected; there are none"),
-    Mistake("two CSVs", lambda files: files.update({"manifests/b.yaml": files[CSV]}), "there are 2: "),
-    Mistake("no YAML", _with("manifests/bad.yaml", "a: [1"), "manifests/bad.yaml: it cannot be read: yaml: line 1"),
-    Mistake("directory", _with("manifests/more/a.yaml", _ACCOUNT), "manifests/ has files only, and no directories"),
-    Mistake("hidden file", _with("manifests/.index", ""), "manifests/ has no hidden files"),
-    Mistake("kind", _with("manifests/pod.yaml", _POD), "manifests/pod.yaml: a bundle cannot have a Pod; it may have"),
+    Mistake("media type", _label("mediatype.v1", "plain"), "expected registry+v1; got 'plain'"),
+    Mistake("no CSV", _without(CSV), "expected one ClusterServiceVersion; found none"),
+    Mistake(
+        "two CSVs",
+        lambda files: files.update({"manifests/b.yaml": files[CSV]}),
+        "expected one ClusterServiceVersion; found 2: ",
+    ),
+    Mistake("no YAML", _with("manifests/bad.yaml", "a: [1"), "manifests/bad.yaml: cannot be read: yaml: line 1"),
+    Mistake("directory", _with("manifests/more/a.yaml", _ACCOUNT), "manifests/ must not have directories"),
+    Mistake("hidden file", _with("manifests/.index", ""), "manifests/ must not have hidden files"),
+    Mistake(
+        "kind", _with("manifests/pod.yaml", _POD), "manifests/pod.yaml: a bundle cannot contain a Pod; it may contain"
+    ),
     Mistake(
         "namespace",
         _edit(SERVICE, lambda obj: obj["metadata"].update(namespace="default")),
-        "metadata.namespace: OLM says where it is installed",
+        "metadata.namespace: OLM chooses the namespace",
     ),
     Mistake(
         "no name", _edit(SERVICE, lambda obj: obj["metadata"].pop("name")), "metadata.name: Required value: name or"
     ),
-    Mistake("account", _with("manifests/sa.yaml", _ACCOUNT), "OLM makes this account"),
+    Mistake("account", _with("manifests/sa.yaml", _ACCOUNT), "OLM creates this service account"),
     Mistake("name", _csv(lambda csv: csv["metadata"].update(name="Widgets_1")), "metadata.name: "),
     Mistake(
         "long name",
         _csv(lambda csv: csv["metadata"].update(name=f"{'w' * 60}.v1.0.0")),
-        "metadata.name: at most 63 lower-case letters",
+        "metadata.name: expected at most 63 lower-case letters",
     ),
-    Mistake("replaces", _spec(replaces="Widgets!"), "spec.replaces: at most 63"),
+    Mistake("replaces", _spec(replaces="Widgets!"), "spec.replaces: expected at most 63"),
     Mistake("no display name", _csv(lambda csv: csv["spec"].pop("displayName")), "spec.displayName: Required value"),
-    Mistake("empty display name", _spec(displayName=""), "spec.displayName: it is required, and empty"),
+    Mistake("empty display name", _spec(displayName=""), "spec.displayName: it is required, but empty"),
     Mistake("no install", _csv(lambda csv: csv["spec"].pop("install")), "spec.install: Required value"),
     Mistake(
         "no deployments",
@@ -163,21 +171,21 @@ MISTAKES = (
     Mistake(
         "no API version",
         _csv(lambda csv: csv.pop("apiVersion")),
-        "apiVersion: operators.coreos.com/v1alpha1 was expected",
+        "apiVersion: expected operators.coreos.com/v1alpha1",
     ),
-    Mistake("no JSON", _annotated(**{"alm-examples": "[{"}), "alm-examples: a list of objects in JSON was expected"),
+    Mistake("no JSON", _annotated(**{"alm-examples": "[{"}), "alm-examples: expected a JSON list of objects"),
     Mistake("alien example", _annotated(**{"alm-examples": _OTHER}), "an example of example.com/v1, Gadget"),
-    Mistake("case", _annotated(**{"olm.skiprange": "<1.0.0"}), "olm.skiprange is written olm.skipRange"),
-    Mistake("no modes", _spec(installModes=[]), "spec.installModes: there are none"),
-    Mistake("no supported mode", _modes(AllNamespaces=False), "spec.installModes: none is supported"),
+    Mistake("case", _annotated(**{"olm.skiprange": "<1.0.0"}), "olm.skiprange is spelt olm.skipRange"),
+    Mistake("no modes", _spec(installModes=[]), "spec.installModes: there are no install modes"),
+    Mistake("no supported mode", _modes(AllNamespaces=False), "spec.installModes: no install mode is supported"),
     Mistake(
         "conversion in some namespaces",
         _spec(installModes=[{"type": "OwnNamespace", "supported": True}], webhookdefinitions=[_CONVERSION]),
-        "with conversionCRDs, AllNamespaces and no other one is to be supported",
+        "with conversionCRDs, only AllNamespaces may be supported",
     ),
-    Mistake("Kubernetes", _spec(minKubeVersion="1.30"), "spec.minKubeVersion: a version was expected, such as 1.30.0"),
+    Mistake("Kubernetes", _spec(minKubeVersion="1.30"), "spec.minKubeVersion: expected a version, such as 1.30.0"),
     Mistake("no definition", _without(CRD), "example.com/v1, Widget is not defined in manifests/"),
-    Mistake("not owned", _spec(customresourcedefinitions={}), "example.com/v1, Widget is defined, and not named here"),
+    Mistake("not owned", _spec(customresourcedefinitions={}), "example.com/v1, Widget is defined, but not listed here"),
     Mistake("defined twice", _duplicate, "example.com/v1, Widget is defined 2 times"),
     Mistake(
         "definition",
@@ -191,41 +199,43 @@ MISSED = (
     Mistake(
         "the same mode twice",
         _spec(installModes=[{"type": "AllNamespaces", "supported": True}] * 2),
-        "spec.installModes: AllNamespaces is there 2 times",
+        "spec.installModes: AllNamespaces is listed 2 times",
     ),
-    Mistake("two objects", _with("manifests/a.yaml", f"{_MAP}---\n{_MAP}"), "it has 2 objects, and only the first one"),
+    Mistake("two objects", _with("manifests/a.yaml", f"{_MAP}---\n{_MAP}"), "it has 2 objects, but only the first"),
     Mistake(
-        "version of a CSV", _csv(lambda csv: csv.update(apiVersion="v1")), "operators.coreos.com/v1alpha1 was expected"
+        "version of a CSV", _csv(lambda csv: csv.update(apiVersion="v1")), "expected operators.coreos.com/v1alpha1"
     ),
 )
 
 #: What operatorhub.io refuses.
 HUB_MISTAKES = (
-    Mistake("provider", _csv(lambda csv: csv["spec"].pop("provider")), "spec.provider.name: who publishes it"),
-    Mistake("version", _csv(lambda csv: csv["spec"].pop("version")), "spec.version: a semantic version"),
-    Mistake("maintainer", _spec(maintainers=[{"name": "Jane"}]), "spec.maintainers[0]: name and email were expected"),
-    Mistake("address", _spec(maintainers=[{"name": "Jane", "email": "jane"}]), "an address was expected; got 'jane'"),
-    Mistake("link", _spec(links=[{"name": "Home"}]), "spec.links[0]: name and url were expected"),
-    Mistake("URL", _spec(links=[{"name": "Home", "url": "home"}]), "spec.links[0].url: a URL was expected"),
+    Mistake(
+        "provider",
+        _csv(lambda csv: csv["spec"].pop("provider")),
+        "spec.provider.name: expected the name of the publisher",
+    ),
+    Mistake("version", _csv(lambda csv: csv["spec"].pop("version")), "spec.version: expected a semantic version"),
+    Mistake("maintainer", _spec(maintainers=[{"name": "Jane"}]), "spec.maintainers[0]: expected name and email"),
+    Mistake("address", _spec(maintainers=[{"name": "Jane", "email": "jane"}]), "expected an email address; got 'jane'"),
+    Mistake("link", _spec(links=[{"name": "Home"}]), "spec.links[0]: expected name and url"),
+    Mistake("URL", _spec(links=[{"name": "Home", "url": "home"}]), "spec.links[0].url: expected a URL"),
     Mistake("level", _annotated(capabilities="Expert"), "one of Basic Install, Seamless Upgrades"),
-    Mistake("category", _annotated(categories="Security,Games"), "categories: 'Games' is none; there are"),
+    Mistake("category", _annotated(categories="Security,Games"), "categories: 'Games' is not a category; there are"),
     Mistake("icons", _spec(icon=[{"base64data": "aa==", "mediatype": "image/png"}] * 2), "there are 2"),
-    Mistake("icon", _spec(icon=[{"base64data": "", "mediatype": ""}]), "base64data and mediatype were expected"),
+    Mistake("icon", _spec(icon=[{"base64data": "", "mediatype": ""}]), "expected base64data and mediatype"),
     Mistake("media", _spec(icon=[{"base64data": "aa==", "mediatype": "image/bmp"}]), "one of image/gif, image/jpeg"),
 )
 
 #: What others advise against.
 ADVICE = (
-    Mistake(
-        "no Kubernetes", _csv(lambda csv: csv["spec"].pop("minKubeVersion")), "spec.minKubeVersion: it is not said"
-    ),
+    Mistake("no Kubernetes", _csv(lambda csv: csv["spec"].pop("minKubeVersion")), "spec.minKubeVersion: it is not set"),
     Mistake("no examples", _annotated(**{"alm-examples": "[]"}), "there is no example of example.com/v1, Widget"),
-    Mistake("properties", _annotated(**{"olm.properties": "[]"}), "belongs into metadata/properties.yaml"),
-    Mistake("channel", _label("channels.v1", "alpha"), "'alpha': names begin with candidate, fast, stable"),
+    Mistake("properties", _annotated(**{"olm.properties": "[]"}), "belongs in metadata/properties.yaml"),
+    Mistake("channel", _label("channels.v1", "alpha"), "'alpha': channel names begin with candidate, fast, stable"),
     Mistake(
         "version in the name",
         _csv(lambda csv: csv["metadata"].update(name="widgets")),
-        "metadata.name: NAME.vVERSION was expected",
+        "metadata.name: expected NAME.vVERSION",
     ),
     Mistake(
         "description",

@@ -39,8 +39,8 @@ def test_what_is_missing_is_named_with_who_asked() -> None:
         asked("patch", "pods/status", WEB, "b", by="test_b"),
     ]
     assert compare(granted, wanted).lines() == [
-        "missing: get pods at the cluster scope (asked once, by test_a)",
-        "missing: patch pods/status in namespace 'web' (asked 3 times, first by test_a)",
+        "missing: get pods at the cluster scope (requested once, by test_a)",
+        "missing: patch pods/status in namespace 'web' (requested 3 times, first by test_a)",
     ]
 
 
@@ -49,8 +49,8 @@ def test_a_right_to_some_names_is_missing_for_others() -> None:
     granted = Grants({WEB: (rule("create get", "secrets", "a", "c"),)})
     found = compare(granted, [asked("get", "secrets", WEB, "a", "b"), asked("create", "secrets")])
     assert found.lines() == [
-        "missing: create secrets in namespace 'web' (asked once)",
-        "missing: get secrets 'b' in namespace 'web' (asked once)",
+        "missing: create secrets in namespace 'web' (requested once)",
+        "missing: get secrets 'b' in namespace 'web' (requested once)",
         "unused: create secrets 'a' in namespace 'web'",
         "unused: create secrets 'c' in namespace 'web'",
         "unused: get secrets 'c' in namespace 'web'",
@@ -83,8 +83,8 @@ def test_a_wildcard_says_what_could_stand_in_its_place() -> None:
     granted = Grants({EVERYWHERE: (rule("*", "pods"), rule("get", "*", group="apps"))})
     found = compare(granted, [asked("list", "pods"), asked("get", "pods", EVERYWHERE)])
     assert found.lines() == [
-        "wildcard: * pods at the cluster scope (asked for: get pods, list pods)",
-        "wildcard: get *.apps at the cluster scope (asked for: nothing)",
+        "wildcard: * pods at the cluster scope (used: get pods, list pods)",
+        "wildcard: get *.apps at the cluster scope (used: nothing)",
     ]
 
 
@@ -110,7 +110,7 @@ def test_a_recording_is_read_as_it_was_written() -> None:
     ]
     assert write_recording(read_recording(text, "file")) == text
     again = {str(each) for each in read_recording(text, "file")}
-    assert "patch pods/status 'a', 'b' in some namespace (asked 2 times)" in again
+    assert "patch pods/status 'a', 'b' in some namespace (requested 2 times)" in again
     assert read_recording(write_recording([]), "file") == []
 
 
@@ -120,7 +120,9 @@ def test_recordings_of_several_runs_add_up() -> None:
     [both] = read_recording(text, "file")
     assert (both.times, both.first_by) == (2, "a")
     assert compare(Grants({WEB: (rule("get", "pods"),)}), [both]).lines() == []
-    assert compare(Grants({}), [both]).lines() == ["missing: get pods in some namespace (asked 2 times, first by a)"]
+    assert compare(Grants({}), [both]).lines() == [
+        "missing: get pods in some namespace (requested 2 times, first by a)"
+    ]
 
 
 def test_many_names_are_no_particular_ones() -> None:
@@ -133,5 +135,5 @@ def test_many_names_are_no_particular_ones() -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"accesses": [{"verb": "get"}]}', '{"accesses": 3}'])
 def test_a_file_that_is_no_recording_is_refused(text: str) -> None:
     """The error names the file and what writes such files."""
-    with pytest.raises(RbacError, match=r"^asked\.json is no recording of accesses, as pytest --rbac-record writes"):
+    with pytest.raises(RbacError, match=r"^asked\.json is not a recording written by pytest --rbac-record"):
         read_recording(text, "asked.json")

@@ -202,4 +202,4 @@ def test_a_remedy_for_nobody_in_particular_has_a_place_to_fill_in() -> None:
     """Where the server does not say who asks, the command says what belongs there."""
     cure = remedy(rule("pods", "list"), "", user="", name="r")
     assert cure.commands[1].endswith("--serviceaccount=NAMESPACE:NAME")
-    assert "bound to who runs this" in cure.text
+    assert "bound to the user of this program" in cure.text

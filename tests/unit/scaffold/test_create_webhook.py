@@ -61,7 +61,7 @@ def test_one_after_another(run: Run, shop: Path) -> None:
     assert told.out == "wrote shop/webhooks/podset_validation.py\nwrote tests/test_podset_validation.py\n"
     assert told.err.endswith("$ pyctrl dev\n")
     told = run(*PODSET, "--default")
-    assert (told.code, "shop/webhooks/podset_defaults.py is there" in told.err) == (1, True)
+    assert (told.code, "shop/webhooks/podset_defaults.py exists and differs" in told.err) == (1, True)
     assert run(*PODSET, "--default", "--force").out == "wrote shop/webhooks/podset_defaults.py\n"
 
 
@@ -94,20 +94,20 @@ def test_some_versions_only(run: Run, shop: Path) -> None:
     run(*V3)
     assert run(*FLEET, "--spoke", "v1").code == 0
     assert "v3" not in (shop / "shop" / "webhooks" / "fleet_conversion.py").read_text()
-    assert "--spoke v4: shop has no such other version of Fleet; there is v1, v3" in run(*FLEET, "--spoke", "v4").err
+    assert "--spoke v4: shop has no such version of Fleet; the others are v1, v3" in run(*FLEET, "--spoke", "v4").err
 
 
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ([*PODSET, "--convert"], "v1alpha1 is the only version of PodSet, and there is nothing to convert"),
+        ([*PODSET, "--convert"], "v1alpha1 is the only version of PodSet, so there is nothing to convert"),
         (FLEET, "select the webhooks: --default, --validate, --convert, or several of them"),
         ([*FLEET[:5], "Truck", "--default"], "shop has no Truck"),
         (
             [*FLEET[:3], "v9", *FLEET[4:], "--default"],
-            "shop has no Fleet of version v9: make it with",
+            "shop has no Fleet of version v9: create it with",
         ),
-        ([*PODSET[:3], "batch", *PODSET[4:], "--default"], "is of the group apps.generated.pyctrl.test, and not of"),
+        ([*PODSET[:3], "batch", *PODSET[4:], "--default"], "is in the group apps.generated.pyctrl.test, not in"),
     ],
 )
 def test_webhooks_that_cannot_be(command: list[str], line: str, run: Run, shop: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_webhook_serves_all_versions(run: Run, shop: Path) -> None:
     """A second one for another version would never see anything else than the first one does."""
     run(*FLEET, "--validate")
     told = run(*FLEET[:3], "v1", *FLEET[4:], "--validate")
-    assert (told.code, "is there, for version v2, and is asked about v1 as well" in told.err) == (1, True)
+    assert (told.code, "exists for version v2, and is called for v1 as well" in told.err) == (1, True)
 
 
 @pytest.mark.parametrize(("answers", "made"), [("n\ny\nn\n", "validation"), ("y\nn\ny\n", "conversion defaults")])

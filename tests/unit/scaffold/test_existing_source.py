@@ -51,9 +51,9 @@ def test_a_url_is_a_direct_reference(source: str, is_portable: bool, run: Run, t
     text, asked, is_allowed = made(tmp_path)
     assert (asked["runtime"].url, asked["runtime"].extras, is_allowed) == (source, {"webhook", "metrics"}, True)
     assert (asked["test"].url, asked["test"].extras) == (source, {"test"})
-    assert "Another version: change both." in text
-    assert ("It is a path on one machine." in text) is not is_portable
-    assert ("from a path on the machine" in (tmp_path / "README.md").read_text()) is not is_portable
+    assert "edit it here and in the extra dev." in text
+    assert ("It is a local path." in text) is not is_portable
+    assert ("from a local path of the machine" in (tmp_path / "README.md").read_text()) is not is_portable
 
 
 def test_a_version_comes_from_an_index(run: Run, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_what_was_edited_is_left_alone(run: Run, tmp_path: Path, monkeypatch: py
     file.write_text(made + "# mine\n")
     told = run(*COMMANDS["package"][1])
     assert told.code == 1
-    assert told.err.splitlines()[-1].startswith("pyctrl: shop/controllers/podset.py is there")
+    assert told.err.splitlines()[-1].startswith("pyctrl: shop/controllers/podset.py exists and differs")
     assert file.read_text() == made + "# mine\n"
     assert run(*COMMANDS["package"][1], "--force").out == "wrote shop/controllers/podset.py\n"
     assert file.read_text() == made
@@ -108,13 +108,13 @@ def test_a_group_that_kubernetes_has(run: Run, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("--version", "v1", "--kind", "mySrv"), "'mySrv' is no kind: CamelCase was expected"),
+        (("--version", "v1", "--kind", "mySrv"), "'mySrv' is not a kind: expected CamelCase"),
         (("--version", "v1", "--kind", "mySrv"), "a capital letter first; did you mean MySrv?"),
         (("--version", "v1", "--kind", "my-srv"), "did you mean MySrv?"),
-        (("--version", "1", "--kind", "MySrv"), "'1' is no version: v1, v1beta1 or v1alpha1 was expected"),
-        (("--version", "v1", "--kind", "MySrv", "--group", "My_Group"), "'My_Group' is no group"),
-        (("--version", "v1", "--kind", "MySrv", "--plural", "My Srvs"), "'My Srvs' is no plural"),
-        (("--version", "v1", "--kind", "Request"), "would hide what Python or pyctrl calls so"),
+        (("--version", "1", "--kind", "MySrv"), "'1' is not a version: expected v1, v1beta1, v1alpha1 or the like"),
+        (("--version", "v1", "--kind", "MySrv", "--group", "My_Group"), "'My_Group' is not a group"),
+        (("--version", "v1", "--kind", "MySrv", "--plural", "My Srvs"), "'My Srvs' is not a plural"),
+        (("--version", "v1", "--kind", "Request"), "would shadow a name of Python or pyctrl"),
         (("--version", "v1", "--kind", "MySrv", "--no-resource"), "shop/api/v1/mysrv.py: create them with --resource"),
     ],
 )
@@ -134,10 +134,10 @@ def test_names_that_cannot_be(
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("operator",), "a project called 'operator' could not be imported"),
-        (("1st",), "'1st' is no name for a project"),
-        (("shop", "--domain", "Not a domain"), "'Not a domain' is no domain"),
-        (("shop", "--owner", "a\nb"), "is no name of an owner"),
+        (("operator",), "a project named 'operator' could not be imported"),
+        (("1st",), "'1st' is not a project name"),
+        (("shop", "--domain", "Not a domain"), "'Not a domain' is not a domain"),
+        (("shop", "--owner", "a\nb"), "is not a valid owner"),
     ],
 )
 def test_projects_that_cannot_be(
@@ -153,10 +153,13 @@ def test_projects_that_cannot_be(
 def test_a_project_of_somebody_else(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pyproject.toml that is there is not touched; without one there is no project to add to."""
     monkeypatch.chdir(tmp_path)
-    assert "has no pyproject.toml; pyctrl init makes one" in run("create", "api", "--version", "v1", "--kind", "A").err
+    assert (
+        "there is no pyproject.toml; create one with pyctrl init"
+        in run("create", "api", "--version", "v1", "--kind", "A").err
+    )
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\n')
     told = run("init", "--name", "shop")
-    assert (told.code, "it was not made by pyctrl init" in told.err) == (1, True)
+    assert (told.code, "as pyctrl init writes it" in told.err) == (1, True)
     assert list(files_of(tmp_path)) == ["pyproject.toml"]
 
 
@@ -175,7 +178,7 @@ def test_one_file_has_one_kind(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
     for command in COMMANDS["single-file"]:
         run(*command)
     told = run("create", "api", "--version", "v1", "--kind", "Other")
-    assert (told.code, "greeter.py, tests/test_greeter.py are there" in told.err) == (1, True)
+    assert (told.code, "greeter.py, tests/test_greeter.py exist and differ" in told.err) == (1, True)
 
 
 @pytest.mark.parametrize(("answers", "made"), [("y\nn\n", False), ("what\ny\ny\n", True)])
@@ -217,11 +220,11 @@ def test_a_deployment_of_an_image_in_one_file(run: Run, tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("--kind", "Cached", "--image", "a b"), "'a b' is no image: a name and a tag were expected"),
-        (("--kind", "Cached", "--image", "x:1", "--no-namespaced"), "--image goes without --no-namespaced"),
+        (("--kind", "Cached", "--image", "a b"), "'a b' is not an image: expected a name and a tag"),
+        (("--kind", "Cached", "--image", "x:1", "--no-namespaced"), "--image cannot be combined with --no-namespaced"),
         (("--kind", "Cached", "--image", "x:1", "--no-controller"), "leave out --no-resource and --no-controller"),
-        (("--kind", "Deployment", "--image", "x:1"), "would hide a name that the controller uses"),
-        (("--kind", "Pod", "--image", "x:1"), "would hide a name that the controller uses"),
+        (("--kind", "Deployment", "--image", "x:1"), "would shadow a name that the controller uses"),
+        (("--kind", "Pod", "--image", "x:1"), "would shadow a name that the controller uses"),
     ],
 )
 def test_what_cannot_have_a_deployment(

@@ -13,7 +13,7 @@ from pyctrl.cli._rbac.generate import read_recordings
 from pyctrl.cli._shared_flags import packaged_program
 from pyctrl.errors import CommandFailed
 from pyctrl.program import offline_manager, read_manifests
-from pyctrl.rbac import Grants, RightsComparison
+from pyctrl.rbac import Grants, PermissionComparison
 from pyctrl.rbac import compare as compare_with
 
 __all__ = ["compare"]
@@ -42,7 +42,7 @@ def _parted(named: Sequence[str], *, has_roles: bool) -> tuple[str | None, Seque
     return (named[0], named[1:]) if is_named else (None, named)
 
 
-def _to_wire(found: RightsComparison) -> dict[str, object]:
+def _to_wire(found: PermissionComparison) -> dict[str, object]:
     return {
         "missing": [
             {**access_to_wire(each.access), "names": sorted(filter(None, each.names)), "firstBy": each.first_by}

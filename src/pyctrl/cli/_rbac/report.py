@@ -100,10 +100,10 @@ def _object(named: ObjectRef, findings: Sequence[Finding], paint: _Painter) -> s
     for number, each in enumerate(findings):
         lines.append(f"  {paint(each.severity, each.severity)}  {each.code}")
         lines += textwrap.wrap(_clean(each.message), WIDTH, initial_indent="    ", subsequent_indent="    ")
-        is_last = number + 1 == len(findings) or findings[number + 1].cure != each.cure
-        if each.cure and is_last:  # several findings in one rule have one fix
+        is_last = number + 1 == len(findings) or findings[number + 1].fix != each.fix
+        if each.fix and is_last:  # several findings in one rule have one fix
             lines.append(paint("dim", "    fix:"))
-            lines += [f"      {line}" for line in _clean(each.cure).splitlines()]
+            lines += [f"      {line}" for line in _clean(each.fix).splitlines()]
     return "\n".join(lines)
 
 

@@ -193,7 +193,7 @@ class ConnectedCluster:
         """Wait for the permission review with `Preflight.STRICT`; for nothing else, as the cluster may be unreachable.
 
         Raises:
-            MissingRights: permissions are missing, with `Preflight.STRICT`.
+            MissingPermissions: permissions are missing, with `Preflight.STRICT`.
         """
         if self.permissions is not None and self._context.preflight is Preflight.STRICT:
             await self.permissions.wait_until_ready()

@@ -15,7 +15,7 @@ from pyctrl.api import Access
 from pyctrl.cache import Informer
 from pyctrl.client import Client
 from pyctrl.controller import Controller
-from pyctrl.errors import Forbidden, MissingRights
+from pyctrl.errors import Forbidden, MissingPermissions
 from pyctrl.manager._permissions.access_review import AccessReview, AccessReviewStatus, review_accesses, whoami
 from pyctrl.manager._permissions.required import RequiredPermissions
 from pyctrl.manager._runnables.runnable import RunnableHandle
@@ -130,14 +130,14 @@ class PermissionWatcher:
         """Wait for the first review.
 
         Raises:
-            MissingRights: permissions are missing, and the watcher is strict.
+            MissingPermissions: permissions are missing, and the watcher is strict.
         """
         await self._reviewed.wait()
         missing = self._with(AccessReviewStatus.MISSING)
         if self._is_strict and missing:
             permissions = self._needs.missing_permissions(missing)
             texts = [replace(each, is_waiting=None).text(self._log.user) for each in permissions]
-            raise MissingRights("the user may not do all that this program needs:\n\n" + "\n\n".join(texts))
+            raise MissingPermissions("the user may not do all that this program needs:\n\n" + "\n\n".join(texts))
 
     async def _wait_for_next_round(self) -> None:
         """Wait for a change, or until missing permissions are due for another review."""

@@ -14,5 +14,5 @@ class Preflight(Enum):
     OFF = "off"
     #: Log what is missing and how to grant it; controllers that need it wait, the others run.
     WARN = "warn"
-    #: At start, raise `MissingRights`; later, as `WARN`.
+    #: At start, raise `MissingPermissions`; later, as `WARN`.
     STRICT = "strict"

@@ -1,1 +1,1 @@
-"""A program as a bundle for the Operator Lifecycle Manager: what is in it, and what is wrong with one."""
+"""Operator Lifecycle Manager bundles: generation and validation."""

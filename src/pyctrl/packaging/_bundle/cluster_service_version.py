@@ -1,4 +1,4 @@
-"""The ClusterServiceVersion: what the Operator Lifecycle Manager installs, and what people read of it before."""
+"""The ClusterServiceVersion of a bundle: its metadata and its install strategy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyctrl.packaging._bundle.kinds import display_name, examples, owned, requir
 from pyctrl.packaging._bundle.publication import INSTALL_MODES, Publication
 from pyctrl.packaging._bundle.release import Release, bundled, install_modes
 from pyctrl.packaging._bundle.webhooks import converted, webhook_definitions
-from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._objects import rbac as rbac_objects
 from pyctrl.packaging._objects import workload
 from pyctrl.packaging._project import Project
 from pyctrl.rbac import normalise
@@ -24,16 +24,17 @@ API_VERSION, KIND = "operators.coreos.com/v1alpha1", "ClusterServiceVersion"
 
 INSTANCE = "app.kubernetes.io/instance"
 MANAGED_BY = "app.kubernetes.io/managed-by"
-TARGETS = "metadata.annotations['olm.targetNamespaces']"  # of the pod; empty: all of them
-RELATED = "RELATED_IMAGE_"  # what the Operator SDK calls environment variables that name further images
-MOUNTED = "webhook-certs"  # the volume of certificates, which is not ours to mount here
+TARGETS = "metadata.annotations['olm.targetNamespaces']"  # of the pod; empty for all namespaces
+RELATED = "RELATED_IMAGE_"  # the Operator SDK's prefix of environment variables that name related images
+MOUNTED = "webhook-certs"  # the volume of certificates, which OLM mounts itself
 
 
 def cluster_service_version(project: Project, publication: Publication, release: Release) -> Object:
     """Return the ClusterServiceVersion of a program that `read_bundled` has read.
 
     Raises:
-        CommandFailed: something in it is nothing that the Operator Lifecycle Manager can do; says what.
+        CommandFailed: the program needs something that the Operator Lifecycle Manager does not support; the message
+            says what.
     """
     spec: Object = {
         "displayName": publication.display_name or display_name(project.name),
@@ -62,7 +63,7 @@ def _filled(values: Object) -> Object:
 
 
 def without_location(obj: Object) -> Object:
-    """Return an object without what says where it is, and by whom: that is OLM's business."""
+    """Return an object without its namespace and the labels of its installation, which OLM sets."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "namespace"}
     metadata["labels"] = _labels(metadata.get("labels", {}))
     return {**obj, "metadata": _filled(metadata)}
@@ -72,7 +73,7 @@ def _labels(labels: Object) -> Object:
     return {key: value for key, value in labels.items() if key not in {INSTANCE, MANAGED_BY}}
 
 
-# -- what people read ------------------------------------------------------------------------------------------------
+# -- metadata --------------------------------------------------------------------------------------------------------
 
 
 def _described(project: Project) -> str:
@@ -119,20 +120,20 @@ def _images(project: Project) -> list[Object]:
     return [{"name": name, "image": image} for name, image in {"manager": project.settings.image, **further}.items()]
 
 
-# -- what is installed -----------------------------------------------------------------------------------------------
+# -- install strategy ------------------------------------------------------------------------------------------------
 
 
 def _install_modes(project: Project, publication: Publication) -> list[Object]:
     modes = install_modes(publication, project.settings)
     if converted(project) and modes != ("AllNamespaces",):
-        cure = (
+        fix = (
             f"[tool.pyctrl.bundle] install-modes, which has {', '.join(modes)}"
             if publication.install_modes
             else f"[tool.pyctrl] watch-namespaces, from which the install modes {', '.join(modes)} follow"
         )
         raise CommandFailed(
-            "versions of its kinds are converted, for all namespaces at once: the Operator Lifecycle Manager takes "
-            f"AllNamespaces alone then; remove {cure}"
+            "the program has conversion webhooks, for which the Operator Lifecycle Manager supports only the install "
+            f"mode AllNamespaces; remove {fix}"
         )
     return [{"type": each, "supported": each in modes} for each in INSTALL_MODES]
 
@@ -150,16 +151,16 @@ def _strategy(project: Project, publication: Publication) -> Object:
 
 
 def _rules(project: Project) -> tuple[list[Object], list[Object]]:
-    """Return what the account may do everywhere, and what only in the namespaces that it is told to look at.
+    """Return the rules for all namespaces, and those for the target namespaces only.
 
-    OLM gives the latter in the operator's own namespace, too. It cannot give rights in any other one: what a
-    program needs in a namespace that it names is given everywhere.
+    OLM grants the latter in the operator's own namespace, too. It cannot grant permissions in other namespaces: rules
+    for a namespace that the program names are granted in all namespaces.
     """
     grants = project.grants.rules
     cluster = [rule for namespace, rules in grants.items() if namespace != project.namespace for rule in rules]
     if project.settings.metrics == "https":
-        cluster += [*rights.METRICS_RULES]
-    own = [*grants.get(project.namespace, ()), *rights.election_rules(project)]
+        cluster += [*rbac_objects.METRICS_RULES]
+    own = [*grants.get(project.namespace, ()), *rbac_objects.election_rules(project)]
     return _wire(cluster), _wire(own)
 
 
@@ -177,6 +178,9 @@ def _deployment(project: Project, publication: Publication) -> Object:
     pod["volumes"] = [each for each in pod["volumes"] if each["name"] != MOUNTED]
     container["volumeMounts"] = [each for each in container["volumeMounts"] if each["name"] != MOUNTED]
     if install_modes(publication, project.settings) != ("AllNamespaces",):
-        told = {"name": "WATCH_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": TARGETS}}}
-        container["env"] = [*(each for each in container.get("env", ()) if each["name"] != told["name"]), told]
+        target_namespaces = {"name": "WATCH_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": TARGETS}}}
+        container["env"] = [
+            *(each for each in container.get("env", ()) if each["name"] != target_namespaces["name"]),
+            target_namespaces,
+        ]
     return {"name": project.account.name, "label": labels, "spec": spec}

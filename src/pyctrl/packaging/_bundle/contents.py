@@ -1,4 +1,4 @@
-"""A bundle that somebody has written: its files, and the objects in them."""
+"""The contents of a bundle: its files, and the objects in them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["SUITES", "BundleProblem", "Contents", "Suite", "read_contents", "rea
 
 Object = Mapping[str, Any]
 
-#: Rules that belong together: those that every bundle has to keep, those of operatorhub.io, good practices, those of
-#: the scorecard, and what nobody checks before something fails in a cluster.
+#: A suite of rules: those of every bundle, of operatorhub.io, good practices, the scorecard, and the checks of an API
+#: server on the objects of the bundle.
 Suite: TypeAlias = Literal["bundle", "operatorhub", "good-practices", "scorecard", "cluster"]
 
 SUITES: tuple[Suite, ...] = get_args(Suite)
@@ -27,14 +27,14 @@ MANIFESTS, METADATA = "manifests", "metadata"
 
 @dataclass(frozen=True, slots=True)
 class BundleProblem:
-    """Something that is wrong with a bundle.
+    """A problem of a bundle.
 
     Attributes:
-        suite: the rules that it offends.
-        source: the file, with line and column where they are known.
-        path: the field; "" is the whole.
+        suite: the suite of the violated rule.
+        source: the file, with line and column if known.
+        path: the field; "" is the whole file.
         message: what is wrong, and what was expected.
-        is_warning: it is only advised against.
+        is_warning: whether it is a warning, not an error.
     """
 
     suite: Suite
@@ -50,11 +50,11 @@ class BundleProblem:
 
 @dataclass(slots=True)
 class Contents:
-    """The files of a bundle by their paths, with what could be read of them."""
+    """The files of a bundle by their paths, and the objects in them."""
 
     files: Mapping[str, bytes]
     documents: list[Document] = field(default_factory=list)  # of manifests/, the first one of each file
-    further: dict[str, int] = field(default_factory=dict)  # files with more documents than one: how many
+    document_counts: dict[str, int] = field(default_factory=dict)  # number of documents in files with several
     unread: list[BundleProblem] = field(default_factory=list)
     annotations: tuple[str, Object] | None = None
     dependencies: tuple[str, Object] | None = None
@@ -65,19 +65,19 @@ class Contents:
 
     @property
     def csv(self) -> Document | None:
-        """The ClusterServiceVersion."""
+        """The ClusterServiceVersion; None if there is none."""
         return next(iter(self.of_kind(KIND)), None)
 
     def definitions(self) -> list[tuple[str, Object]]:
-        """Return the definitions of kinds, each with its file."""
+        """Return the CustomResourceDefinitions, each with its file."""
         return [(each.source, each.obj) for each in self.of_kind("CustomResourceDefinition")]
 
     def owned(self) -> list[Object]:
-        """Return what the ClusterServiceVersion says of the kinds that it brings."""
+        """Return the descriptions of owned kinds in the ClusterServiceVersion."""
         return _dicts(self.spec("customresourcedefinitions", "owned"))
 
     def spec(self, *keys: str) -> Any:
-        """Return a part of the ClusterServiceVersion's spec; None: there is no such thing."""
+        """Return a part of the ClusterServiceVersion's spec; None if it does not exist."""
         found: Any = self.csv.obj.get("spec") if self.csv is not None else None
         for key in keys:
             found = found.get(key) if isinstance(found, dict) else None
@@ -90,7 +90,7 @@ class Contents:
         return found if isinstance(found, dict) else {}
 
     def examples(self) -> list[Object]:
-        """Return the examples of objects, those that are JSON."""
+        """Return the example objects; empty if they are not valid JSON."""
         texts = self.csv_annotations()
         try:
             return _dicts(json.loads(texts.get("alm-examples") or texts.get("olm.examples") or "[]"))
@@ -98,13 +98,13 @@ class Contents:
             return []
 
     def csv_error(self, path: str, message: str, *, suite: Suite = "scorecard", warn: bool = False) -> BundleProblem:
-        """Object to something in the ClusterServiceVersion."""
-        assert self.csv is not None  # or nobody would have found anything in it
+        """Return a problem at a field of the ClusterServiceVersion."""
+        assert self.csv is not None  # checked by the caller
         return problem_with(self.csv, suite, path, message, warn=warn)
 
 
 def problem_with(document: Document, suite: Suite, path: str, message: str, *, warn: bool = False) -> BundleProblem:
-    """Object to something in an object, by its line."""
+    """Return a problem at a field of an object, with its line."""
     line, column = document.find(path)
     return BundleProblem(suite, f"{document.source}:{line}:{column}", path, message, warn)
 
@@ -117,10 +117,10 @@ def read_files(directory: Path) -> dict[str, bytes]:
     """Return the files of a bundle by their paths below its directory.
 
     Raises:
-        CommandFailed: there is no such directory.
+        CommandFailed: the directory does not exist.
     """
     if not directory.is_dir():
-        raise CommandFailed(f"{directory} is no directory: a bundle was expected, as pyctrl bundle writes it")
+        raise CommandFailed(f"{directory} is not a directory: expected a bundle, as pyctrl bundle writes it")
     found = sorted(each for each in directory.rglob("*") if each.is_file())
     return {each.relative_to(directory).as_posix(): each.read_bytes() for each in found}
 
@@ -130,7 +130,7 @@ def read_contents(files: Mapping[str, bytes], place: str = "") -> Contents:
 
     Args:
         files: by their paths below the bundle's directory.
-        place: that directory, for messages.
+        place: the bundle's directory, for messages.
     """
     contents = Contents(files)
     for path, data in files.items():
@@ -146,7 +146,7 @@ def _read_manifest(contents: Contents, source: str, data: bytes) -> None:
     documents = _read(contents, source, data)
     contents.documents += documents[:1]
     if len(documents) > 1:
-        contents.further[source] = len(documents)
+        contents.document_counts[source] = len(documents)
 
 
 def _read_metadata(contents: Contents, source: str, data: bytes) -> None:
@@ -161,7 +161,7 @@ def _read(contents: Contents, source: str, data: bytes) -> Sequence[Document]:
     try:
         return list(_documents(data, source))
     except ValueError as error:
-        contents.unread.append(BundleProblem("bundle", source, "", f"it cannot be read: {error}"))
+        contents.unread.append(BundleProblem("bundle", source, "", f"cannot be read: {error}"))
         return []
 
 

@@ -1,4 +1,4 @@
-"""The form of a ClusterServiceVersion, ``operators.coreos.com/v1alpha1``: its fields, written down anew."""
+"""The schema of a ClusterServiceVersion, ``operators.coreos.com/v1alpha1``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAP: Schema = {"type": "object", "additionalProperties": TEXT}
 
 
 def _object(*required: str, **fields: Schema) -> Schema:
-    """Return the schema of an object; fields whose names are no names in Python end with ``_``."""
+    """Return the schema of an object. In field names, a trailing ``_`` is dropped and ``__`` stands for ``-``."""
     known = {name.rstrip("_").replace("__", "-"): schema for name, schema in fields.items()}
     return {"type": "object", "properties": known, **({"required": list(required)} if required else {})}
 
@@ -29,7 +29,7 @@ def _list(items: Schema) -> Schema:
 
 
 def _descriptions(**further: Schema) -> Schema:
-    """Return the schema of what is said of kinds, or of APIs that are aggregated."""
+    """Return the schema of the descriptions of kinds or aggregated APIs."""
     field = _object("path", path=TEXT, displayName=TEXT, description=TEXT, x__descriptors=TEXTS, value=TEXT)
     kinds = _object(
         "name",
@@ -127,7 +127,7 @@ def _spec() -> Schema:
 
 
 def definition() -> dict[str, Any]:
-    """Return a CustomResourceDefinition that takes what OLM's own takes; types and names are looked at."""
+    """Return a CustomResourceDefinition that accepts what OLM's own accepts; it checks types and field names."""
     schema = _object("metadata", "spec", spec=_spec(), status=ANY)
     schema["properties"]["metadata"] = {"type": "object"}
     names = {"kind": KIND, "listKind": f"{KIND}List", "plural": f"{KIND.lower()}s", "singular": KIND.lower()}

@@ -1,4 +1,4 @@
-"""The files of a bundle on a disk: ours come and go, those of others stay, and belong to the bundle."""
+"""The bundle directory on disk: generated files, and files of others, which are part of the bundle."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["BundleDirectory"]
 
 @dataclass(frozen=True, slots=True)
 class BundleDirectory:
-    """A directory of a bundle, some of whose files are ours: those that its index names, which is no part of it."""
+    """A directory of a bundle. Its index, which is not part of the bundle, lists the generated files."""
 
     path: Path
 
     def differences(self, wanted: Mapping[str, str], *, force: bool = False) -> list[Difference]:
-        """Return the files that are not as they should be, in the order of their names.
+        """Return the files that differ from the generated ones, sorted by path.
 
         Args:
-            wanted: what should be there, as `bundle` gives it.
-            force: take over files that somebody else has written.
+            wanted: the generated files, as returned by `bundle`.
+            force: replace files that were not generated.
 
         Raises:
-            CommandFailed: a file that should be there is somebody else's.
+            CommandFailed: a file exists that was not generated.
         """
         owned = self._owned()
         texts: dict[str, str | None] = {
@@ -44,7 +44,7 @@ class BundleDirectory:
         return stale(found)
 
     def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
-        """Return the files that the bundle will have, once it is as it should be: ours, and those of others."""
+        """Return the files that the bundle will have: the generated ones, and those of others."""
         owned = self._owned()
         there = read_files(self.path) if self.path.is_dir() else {}
         others = {path: data for path, data in there.items() if path not in owned and path != INDEX}

@@ -1,4 +1,4 @@
-"""The files of a bundle, and of the image that carries it."""
+"""The files of a bundle, and the Dockerfile of its image."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyctrl.packaging._bundle.publication import Publication
 from pyctrl.packaging._bundle.release import Release, bundled
 from pyctrl.packaging._bundle.scorecard import CONFIGURATION
 from pyctrl.packaging._bundle.webhooks import service_name
-from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._objects import rbac as rbac_objects
 from pyctrl.packaging._objects import workload
 from pyctrl.packaging._project import Project
 from pyctrl.rbac import to_yaml
@@ -28,18 +28,19 @@ SCORECARD = "tests/scorecard/config.yaml"
 def bundle(
     project: Project, publication: Publication, release: Release, *, directory: str = "bundle"
 ) -> dict[str, str]:
-    """Return the texts of a bundle's files by their paths: below its directory, and `DOCKERFILE` beside it.
+    """Return the texts of a bundle's files by their paths: below its directory, and `DOCKERFILE` next to it.
 
-    The same program gives the same bytes.
+    The output is deterministic.
 
     Args:
-        project: as `read_bundled` reads it.
-        publication: what its author says of it.
-        release: with everything filled in, as `release` does.
-        directory: what the directory is called, for the Dockerfile.
+        project: the program, as read by `read_bundled`.
+        publication: the author's metadata.
+        release: the release, completed by `release`.
+        directory: the name of the directory, for the Dockerfile.
 
     Raises:
-        CommandFailed: something in it is nothing that the Operator Lifecycle Manager can do; says what.
+        CommandFailed: the program needs something that the Operator Lifecycle Manager does not support; the message
+            says what.
     """
     csv = cluster_service_version(project, publication, release)
     objects = {f"{release.package}.clusterserviceversion.yaml": csv, **dict(_others(project))}
@@ -55,7 +56,7 @@ def _text(obj: Object) -> str:
 
 
 def _others(project: Project) -> Iterator[tuple[str, Object]]:
-    """Give what is installed beside the ClusterServiceVersion, under the names that the Operator SDK gives files."""
+    """Yield the objects other than the ClusterServiceVersion, with the Operator SDK's file names."""
     for definition in project.definitions:
         spec = definition["spec"]
         yield f"{spec['group']}_{spec['names']['plural']}.yaml", _converted(project, definition)
@@ -66,22 +67,22 @@ def _others(project: Project) -> Iterator[tuple[str, Object]]:
 
 
 def _converted(project: Project, definition: Object) -> Object:
-    """Name the Service that conversions will be asked at. OLM puts in its namespace, and the authority."""
+    """Return a definition with the conversion Service that OLM creates. OLM adds its namespace and the CA bundle."""
     conversion = definition["spec"].get("conversion")
     if conversion is None:
         return definition
     webhook = conversion["webhook"]
     service = {**webhook["clientConfig"]["service"], "name": service_name(project)}
-    told = {**conversion, "webhook": {**webhook, "clientConfig": {"service": service}}}
-    return {**definition, "spec": {**definition["spec"], "conversion": told}}
+    converted = {**conversion, "webhook": {**webhook, "clientConfig": {"service": service}}}
+    return {**definition, "spec": {**definition["spec"], "conversion": converted}}
 
 
 def _installed(project: Project) -> Iterator[Object]:
     settings = project.settings
     for kind, *_ in project.kinds:
-        yield from rights.kind_roles(project, kind).values()
+        yield from rbac_objects.kind_roles(project, kind).values()
     if settings.metrics == "https":
-        yield rights.metrics_reader(project)
+        yield rbac_objects.metrics_reader(project)
     if settings.metrics != "off":
         yield workload.metrics_service(project)
         if settings.prometheus:
@@ -96,7 +97,7 @@ def _installed(project: Project) -> Iterator[Object]:
 
 
 def _labels(release: Release) -> dict[str, str]:
-    """Return what the image is labelled with, and ``annotations.yaml`` says again."""
+    """Return the labels of the image, which ``annotations.yaml`` repeats."""
     return {
         f"{LABEL}.bundle.mediatype.v1": "registry+v1",
         f"{LABEL}.bundle.manifests.v1": "manifests/",
@@ -110,6 +111,6 @@ def _labels(release: Release) -> dict[str, str]:
 
 
 def _dockerfile(labels: dict[str, str], directory: str) -> str:
-    said = "".join(f"LABEL {name}={value}\n" for name, value in labels.items())
+    label_lines = "".join(f"LABEL {name}={value}\n" for name, value in labels.items())
     copied = "".join(f"COPY {directory}/{each} /{each}\n" for each in ("manifests/", "metadata/", "tests/scorecard/"))
-    return f"FROM scratch\n\n{said}\n{copied}"
+    return f"FROM scratch\n\n{label_lines}\n{copied}"

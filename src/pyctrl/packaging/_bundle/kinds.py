@@ -1,4 +1,4 @@
-"""What a ClusterServiceVersion says of kinds: those that it brings, those that it needs, and examples."""
+"""Descriptions of kinds in a ClusterServiceVersion: owned kinds, required kinds, and examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Object = dict[str, Any]
 
 _UI = "urn:alm:descriptor:com.tectonic.ui"
 
-#: How OpenShift's console shows a field, by its name.
+#: The x-descriptors of well-known fields for the OpenShift console.
 _WELL_KNOWN = {
     "conditions": "urn:alm:descriptor:io.kubernetes.conditions",
     "phase": "urn:alm:descriptor:io.kubernetes.phase",
@@ -28,9 +28,9 @@ _TYPES = {"boolean": f"{_UI}:booleanSwitch", "integer": f"{_UI}:number", "number
 
 
 def examples(project: Project) -> str:
-    """Return the samples of each version of each kind, as JSON, without a namespace: users choose it.
+    """Return the samples of each version of each kind, as JSON, without a namespace, which users choose.
 
-    They are those of the author; of a version without one, one is made up.
+    They are the author's samples, and generated ones for versions that have none.
     """
     served = {
         (definition["spec"]["group"], version["name"], definition["spec"]["names"]["kind"])
@@ -44,7 +44,7 @@ def examples(project: Project) -> str:
 
 
 def owned(project: Project) -> list[Object]:
-    """Return the kinds that come with the operator, in each version that is served."""
+    """Return the descriptions of the operator's own kinds, in each served version."""
     return [_owned(project, definition, version) for definition, version in _served(project)]
 
 
@@ -71,7 +71,7 @@ def _owned(project: Project, definition: Object, version: Object) -> Object:
 
 
 def _resources(project: Project, definition: Object) -> list[Object]:
-    """Return what the controllers of a kind follow beside it, which is what the console shows beside an object."""
+    """Return the kinds that the controllers of a kind own or watch; the console shows their objects."""
     spec = definition["spec"]
     name = (spec["group"], spec["names"]["kind"])
     kinds = {kind_of(each.kind): each.kind for each in project.followed if each.by == name}
@@ -79,15 +79,15 @@ def _resources(project: Project, definition: Object) -> list[Object]:
 
 
 def _plural(kind: KindLike) -> str:
-    """Name a custom kind by its plural; built-in ones have no name there."""
+    """Return the plural of a custom kind; "" for built-in kinds, which need no name."""
     return kind.resource.plural if isinstance(kind, type) and issubclass(kind, CustomResource) else ""
 
 
 def required(project: Project) -> list[Object]:
-    """Return the kinds of other operators that it cannot work without.
+    """Return the descriptions of the kinds of other operators that it needs.
 
-    Who installs it gets an operator that brings them. Those that it only follows while they are there, and those that
-    it follows by name, without a class, are not told of.
+    OLM installs an operator that provides them. Kinds that are optional, or that the program names without a class, are
+    left out.
     """
     own = {each["metadata"]["name"] for each in project.definitions}
     found = {}
@@ -110,7 +110,7 @@ def required(project: Project) -> list[Object]:
 
 
 def _descriptors(schema: Mapping[str, Any], version: Object, part: str) -> Iterator[Object]:
-    """Tell of each field of the spec, or of the status, what it is called and how it is shown."""
+    """Yield the descriptors of the fields of the spec or status."""
     replicas = version.get("subresources", {}).get("scale", {}).get("specReplicasPath")
     for name, field in sorted(schema["properties"].get(part, {}).get("properties", {}).items()):
         shown = [f"{_UI}:podCount"] if replicas == f".{part}.{name}" else _shown(name, field)
@@ -133,6 +133,6 @@ def _shown(name: str, field: Mapping[str, Any]) -> list[str]:
 
 
 def display_name(name: str) -> str:
-    """Return a name for people: ``containerPort`` is Container Port, ``my-operator`` My Operator."""
+    """Return a display name: ``containerPort`` becomes Container Port, ``my-operator`` My Operator."""
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
     return " ".join(part[0].upper() + part[1:] for part in parts) or name

@@ -1,4 +1,4 @@
-"""What an API server would say of the objects in a bundle: of definitions, of what is installed, and of examples."""
+"""Validation of the objects in a bundle as an API server does it: definitions, manifests and examples."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pyctrl.packaging._bundle.csv_schema import definition
 
 __all__ = ["object_problems"]
 
-#: What makes a mistake of something that would go unnoticed: fields that nobody knows are thrown away.
+#: Problems that an API server does not report by default: it drops unknown and duplicate fields.
 _UNNOTICED = ("FieldUnknown", "FieldDuplicate")
-_PLACE = "bundle"  # a namespace, for objects that have none before they are installed
+_PLACE = "bundle"  # a namespace for objects that get theirs at installation
 
 
 def object_problems(contents: Contents) -> Iterator[BundleProblem]:
-    """Say what is wrong with single objects; those that make no sense are taken out of what further rules look at."""
+    """Yield the problems of single objects. Invalid objects are removed from the contents, so other rules skip them."""
     validator = ManifestValidator()
     for document in [*contents.of_kind("CustomResourceDefinition")]:
         verdict = validator.define(document)
@@ -38,19 +38,19 @@ def object_problems(contents: Contents) -> Iterator[BundleProblem]:
 
 
 def _problems(validator: ManifestValidator, document: Document) -> list[ManifestProblem]:
-    """Return what is wrong with an object that is no definition; one of a kind that nobody knows is passed over."""
+    """Return the problems of an object other than a definition; none for an unknown kind."""
     is_csv = document.obj.get("kind") == KIND
     if is_csv and document.obj.get("apiVersion") != API_VERSION:
-        return [_problem(document, "apiVersion", f"{API_VERSION} was expected")]
+        return [_problem(document, "apiVersion", f"expected {API_VERSION}")]
     verdict = (_of_csvs() if is_csv else validator).validate(document)
     return [] if verdict.is_unknown else [*verdict.problems]
 
 
 @cache
 def _of_csvs() -> ManifestValidator:
-    """Make what knows the form of a ClusterServiceVersion, once: that takes it a while to learn."""
+    """Return the validator of ClusterServiceVersions; cached, because compiling the schema is slow."""
     validator = ManifestValidator()
-    validator.define(_written(definition()))
+    validator.define(_as_document(definition()))
     return validator
 
 
@@ -72,7 +72,7 @@ def _described(
 def _deployments(contents: Contents, validator: ManifestValidator) -> Iterator[BundleProblem]:
     for number, each in enumerate(contents.spec("install", "spec", "deployments") or ()):
         made = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": each["name"], "namespace": _PLACE}}
-        for problem in validator.validate(_written({**made, "spec": each["spec"]})).problems:
+        for problem in validator.validate(_as_document({**made, "spec": each["spec"]})).problems:
             path = f"spec.install.spec.deployments[{number}].{problem.path}"
             is_warning = problem.reason in _UNNOTICED
             yield contents.csv_error(path, problem.message, suite="cluster", warn=is_warning)
@@ -82,11 +82,11 @@ def _examples(contents: Contents, validator: ManifestValidator) -> Iterator[Bund
     for number, example in enumerate(contents.examples()):
         if not isinstance(example.get("metadata"), dict):
             continue
-        verdict = validator.validate(_written(example))
+        verdict = validator.validate(_as_document(example))
         for problem in () if verdict.is_unknown else verdict.problems:
             text = f"[{number}].{problem.path}: {problem.message}"
             yield contents.csv_error("metadata.annotations.alm-examples", text, suite="cluster")
 
 
-def _written(obj: Mapping[str, Any]) -> Document:
+def _as_document(obj: Mapping[str, Any]) -> Document:
     return next(read_manifest_objects(json.dumps(obj).encode(), "it"))

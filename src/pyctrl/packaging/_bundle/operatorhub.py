@@ -1,4 +1,4 @@
-"""What operatorhub.io wants of a bundle, and what is good practice elsewhere."""
+"""The rules of operatorhub.io for bundles, and good practices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CATEGORIES = frozenset(
 
 CHANNELS = ("candidate", "fast", "stable")
 
-#: Versions of kinds that a bundle may have, and the Kubernetes that does not serve them any more.
+#: API versions that were removed from Kubernetes, with the release that removed them.
 REMOVED = {
     ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"): "1.22",
     ("rbac.authorization.k8s.io/v1beta1", "ClusterRole"): "1.22",
@@ -41,29 +41,27 @@ _ADDRESS = re.compile(r"[^@\s<>]+@[^@\s<>]+")
 
 
 def operatorhub(contents: Contents) -> Iterator[BundleProblem]:
-    """Say what operatorhub.io would refuse, or advise against."""
+    """Yield the problems that operatorhub.io rejects or warns about."""
     annotations = contents.csv_annotations()
     if not str((contents.spec("provider") or {}).get("name") or "").strip():
-        yield _hub(contents, "spec.provider.name", "who publishes it is not said")
+        yield _hub(contents, "spec.provider.name", "expected the name of the publisher")
     if not SEMVER.fullmatch(str(contents.spec("version") or "")):
-        yield _hub(contents, "spec.version", "a semantic version was expected, such as 0.1.0")
+        yield _hub(contents, "spec.version", "expected a semantic version, such as 0.1.0")
     yield from _people(contents)
     yield from _icon(contents)
     level = annotations.get("capabilities")
     if level is not None and level not in CAPABILITIES:
-        text = f"one of {', '.join(CAPABILITIES)} was expected; got {level!r}"
+        text = f"expected one of {', '.join(CAPABILITIES)}; got {level!r}"
         yield _hub(contents, "metadata.annotations.capabilities", text)
     categories = annotations.get("categories")
     for name in (each.strip() for each in categories.split(",")) if isinstance(categories, str) else ():
         if name not in CATEGORIES:
-            text = f"{name!r} is none; there are {', '.join(sorted(CATEGORIES))}"
+            text = f"{name!r} is not a category; there are {', '.join(sorted(CATEGORIES))}"
             yield _hub(contents, "metadata.annotations.categories", text)
     for document in contents.documents:
         kind = (str(document.obj.get("apiVersion")), str(document.obj.get("kind")))
         if since := REMOVED.get(kind):
-            yield BundleProblem(
-                "operatorhub", document.source, "apiVersion", f"Kubernetes {since} has no {kind[0]} any more"
-            )
+            yield BundleProblem("operatorhub", document.source, "apiVersion", f"Kubernetes {since} removed {kind[0]}")
 
 
 def _hub(contents: Contents, path: str, message: str, *, warn: bool = False) -> BundleProblem:
@@ -74,44 +72,44 @@ def _people(contents: Contents) -> Iterator[BundleProblem]:
     for number, each in enumerate(contents.spec("maintainers") or ()):
         path = f"spec.maintainers[{number}]"
         if not each.get("name") or not each.get("email"):
-            yield _hub(contents, path, "name and email were expected")
+            yield _hub(contents, path, "expected name and email")
         elif not _ADDRESS.fullmatch(each["email"]):
-            yield _hub(contents, f"{path}.email", f"an address was expected; got {each['email']!r}")
+            yield _hub(contents, f"{path}.email", f"expected an email address; got {each['email']!r}")
     for number, each in enumerate(contents.spec("links") or ()):
         path = f"spec.links[{number}]"
         if not each.get("name") or not each.get("url"):
-            yield _hub(contents, path, "name and url were expected")
+            yield _hub(contents, path, "expected name and url")
         elif not (urlsplit(each["url"]).scheme or each["url"].startswith("/")):
-            yield _hub(contents, f"{path}.url", f"a URL was expected; got {each['url']!r}")
+            yield _hub(contents, f"{path}.url", f"expected a URL; got {each['url']!r}")
 
 
 def _icon(contents: Contents) -> Iterator[BundleProblem]:
     icons = contents.spec("icon")
     if not icons:
-        yield _hub(contents, "spec.icon", "there is none", warn=True)
+        yield _hub(contents, "spec.icon", "there is no icon", warn=True)
         return
     if len(icons) > 1:
-        yield _hub(contents, "spec.icon", f"one was expected; there are {len(icons)}")
+        yield _hub(contents, "spec.icon", f"expected one icon; there are {len(icons)}")
     media = icons[0].get("mediatype")
     if not icons[0].get("base64data") or not media:
-        yield _hub(contents, "spec.icon[0]", "base64data and mediatype were expected")
+        yield _hub(contents, "spec.icon[0]", "expected base64data and mediatype")
     if media and media not in MEDIA_TYPES.values():
         known = ", ".join(sorted(set(MEDIA_TYPES.values())))
-        yield _hub(contents, "spec.icon[0].mediatype", f"one of {known} was expected; got {media!r}")
+        yield _hub(contents, "spec.icon[0].mediatype", f"expected one of {known}; got {media!r}")
 
 
 # -- good practices --------------------------------------------------------------------------------------------------
 
 
 def good_practices(contents: Contents) -> Iterator[BundleProblem]:
-    """Say what is advised against."""
+    """Yield violations of good practices."""
     deployments = contents.spec("install", "spec", "deployments")
     if not deployments:
-        yield _advice(contents, "spec.install.spec.deployments", "there is none: nothing would be installed")
+        yield _advice(contents, "spec.install.spec.deployments", "there are no deployments: nothing would be installed")
     for number, deployment in enumerate(deployments or ()):
         for each in _at(deployment, "spec", "template", "spec", "containers") or ():
             if not _at(each, "resources", "requests"):
-                text = f"container {each.get('name')} asks for no resources"
+                text = f"container {each.get('name')} has no resource requests"
                 yield _advice(contents, f"spec.install.spec.deployments[{number}]", text)
     for part in ("owned", "required"):
         for each in contents.spec("customresourcedefinitions", part) or ():
@@ -122,7 +120,7 @@ def good_practices(contents: Contents) -> Iterator[BundleProblem]:
     yield from _makes_definitions(contents)
     name = _name(contents)
     if name.count(".v") != 1 or not SEMVER.fullmatch(name.partition(".v")[2]):
-        yield _advice(contents, "metadata.name", f"NAME.vVERSION was expected, such as podset.v0.1.0; got {name!r}")
+        yield _advice(contents, "metadata.name", f"expected NAME.vVERSION, such as podset.v0.1.0; got {name!r}")
 
 
 def _advice(contents: Contents, path: str, message: str) -> BundleProblem:
@@ -136,7 +134,7 @@ def _at(obj: Any, *keys: str) -> Any:
 
 
 def _name(contents: Contents) -> str:
-    assert contents.csv is not None  # `examine` has seen it
+    assert contents.csv is not None  # checked by `check_bundle`
     return str(_at(contents.csv.obj, "metadata", "name"))
 
 
@@ -148,7 +146,7 @@ def _channels(contents: Contents) -> Iterator[BundleProblem]:
     names = [name.strip() for label in labels for name in str(found.get(label) or "").split(",")]
     for name in dict.fromkeys(names):
         if name and not name.startswith(CHANNELS):
-            text = f"{name!r}: names begin with {', '.join(CHANNELS)} by convention"
+            text = f"{name!r}: channel names begin with {', '.join(CHANNELS)} by convention"
             yield BundleProblem("good-practices", source, f"{LABEL}.bundle.channels.v1", text, is_warning=True)
 
 
@@ -159,6 +157,6 @@ def _makes_definitions(contents: Contents) -> Iterator[BundleProblem]:
             makes = {"create", "patch", "*"} & set(rule.get("verbs") or ())
             resources = {"customresourcedefinitions", "*"} & set(rule.get("resources") or ())
             if makes and resources and "apiextensions.k8s.io" in (rule.get("apiGroups") or ()):
-                text = "definitions are installed by the Operator Lifecycle Manager, not by operators"
+                text = "CustomResourceDefinitions are installed by the Operator Lifecycle Manager, not by operators"
                 yield _advice(contents, f"spec.install.spec.{part}", text)
                 return

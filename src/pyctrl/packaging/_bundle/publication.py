@@ -1,4 +1,4 @@
-"""What its author says of an operator that is published: the table ``[tool.pyctrl.bundle]`` of pyproject.toml."""
+"""Metadata of a published operator: the table ``[tool.pyctrl.bundle]`` of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyctrl.packaging._settings import read_pyproject
 
 __all__ = ["INSTALL_MODES", "MEDIA_TYPES", "InstallMode", "Link", "Person", "Publication", "read_publication"]
 
-#: Which namespaces an operator may be told to look at: its own, one, several, or all of them.
+#: The namespaces that an operator can be installed for: its own, one, several, or all.
 InstallMode: TypeAlias = Literal["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"]
 
 INSTALL_MODES: tuple[InstallMode, ...] = get_args(InstallMode)
@@ -34,43 +34,42 @@ class _Table(BaseModel):
 
 
 class Person(_Table):
-    """Who maintains it."""
+    """A maintainer."""
 
     name: str = ""
     email: str = ""
 
 
 class Link(_Table):
-    """A name, and where it leads."""
+    """A name and its URL."""
 
     name: str
     url: str = ""
 
 
 class Publication(_Table):
-    """What its author says of an operator that is published. What is empty is derived, or left out.
+    """Metadata of a published operator. Empty values are derived, or left out.
 
     Attributes:
-        package: what it is called in a catalog; by default the program's name.
-        channels: what users subscribe to.
-        default_channel: for those who name none; by default the first.
-        display_name: its name for people; by default the program's, in words.
+        package: its name in a catalog; by default the program's name.
+        channels: the channels that users subscribe to.
+        default_channel: the channel of users who name none; by default the first.
+        display_name: its display name; by default made of the program's name.
         description: Markdown; by default that of ``[project]``, or of its kinds.
-        icon: a file beside pyproject.toml: SVG, PNG, JPEG or GIF.
-        provider: who publishes it.
-        maintainers: by default those of ``[project]``, or its authors, who have an address.
+        icon: a file next to pyproject.toml: SVG, PNG, JPEG or GIF.
+        provider: the publisher.
+        maintainers: by default the maintainers or authors of ``[project]`` with an email address.
         keywords: by default those of ``[project]``.
         links: by name; by default the URLs of ``[project]``.
         maturity: such as ``alpha`` or ``stable``.
-        min_kube_version: the oldest Kubernetes that it is for, ``1.30.0``.
-        categories: of operatorhub.io.
-        capabilities: the level, ``Basic Install`` to ``Auto Pilot``.
-        architectures: what its image is there for; nothing said means amd64.
-        install_modes: which namespaces it may be told to look at; by default all of them at once, or with
-            ``watch-namespaces`` anything but that.
-        annotations: further ones, of the ClusterServiceVersion.
-        version: of ``[project]``, for a release that has none of its own.
-        root: where the icon is looked for.
+        min_kube_version: the oldest supported Kubernetes version, such as ``1.30.0``.
+        categories: categories of operatorhub.io.
+        capabilities: the capability level, ``Basic Install`` to ``Auto Pilot``.
+        architectures: the architectures of its image; OLM takes an empty list as amd64.
+        install_modes: the supported install modes; by default AllNamespaces or, with ``watch-namespaces``, all others.
+        annotations: additional annotations of the ClusterServiceVersion.
+        version: the version of ``[project]``, for a release without its own.
+        root: the directory of the icon.
     """
 
     package: str = ""
@@ -94,16 +93,16 @@ class Publication(_Table):
     root: Path = Path()
 
     def icon_data(self) -> dict[str, str] | None:
-        """Return the icon as a ClusterServiceVersion has it.
+        """Return the icon as it is in a ClusterServiceVersion; None if there is none.
 
         Raises:
-            CommandFailed: there is no such file, or it is no picture.
+            CommandFailed: the file is not an image of a supported type.
         """
         if not self.icon:
             return None
         file = self.root / self.icon
         if file.suffix.lower() not in MEDIA_TYPES:
-            raise CommandFailed(f"[{TABLE}] icon: one of {', '.join(MEDIA_TYPES)} was expected; got {self.icon!r}")
+            raise CommandFailed(f"[{TABLE}] icon: expected one of {', '.join(MEDIA_TYPES)}; got {self.icon!r}")
         data = base64.b64encode(file.read_bytes()).decode()
         return {"base64data": data, "mediatype": MEDIA_TYPES[file.suffix.lower()]}
 
@@ -112,22 +111,22 @@ def read_publication(start: Path) -> Publication:
     """Read ``[tool.pyctrl.bundle]`` and ``[project]`` of the pyproject.toml that `read_settings` reads.
 
     Raises:
-        CommandFailed: the file is no TOML, or something in the table is not understood; says what.
+        CommandFailed: the file is not valid TOML, or the table is invalid; the message says where.
     """
     found = read_pyproject(start)
     if found is None:
         return Publication()
     file, document = found
     table = document["tool"]["pyctrl"].get("bundle", {})
-    said = _of_project(document.get("project", {})) | {"root": file.parent} | dict(table)
+    values = _of_project(document.get("project", {})) | {"root": file.parent} | dict(table)
     try:
-        return Publication.model_validate(said)
+        return Publication.model_validate(values)
     except ValidationError as error:
         raise CommandFailed(f"{file}: [{TABLE}] {_described(error)}") from error
 
 
 def _of_project(project: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the metadata of the Python package says already."""
+    """Return the values that the metadata of the Python package has."""
     people = [each for each in project.get("maintainers") or project.get("authors") or () if "email" in each]
     found = {
         "description": project.get("description"),
@@ -140,10 +139,10 @@ def _of_project(project: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _described(error: ValidationError) -> str:
-    """Say in one line what was expected, and what came."""
+    """Return one line with the first error: what was expected, and what was given."""
     first = error.errors()[0]
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
     if first["type"] == "extra_forbidden":
         known = sorted(name.replace("_", "-") for name in Publication.model_fields if name not in {"version", "root"})
-        return f"has no {path!r}; there are {', '.join(known)}"
+        return f"has no setting {path!r}; there are {', '.join(known)}"
     return f"{path}: {first['msg']}; got {first['input']!r}"

@@ -1,4 +1,4 @@
-"""What is published at once: a version of an operator, in channels, as a successor of others."""
+"""A release of an operator: its version, channels and predecessors."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Release:
     """A version of an operator.
 
     Attributes:
-        version: semantic: ``0.1.0``.
-        package: what it is called in a catalog; "" is the program's name.
-        channels: what it appears in; none are those of the `Publication`.
-        default_channel: for those who name none; "" is that of the `Publication`, or the first.
-        replaces: the version that it is installed over.
-        skips: versions that it is installed over as well, and that nobody should install any more.
-        skip_range: the same by bounds: ``>=0.1.0 <0.3.0``.
+        version: the semantic version: ``0.1.0``.
+        package: the name in a catalog; "" is the program's name.
+        channels: the channels that contain it; empty means those of the `Publication`.
+        default_channel: the channel of users who name none; "" is that of the `Publication`, or the first.
+        replaces: the version that it updates.
+        skips: other versions that it updates, and that are no longer to be installed.
+        skip_range: the same as a range: ``>=0.1.0 <0.3.0``.
     """
 
     version: str
@@ -47,36 +47,36 @@ class Release:
 
     @property
     def name(self) -> str:
-        """The name of its ClusterServiceVersion."""
+        """The name of the ClusterServiceVersion."""
         return self.named(self.version)
 
     def named(self, version: str) -> str:
-        """Name another version as this one is named; what is a name already stays."""
+        """Return the ClusterServiceVersion name of another version; a name is returned unchanged."""
         return (
             f"{self.package}.v{version.removeprefix('v')}" if SEMVER.fullmatch(version.removeprefix("v")) else version
         )
 
 
 def release(publication: Publication, wanted: Release, *, name: str) -> Release:
-    """Fill in what nobody said.
+    """Return a release with unset values filled in.
 
     Args:
-        publication: says what is the same for all releases.
-        wanted: what was said of this one.
-        name: of the program.
+        publication: the metadata of all releases.
+        wanted: the given values of this release.
+        name: the name of the program.
 
     Raises:
-        CommandFailed: there is no version, or it is none; or the default channel is none of the channels.
+        CommandFailed: the version is missing or not semantic, or the default channel is not one of the channels.
     """
     version = wanted.version or publication.version
     if not version:
-        raise CommandFailed("name the version with --version, such as 0.1.0, or in pyproject.toml: [project] version")
+        raise CommandFailed("no version given: set it with --version 0.1.0, or in pyproject.toml: [project] version")
     if not SEMVER.fullmatch(version):
-        raise CommandFailed(f"a semantic version was expected, such as 0.1.0 or 1.0.0-rc.1; got {version!r}")
+        raise CommandFailed(f"expected a semantic version, such as 0.1.0 or 1.0.0-rc.1; got {version!r}")
     channels = tuple(dict.fromkeys(wanted.channels or publication.channels))
     default = wanted.default_channel or (publication.default_channel if not wanted.channels else "") or channels[0]
     if default not in channels:
-        raise CommandFailed(f"the default channel {default!r} is none of the channels: {', '.join(channels)}")
+        raise CommandFailed(f"the default channel {default!r} is not one of the channels: {', '.join(channels)}")
     return replace(
         wanted,
         version=version,
@@ -87,21 +87,21 @@ def release(publication: Publication, wanted: Release, *, name: str) -> Release:
 
 
 def install_modes(publication: Publication, settings: Settings) -> tuple[InstallMode, ...]:
-    """Return which namespaces the operator may be told to look at."""
+    """Return the install modes that the operator supports."""
     if publication.install_modes:
         return publication.install_modes
     return ("OwnNamespace", "SingleNamespace", "MultiNamespace") if settings.watch_namespaces else ("AllNamespaces",)
 
 
 async def read_bundled(settings: Settings, publication: Publication, version: str) -> Project:
-    """Read a program as `read_project` does, the way it runs under the Operator Lifecycle Manager.
+    """Read a program like `read_project`, as it runs under the Operator Lifecycle Manager.
 
-    That one makes the certificates of webhooks, and says which namespaces to look at: rights in these are set apart.
+    OLM issues the webhook certificates and sets the watched namespaces; permissions for these are kept separate.
 
     Args:
-        settings: how it is shipped.
-        publication: says for which namespaces it is.
-        version: of the release; without an image in the settings, that of the image, too.
+        settings: how it is packaged.
+        publication: its metadata, with the install modes.
+        version: the version of the release, and of the image if the settings have none.
     """
     name = settings.name or Target.parse(settings.target).name
     settings = replace(settings, version=version).named(name)
@@ -112,5 +112,5 @@ async def read_bundled(settings: Settings, publication: Publication, version: st
 
 
 def bundled(project: Project) -> Project:
-    """Return a project without the namespace that stood for those to look at, while rights were derived."""
+    """Return a project without the watched namespace, which was a placeholder to derive permissions."""
     return replace(project, settings=replace(project.settings, watch_namespaces=()))

@@ -1,4 +1,4 @@
-"""The scorecard: which tests it runs in a cluster, and what five of them would say, without one."""
+"""The scorecard: its configuration, and the results of five of its tests without a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TESTS = {
     "olm-status-descriptors": "olm",
 }
 
-#: What ``operator-sdk scorecard`` reads.
+#: The configuration file of ``operator-sdk scorecard``.
 CONFIGURATION: dict[str, Any] = {
     "apiVersion": "scorecard.operatorframework.io/v1alpha3",
     "kind": "Configuration",
@@ -43,7 +43,7 @@ CONFIGURATION: dict[str, Any] = {
 
 
 def scorecard_problems(contents: Contents) -> Iterator[BundleProblem]:
-    """Say what the scorecard would have against a bundle; that it is valid is the business of the other rules."""
+    """Yield the problems that the scorecard would report for a bundle; other rules check that it is valid."""
     owned = contents.owned()
     for each in owned:
         if not each.get("resources"):
@@ -53,7 +53,7 @@ def scorecard_problems(contents: Contents) -> Iterator[BundleProblem]:
         kind, spec, status = example.get("kind"), example.get("spec"), example.get("status")
         description = next((each for each in owned if each.get("kind") == kind), None)
         if description is None:
-            continue  # an example of nothing that is provided: the rules of the ClusterServiceVersion say so
+            continue  # an example of a kind that is not provided, which `rule_problems` reports
         if not isinstance(spec, dict):
             yield contents.csv_error("metadata.annotations.alm-examples", f"the example of {kind} has no spec")
             continue
@@ -68,12 +68,12 @@ def _undescribed(
 ) -> Iterator[BundleProblem]:
     described = {each.get("path") for each in description.get(f"{part}Descriptors") or ()}
     for name in sorted(set(fields) - described):
-        text = f"{part} of {kind} has {name!r} in its example, and no {part}Descriptor of that path"
+        text = f"{part} of {kind} has {name!r} in its example, but no {part}Descriptor with that path"
         yield contents.csv_error("spec.customresourcedefinitions.owned", text)
 
 
 def _unvalidated(contents: Contents, example: Mapping[str, Any]) -> Iterator[BundleProblem]:
-    """Name the fields of an example that the schema of its kind does not know."""
+    """Yield the fields of an example that are not in the schema of its kind."""
     for source, definition in contents.definitions():
         spec = definition.get("spec") or {}
         for version in spec.get("versions") or ():
@@ -84,5 +84,5 @@ def _unvalidated(contents: Contents, example: Mapping[str, Any]) -> Iterator[Bun
             for part in ("spec", "status"):
                 known = ((schema.get("properties") or {}).get(part) or {}).get("properties") or {}
                 for name in sorted(set(example.get(part) or ()) - set(known)):
-                    text = f"the schema of {wire[1]} has no {part}.{name}, which its example has"
+                    text = f"the schema of {wire[1]} lacks {part}.{name}, which its example has"
                     yield BundleProblem("scorecard", source, f"spec.versions.{version['name']}", text)

@@ -1,4 +1,4 @@
-"""What is wrong with a bundle, by all rules or some."""
+"""Validation of a bundle with all or some suites of rules."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["check_bundle"]
 def check_bundle(
     files: Mapping[str, bytes], *, suites: Collection[Suite] = SUITES, place: str = ""
 ) -> list[BundleProblem]:
-    """Say what is wrong with a bundle, without a cluster.
+    """Return the problems of a bundle, found without a cluster.
 
     Args:
-        files: by their paths below the bundle's directory.
-        suites: by these rules only. What makes no sense by those of ``bundle`` is not looked at by the others.
-        place: that directory, for messages.
+        files: its files by their paths below the bundle's directory.
+        suites: only these suites of rules. Objects that are invalid by those of ``bundle`` are skipped by the others.
+        place: the bundle's directory, for messages.
     """
     contents = read_contents(files, place)
     found = [*object_validation.object_problems(contents), *_all(contents)]

@@ -1,4 +1,4 @@
-"""The webhooks of a program, as the Operator Lifecycle Manager is told of them: it makes what leads to them."""
+"""The webhook definitions of a ClusterServiceVersion. OLM creates their Services and configurations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPES = {
     "MutatingWebhookConfiguration": "MutatingAdmissionWebhook",
     "ValidatingWebhookConfiguration": "ValidatingAdmissionWebhook",
 }
-#: What is taken over as it is; the rest of a webhook is OLM's business.
+#: The fields of a webhook that are copied; OLM sets the others.
 _SAME = (
     "admissionReviewVersions", "failurePolicy", "matchPolicy", "objectSelector", "reinvocationPolicy", "rules",
     "sideEffects", "timeoutSeconds",
@@ -26,7 +26,7 @@ _LOST = ("namespaceSelector", "matchConditions")
 
 
 def service_name(project: Project) -> str:
-    """Name the Service that will lead to the webhooks."""
+    """Return the name of the Service that OLM creates for the webhooks."""
     return f"{project.account.name.replace('.', '-')}-service"
 
 
@@ -36,10 +36,10 @@ def converted(project: Project) -> list[Object]:
 
 
 def webhook_definitions(project: Project) -> list[Object]:
-    """Return what stands in the ClusterServiceVersion.
+    """Return the webhook definitions of a ClusterServiceVersion.
 
     Raises:
-        CommandFailed: a webhook is asked only about some namespaces, or under conditions, which nobody would heed.
+        CommandFailed: a webhook has a namespaceSelector or matchConditions, which OLM does not support.
     """
     if project.webhooks is None:
         return []
@@ -54,8 +54,8 @@ def webhook_definitions(project: Project) -> list[Object]:
 def _admission(project: Project, kind: str, webhook: Object) -> Object:
     if lost := [each for each in _LOST if each in webhook]:
         raise CommandFailed(
-            f"webhook {webhook['name']} has {lost[0]}, which the Operator Lifecycle Manager does not know: it would be "
-            "asked about more than it should. Decide in the handler instead"
+            f"webhook {webhook['name']} has {lost[0]}, which the Operator Lifecycle Manager does not support: it would "
+            "be called for more requests than it should. Check the condition in the handler instead"
         )
     same = {key: webhook[key] for key in _SAME if key in webhook}
     path = webhook["clientConfig"]["service"]["path"]

@@ -1,4 +1,4 @@
-"""A Helm chart of a program: the objects of `install`, with what whoever installs it may say left open."""
+"""The Helm chart of a program: the objects of `install` as templates, with settings as values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from pyctrl.packaging._chart.defaults import values_of
-from pyctrl.packaging._chart.objects import FULLNAME, NAMESPACE, WATCHED, actions, opened
+from pyctrl.packaging._chart.objects import FULLNAME, NAMESPACE, WATCHED, actions, to_tree
 from pyctrl.packaging._chart.template import Tree, to_template
 from pyctrl.packaging._chart.texts import HELMIGNORE, chart_yaml, helpers, notes
 from pyctrl.packaging._chart.values import Values, schema_of, values_text
-from pyctrl.packaging._chart.variants import SWITCHES, Choice, both, condition, overlaid
-from pyctrl.packaging._objects import rbac as rights
+from pyctrl.packaging._chart.variants import SWITCHES, Choice, all_of, condition, merge_variants
+from pyctrl.packaging._objects import rbac as rbac_objects
 from pyctrl.packaging._objects.parts import ObjectsOfFile, Part, parts
 from pyctrl.packaging._project import Project
 from pyctrl.packaging._project_reader import read_project
@@ -26,17 +26,17 @@ Object = dict[str, Any]
 
 CHART, VALUES, SCHEMA = "Chart.yaml", "values.yaml", "values.schema.json"
 
-_PARTS: tuple[Part, ...] = ("crd", "rbac", "manager", "webhook")  # samples are no part of a release
+_PARTS: tuple[Part, ...] = ("crd", "rbac", "manager", "webhook")  # without samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart.
+    """A Helm chart.
 
     Attributes:
-        name: what it is called.
-        values: what it leaves open.
-        files: the other files, by their paths in it.
+        name: its name.
+        values: its values.
+        files: the files other than values.yaml and its schema, by their paths in the chart.
     """
 
     name: str
@@ -44,21 +44,21 @@ class Chart:
     files: Mapping[str, str]
 
     def texts(self, others: Mapping[str, Any] | None = None) -> dict[str, str]:
-        """Return the texts of all files by their paths. The same program gives the same bytes.
+        """Return the texts of all files by their paths. The output is deterministic.
 
         Args:
-            others: values.yaml as somebody has changed it: what is new in it is a value, too.
+            others: an edited values.yaml; the schema accepts the values that were added to it.
         """
         made = {VALUES: values_text(self.values), SCHEMA: schema_of(self.values, others or {})}
         return dict(sorted({**self.files, **made}.items()))
 
 
 async def read_chart(settings: Settings) -> Chart:
-    """Import a program, wire it as often as there are ways to, and return its chart.
+    """Import a program, wire it once for each variant of its settings, and return its chart.
 
     Raises:
-        CommandFailed: there is no such program, or it cannot be wired.
-        DefinitionError: a type cannot be a definition.
+        CommandFailed: the program does not exist, or it cannot be wired.
+        DefinitionError: no CustomResourceDefinition can be made from a type.
     """
     settings = settings.named(Target.parse(settings.target).name)
     project = await read_project(settings)
@@ -87,7 +87,7 @@ def _image(image: str) -> tuple[str, str, str]:
 
 
 async def _templates(settings: Settings, project: Project) -> dict[str, str]:
-    """Return the templates by their paths: one of each file of ``config/`` that has objects."""
+    """Return the templates by their paths: one for each file of ``config/`` that has objects."""
     switches = [name for name in SWITCHES if project.webhooks is not None or name != "cert-manager"]
     choices = [
         frozenset(name for name, is_on in zip(switches, some, strict=True) if is_on)
@@ -101,8 +101,8 @@ async def _templates(settings: Settings, project: Project) -> dict[str, str]:
         chosen = _chosen(wired[choice & _WIRED], choice)
         for sheet in parts(chosen, _PARTS):
             for obj in sheet.objects:
-                if obj["kind"] != "Namespace":  # `helm install --create-namespace` makes it
-                    tree = opened(obj, chosen, settings.name, keep="keep" in choice)
+                if obj["kind"] != "Namespace":  # left to `helm install --create-namespace`
+                    tree = to_tree(obj, chosen, settings.name, keep="keep" in choice)
                     files.setdefault(_path(sheet), {}).setdefault(_key(obj), []).append((choice, tree))
     switch = _switch_of(project)
     return {
@@ -114,12 +114,12 @@ async def _templates(settings: Settings, project: Project) -> dict[str, str]:
 _Key: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 _Case: TypeAlias = tuple[Choice, Tree]
 
-#: What the wiring of a program depends on; everything else only its objects.
+#: The switches that change the wiring of a program; the others change only its objects.
 _WIRED = frozenset({"watch", "cert-manager"})
 
 
 async def _wired(settings: Settings, wiring: Choice) -> Project:
-    """Return the project of a release whose names are words."""
+    """Return the project of a release with placeholders as names."""
     return await read_project(
         replace(
             settings,
@@ -152,10 +152,10 @@ def _key(obj: Object) -> _Key:
 
 
 def _switch_of(project: Project) -> Callable[[str, _Key], str]:
-    """Return what says of an object under which condition it is in a release at all."""
+    """Return a function from an object to the condition under which a release has it; "" is always."""
     named = replace(project, settings=replace(project.settings, name=FULLNAME))
     helpers = {
-        role["metadata"]["name"] for kind, *_ in project.kinds for role in rights.kind_roles(named, kind).values()
+        role["metadata"]["name"] for kind, *_ in project.kinds for role in rbac_objects.kind_roles(named, kind).values()
     }
 
     def switch(path: str, key: _Key) -> str:
@@ -166,7 +166,7 @@ def _switch_of(project: Project) -> Callable[[str, _Key], str]:
             case "ServiceAccount":
                 return ".Values.serviceAccount.create"
             case "ClusterRole" if name in helpers:
-                return both(".Values.rbac.create", ".Values.rbac.helpers")
+                return all_of(".Values.rbac.create", ".Values.rbac.helpers")
         return ".Values.rbac.create" if path.startswith("rbac/") else ""
 
     return switch
@@ -175,21 +175,21 @@ def _switch_of(project: Project) -> Callable[[str, _Key], str]:
 def _object(key: _Key, cases: Sequence[_Case], choices: Sequence[Choice], switch: str, chart: str) -> str:
     """Return the template of one object."""
     is_watched = key[1] == WATCHED
-    if is_watched:  # what follows is in a loop over the namespaces, and there are some
+    if is_watched:  # inside a loop over the watched namespaces
         choices = [choice for choice in choices if "watch" in choice]
-    text = "---\n" + to_template(overlaid(cases), actions(chart))
+    text = "---\n" + to_template(merge_variants(cases), actions(chart))
     if key[0] == "Service" and key[1] != NAMESPACE:
         text = _only_in(key[1]) + text
     if is_watched:
         text = f"{{{{- range $namespace := .Values.watchNamespaces }}}}\n{{{{- with $ }}}}\n{text}{_END}{_END}"
-    wanted = both(switch, condition([choice for choice, _ in cases], choices))
+    wanted = all_of(switch, condition([choice for choice, _ in cases], choices))
     return f"{{{{- if {wanted} }}}}\n{text}{_END}" if wanted else text
 
 
 def _only_in(namespace: str) -> str:
-    """Refuse a release in another namespace than that of a Service which the program names: it would lead nowhere."""
-    told = f"the program says that its webhooks are in namespace {namespace}: install it with --namespace {namespace}"
-    return f'{{{{- if ne .Release.Namespace "{namespace}" }}}}\n{{{{- fail "{told}" }}}}\n{_END}'
+    """Return a template that fails in any namespace but that of the webhook Service that the program's code names."""
+    text = f"the program expects its webhook Service in namespace {namespace}: install with --namespace {namespace}"
+    return f'{{{{- if ne .Release.Namespace "{namespace}" }}}}\n{{{{- fail "{text}" }}}}\n{_END}'
 
 
 _END = "{{- end }}\n"

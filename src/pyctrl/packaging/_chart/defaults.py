@@ -1,4 +1,4 @@
-"""The values of a chart, with what they are if nobody says anything: what the settings of the program say."""
+"""The values of a chart, with defaults from the settings of the program."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NAMES: Object = {"type": "array", "items": {"type": "string", "minLength": 1}, 
 _ARGUMENTS: Object = {"type": "array", "items": {"type": "string"}}
 _NAMED: Object = {"type": "array", "items": {"type": "object", "required": ["name"]}}
 
-_POLICY = "Only admit webhook calls, and metrics scrapers in namespaces labelled metrics: enabled."
+_POLICY = "Only admit webhook calls, and metrics scrapers in namespaces with the label metrics: enabled."
 
 
 def values_of(project: Project, repository: str, digest: str) -> Values:
-    """Return the values of a chart: those only that mean something to this program."""
+    """Return the values of a chart that apply to this program."""
     settings = project.settings
     webhook = (_webhook(settings),) if project.webhooks is not None else ()
     return (
@@ -34,7 +34,7 @@ def values_of(project: Project, repository: str, digest: str) -> Values:
         _image(repository, digest),
         *_program(settings),
         _account(),
-        _rights(),
+        _rbac(),
         *((_definitions(),) if project.definitions else ()),
         *_metrics(settings),
         *webhook,
@@ -44,8 +44,8 @@ def values_of(project: Project, repository: str, digest: str) -> Values:
 
 def _names() -> Values:
     return (
-        Value("nameOverride", "", "Replaces the chart's name in labels and names.", _TEXT),
-        Value("fullnameOverride", "", "Replaces the prefix of object names, which is RELEASE-NAME.", _TEXT),
+        Value("nameOverride", "", "Replaces the name of the chart in labels and object names.", _TEXT),
+        Value("fullnameOverride", "", "Replaces the prefix of object names. Defaults to RELEASE-NAME.", _TEXT),
     )
 
 
@@ -55,11 +55,11 @@ def _image(repository: str, digest: str) -> Section:
         "image",
         (
             Value("repository", repository, "", {"type": "string", "minLength": 1}),
-            Value("tag", "", "Defaults to appVersion of the chart.", _TEXT),
+            Value("tag", "", "Defaults to the appVersion of the chart.", _TEXT),
             Value(
                 "digest",
                 digest,
-                "sha256:…; if set, the tag is ignored.",
+                "Such as sha256:…; if set, the tag is ignored.",
                 {**_TEXT, "pattern": "^(sha256:[0-9a-f]{64})?$"},
             ),
             Value(
@@ -75,25 +75,25 @@ def _program(settings: Settings) -> Values:
     resources = {"requests": dict(settings.requests), "limits": dict(settings.limits)}
     parts = {"requests": _QUANTITIES, "limits": _QUANTITIES, "claims": _OBJECTS}
     return (
-        Value("imagePullSecrets", [], "Secrets for the registry, such as: - name: registry", _NAMED),
+        Value("imagePullSecrets", [], "Pull secrets, such as: - name: registry", _NAMED),
         Value(
             "replicas",
             settings.replicas,
-            "The number of replicas; one works at a time.",
+            "The number of replicas. One is active at a time.",
             {"type": "integer", "minimum": 0},
         ),
-        Value("args", list(settings.args), "More flags for the program.", _ARGUMENTS),
+        Value("args", list(settings.args), "Additional flags for the program.", _ARGUMENTS),
         Value("env", env, "Environment variables: each with name, and value or valueFrom.", _NAMED),
         Value(
             "resources",
             resources,
-            "There is no CPU limit: it would only make the start slow.",
+            "No CPU limit by default: it would slow down the start.",
             {"type": "object", "properties": parts, "additionalProperties": False},
         ),
         Value(
             "watchNamespaces",
             list(settings.watch_namespaces),
-            "Watch only these namespaces, with rights only there. Defaults to all.",
+            "Watch only these namespaces, with permissions only there. Defaults to all.",
             _NAMES,
         ),
     )
@@ -103,24 +103,20 @@ def _account() -> Section:
     return Section(
         "serviceAccount",
         (
-            Value("create", True, "Create it.", _SWITCH),
-            Value(
-                "name", "", "Defaults to RELEASE-NAME-controller-manager or, if it is not created, to default.", _TEXT
-            ),
+            Value("create", True, "Create the service account.", _SWITCH),
+            Value("name", "", "Defaults to RELEASE-NAME-controller-manager or, if not created, to default.", _TEXT),
             Value("annotations", {}, "For example, for a cloud identity.", _TEXTS),
         ),
         "The service account of the program.",
     )
 
 
-def _rights() -> Section:
+def _rbac() -> Section:
     return Section(
         "rbac",
         (
-            Value("create", True, "Create them. If not, somebody else has to grant these rights.", _SWITCH),
-            Value(
-                "helpers", True, "Also create admin, editor and viewer roles for each kind, to bind people to.", _SWITCH
-            ),
+            Value("create", True, "Create them. If false, grant the permissions yourself.", _SWITCH),
+            Value("helpers", True, "Also create admin, editor and viewer roles for the users of each kind.", _SWITCH),
         ),
         "Roles and bindings.",
     )
@@ -130,15 +126,15 @@ def _definitions() -> Section:
     return Section(
         "crds",
         (
-            Value("enabled", True, "Install them. If not, they have to be there.", _SWITCH),
+            Value("enabled", True, "Install them. If false, they have to exist.", _SWITCH),
             Value(
                 "keep",
                 True,
-                "Keep them on uninstall. If not, all objects of these kinds are deleted with them.",
+                "Keep them on uninstall. If false, all objects of these kinds are deleted with them.",
                 _SWITCH,
             ),
         ),
-        "CustomResourceDefinitions. They are templates: helm upgrade updates them.",
+        "CustomResourceDefinitions. They are templates, so helm upgrade updates them.",
     )
 
 
@@ -148,11 +144,9 @@ def _metrics(settings: Settings) -> Values:
             "metrics",
             (
                 Value("enabled", settings.metrics != "off", "Serve /metrics.", _SWITCH),
-                Value(
-                    "secure", settings.metrics != "http", "Over TLS, to authorized users; if not, to anybody.", _SWITCH
-                ),
+                Value("secure", settings.metrics != "http", "Serve over TLS, to authorized users only.", _SWITCH),
             ),
-            "Metrics, at port 8443, or 8080 if not secure.",
+            "Metrics, on port 8443, or 8080 if not secure.",
         ),
         Section(
             "prometheus",
@@ -166,9 +160,9 @@ def _metrics(settings: Settings) -> Values:
 
 
 def _webhook(settings: Settings) -> Section:
-    told = "Who issues them: managed, which is the program, or cert-manager, which has to be installed."
+    description = "The issuer: managed for the program itself, or cert-manager, which has to be installed."
     choices = {"enum": ["managed", "cert-manager"]}
-    return Section("webhook", (Value("certificates", settings.webhook_certificates, told, choices),))
+    return Section("webhook", (Value("certificates", settings.webhook_certificates, description, choices),))
 
 
 def _pod(project: Project) -> Values:
@@ -190,6 +184,6 @@ def _pod(project: Project) -> Values:
         Value("affinity", {}, "", _OBJECT),
         Value("topologySpreadConstraints", [], "", _OBJECTS),
         Value("priorityClassName", "", "", _TEXT),
-        Value("volumes", [], "More volumes for the pod.", _NAMED),
-        Value("volumeMounts", [], "More volume mounts for the container.", _NAMED),
+        Value("volumes", [], "Additional volumes for the pod.", _NAMED),
+        Value("volumeMounts", [], "Additional volume mounts for the container.", _NAMED),
     )

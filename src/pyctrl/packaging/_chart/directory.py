@@ -1,4 +1,4 @@
-"""A chart on a disk: what is stale, missing or left over of it, and what its author has changed and keeps."""
+"""The chart directory on disk: generated files, and the author's edits of Chart.yaml and values.yaml."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyctrl.packaging._difference import Difference, not_generated, read_text, s
 
 __all__ = ["ChartDirectory"]
 
-#: Names the files that were written, one in a line; of those that people edit, with what was written.
+#: The index file: the paths of generated files, one per line; those that users edit with their digest.
 INDEX = ".pyctrl-chart"
 
 _EDITED = (CHART, VALUES)
@@ -21,24 +21,24 @@ _EDITED = (CHART, VALUES)
 
 @dataclass(frozen=True, slots=True)
 class ChartDirectory:
-    """A directory with a chart, most files of which are ours.
+    """A directory with a chart, most files of which are generated.
 
-    Ours are those that its index names. They become what they should be, and go when nobody wants them any more. Files
-    that others put beside them are left alone, templates of theirs too. ``Chart.yaml`` and ``values.yaml`` are their
-    author's from the first change on: what is in them stays, and values that are new are added.
+    The generated files are listed in its index. They are updated, and removed when they are no longer generated. Other
+    files, such as additional templates, are left alone. Once edited, ``Chart.yaml`` and ``values.yaml`` belong to their
+    author: their content stays, and new values are added.
     """
 
     path: Path
 
     def differences(self, chart: Chart, *, force: bool = False) -> list[Difference]:
-        """Return the files that are not as they should be, in the order of their names.
+        """Return the files that differ from the generated ones, sorted by path.
 
         Args:
-            chart: what should be there.
-            force: take over files that somebody else has written or changed.
+            chart: the generated chart.
+            force: replace files that were not generated, or were edited.
 
         Raises:
-            CommandFailed: a file that should be there is somebody else's; or values.yaml is none.
+            CommandFailed: a file exists that was not generated, or values.yaml is invalid.
         """
         owned = self._owned()
         wanted = chart.texts()
@@ -53,7 +53,7 @@ class ChartDirectory:
         return stale(Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
 
     def _edited(self, chart: Chart, wanted: Mapping[str, str], owned: Mapping[str, str]) -> dict[str, str]:
-        """Return the files that their author has changed, as they should be."""
+        """Return the files that their author has edited, with new values added."""
         found = {}
         for path in _EDITED:
             current = self._read(path)
@@ -68,7 +68,7 @@ class ChartDirectory:
             raise not_generated(self.path / path)
 
     def _owned(self) -> dict[str, str]:
-        """Return the files of the index, and of those that people edit what was written."""
+        """Return the files of the index, with the digests of those that users edit."""
         lines = (line.partition(" ") for line in (self._read(INDEX) or "").splitlines())
         return {path: digest for path, _, digest in lines}
 

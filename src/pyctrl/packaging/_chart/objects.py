@@ -1,7 +1,7 @@
-"""The objects of a program as templates of a chart: what values and the release say, in the place of what settings do.
+"""Conversion of objects into templates of a chart: values and the release replace settings.
 
-The project is made with words for the names that a release gives, as if they were settings; so each name that follows
-from one of them, wherever it stands, has the word in it, and the template an action there.
+The project is read with placeholders as the names that a release determines. Every name derived from them contains the
+placeholder, which becomes an action in the template.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ from typing import Any
 from pyctrl.packaging._chart.template import OptionalMember, Spread, TemplateExpression, Tree
 from pyctrl.packaging._project import Project
 
-__all__ = ["FULLNAME", "NAMESPACE", "WATCHED", "actions", "opened"]
+__all__ = ["FULLNAME", "NAMESPACE", "WATCHED", "actions", "to_tree"]
 
 Object = dict[str, Any]
 
-#: Words that stand for names; nobody has one of these.
+#: Placeholders for names.
 FULLNAME, NAMESPACE, WATCHED = "chart-fullname-9f3c", "chart-namespace-9f3c", "chart-watched-9f3c"
 
 _KEEP = {"helm.sh/resource-policy": "keep"}
 _ACCOUNT = f"{FULLNAME}-controller-manager"
 
-#: What the pod's spec has if values do.
+#: Members of the pod spec that are set if their values are.
 _POD = ("imagePullSecrets", "nodeSelector", "tolerations", "affinity", "topologySpreadConstraints")
 
 
 def actions(chart: str) -> dict[str, str]:
-    """Return the action for each of the words, within a text."""
+    """Return the template action for each placeholder within a text."""
     watched = 'join "," .Values.watchNamespaces'
     return {FULLNAME: f'include "{chart}.fullname" .', NAMESPACE: ".Release.Namespace", WATCHED: watched}
 
 
-def opened(obj: Object, project: Project, chart: str, *, keep: bool) -> Tree:
-    """Return an object of a project whose names are these words, with what values say left open.
+def to_tree(obj: Object, project: Project, chart: str, *, keep: bool) -> Tree:
+    """Return an object of a project with placeholder names, as a template tree.
 
     Args:
         obj: the object.
-        project: what it is of.
-        chart: the chart's name.
-        keep: whether a definition stays when the release goes.
+        project: its project.
+        chart: the name of the chart.
+        keep: whether a CustomResourceDefinition is kept when the release is uninstalled.
     """
-    return _Opening(project, chart, keep).object(obj)
+    return _TreeBuilder(project, chart, keep).object(obj)
 
 
-class _Opening:
+class _TreeBuilder:
     def __init__(self, project: Project, chart: str, keep: bool) -> None:
         self._labels = project.labels
         self._selector = project.selector
@@ -71,7 +71,7 @@ class _Opening:
         return TemplateExpression(f'include "{self._chart}.serviceAccountName" . | quote')
 
     def _tree(self, value: Any) -> Tree:
-        """Put actions in the place of names and labels."""
+        """Replace names and labels by actions."""
         if isinstance(value, list):
             return [self._tree(each) for each in value]
         if isinstance(value, dict):
@@ -92,7 +92,7 @@ class _Opening:
         return value
 
     def _watching(self, tree: Object) -> Object:
-        """Call a role in a watched namespace something else: that of the release has one, and may be watched."""
+        """Rename the roles in watched namespaces: the release namespace may be watched, and has roles already."""
         metadata = {**tree["metadata"], "name": _watch_name(tree["metadata"]["name"])}
         if "roleRef" not in tree:
             return {**tree, "metadata": metadata}
@@ -123,7 +123,7 @@ class _Opening:
 
     def _container(self, container: Object) -> Object:
         env = Spread(".Values.env", is_optional=True)
-        opened = {
+        members = {
             "image": TemplateExpression(f'include "{self._chart}.image" . | quote'),
             "imagePullPolicy": OptionalMember(".Values.image.pullPolicy", is_inline=True),
             "args": [*container["args"], Spread(".Values.args", is_optional=True)],
@@ -132,7 +132,7 @@ class _Opening:
             "securityContext": OptionalMember(".Values.securityContext"),
             "volumeMounts": [*container["volumeMounts"], Spread(".Values.volumeMounts", is_optional=True)],
         }
-        return {"name": container["name"], **opened, **container, **opened}
+        return {"name": container["name"], **members, **container, **members}
 
 
 def _watch_name(name: str) -> str:

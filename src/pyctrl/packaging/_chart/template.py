@@ -1,7 +1,7 @@
-"""YAML with template actions in it: what of an object is said by values, and what is there under a condition only.
+"""YAML with Helm template actions: a tree of plain data and template nodes, and its output.
 
-A tree is what `yaml` would be given, with these nodes where a template says more than a text; every other ``{{`` is one
-that somebody has written into a description or a rule, and comes out as it was.
+A tree is data as for `yaml`, with the nodes below where the template has actions. Any ``{{`` in plain strings, such as
+descriptions, is escaped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 __all__ = [
+    "ConditionalEntry",
     "Entries",
-    "Entry",
     "Items",
     "OptionalMember",
     "Spread",
@@ -28,19 +28,19 @@ Tree: TypeAlias = Any
 
 _INDENT = 2
 _END = "{{- end }}"
-_WIDTH = 1 << 20  # letters; a folded text would be one more thing that an action could come into the middle of
+_WIDTH = 1 << 20  # characters: never fold lines, as a fold could split an action
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateExpression:
-    """A value that an action gives."""
+    """A value that is the result of an action."""
 
     action: str
 
 
 @dataclass(frozen=True, slots=True)
 class OptionalMember:
-    """A member that is there if values have it: an object or a list, or in one line what is none."""
+    """A member that is present if its value is set: an object or a list or, if inline, a scalar."""
 
     values: str
     is_inline: bool = False
@@ -48,11 +48,11 @@ class OptionalMember:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Members or items that an action gives, among others: the key of a member, or an item of a list.
+    """Members or items that are the result of an action: a key of an object, or an item of a list.
 
     Attributes:
-        action: what gives them.
-        is_optional: whether it may give none; the action stands in values then.
+        action: the action.
+        is_optional: whether the result may be empty; the action is a value then.
     """
 
     action: str
@@ -60,8 +60,8 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A member of an object, or an item of a list without a key, that is there under a condition; "" is always."""
+class ConditionalEntry:
+    """A member of an object, or an item of a list without a key, that is present under a condition; "" is always."""
 
     condition: str
     key: Any
@@ -70,16 +70,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """An object whose members depend on conditions; a key comes again for each value that it may have."""
+    """An object whose members depend on conditions; a key is repeated for each of its possible values."""
 
-    members: tuple[Entry, ...]
+    members: tuple[ConditionalEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """A list whose items depend on conditions."""
 
-    items: tuple[Entry, ...]
+    items: tuple[ConditionalEntry, ...]
 
 
 def to_template(tree: Tree, names: Mapping[str, str]) -> str:
@@ -87,7 +87,7 @@ def to_template(tree: Tree, names: Mapping[str, str]) -> str:
 
     Args:
         tree: the object.
-        names: actions, by the words in texts that stand for what they give.
+        names: actions, by the placeholders that they replace in strings.
     """
     return "".join(f"{_named(line, names)}\n" for line in _lines(tree, 0))
 
@@ -99,19 +99,19 @@ def _named(line: str, names: Mapping[str, str]) -> str:
 
 
 def _lines(tree: Tree, indent: int) -> Iterator[str]:
-    """Give the lines of an object or a list."""
+    """Yield the lines of an object or a list."""
     if _is_plain(tree):
         yield from _plain(tree, indent)
     elif isinstance(tree, Entries | dict):
-        members = tree.members if isinstance(tree, Entries) else [Entry("", *each) for each in tree.items()]
+        members = tree.members if isinstance(tree, Entries) else [ConditionalEntry("", *each) for each in tree.items()]
         yield from _conditional([(each.condition, _member(each.key, each.value, indent)) for each in members], indent)
     else:
-        items = tree.items if isinstance(tree, Items) else [Entry("", None, each) for each in tree]
+        items = tree.items if isinstance(tree, Items) else [ConditionalEntry("", None, each) for each in tree]
         yield from _conditional([(each.condition, _item(each.value, indent)) for each in items], indent)
 
 
 def _conditional(found: Sequence[tuple[str, Iterable[str]]], indent: int) -> Iterator[str]:
-    """Give lines under their conditions, each condition once for neighbours that have it, or have its contrary."""
+    """Yield lines under their conditions. Neighbours with equal or opposite conditions share an ``if``."""
     head, last = " " * indent, ""
     for condition, lines in found:
         if condition != last:
@@ -129,14 +129,14 @@ def _conditional(found: Sequence[tuple[str, Iterable[str]]], indent: int) -> Ite
 
 
 def negated(condition: str) -> str:
-    """Return the contrary of a condition."""
+    """Return the negation of a condition."""
     if condition.startswith("eq "):
         return condition.replace("eq ", "ne ", 1)
     return f"not {argument(condition)}"
 
 
 def argument(text: str) -> str:
-    """Return a condition as one word of another."""
+    """Return a condition as an argument of another."""
     return f"({text})" if " " in text else text
 
 
@@ -145,7 +145,7 @@ def _with(values: str, line: str, indent: int) -> Iterator[str]:
 
 
 def _member(key: Any, value: Tree, indent: int) -> Iterator[str]:
-    """Give the lines of a member of an object."""
+    """Yield the lines of a member of an object."""
     head = " " * indent
     match key, value:
         case Spread(), _:
@@ -171,7 +171,7 @@ def _nested(key: str, value: Tree, indent: int) -> Iterator[str]:
 
 
 def _item(value: Tree, indent: int) -> Iterator[str]:
-    """Give the lines of an item of a list; one that begins with an action begins in a line of its own."""
+    """Yield the lines of an item of a list; an item that begins with an action begins on a new line."""
     if isinstance(value, Spread):
         yield from _spread(value, indent)
         return
@@ -198,7 +198,7 @@ def _spread(spread: Spread, indent: int) -> Iterator[str]:
 
 
 def _is_plain(tree: Tree) -> bool:
-    """Whether there is no node in it."""
+    """Return whether a tree has no template nodes."""
     if isinstance(tree, dict):
         return all(isinstance(key, str) and _is_plain(value) for key, value in tree.items())
     if isinstance(tree, list):
@@ -207,19 +207,19 @@ def _is_plain(tree: Tree) -> bool:
 
 
 def _plain(data: object, indent: int) -> list[str]:
-    """Give data as YAML; a ``{{`` in it is a text to the template engine."""
+    """Return data as lines of YAML, with ``{{`` escaped for the template engine."""
     text = re.sub(r"\{\{", '{{ "{{" }}', _dump(data))
     return [f"{' ' * indent}{line}" if line else "" for line in text.removesuffix("\n").split("\n")]
 
 
 def _dump(data: object) -> str:
-    import yaml  # here: who asks for no file needs none of it
+    import yaml  # lazy: not needed unless a file is written
 
     class Dumper(yaml.SafeDumper):
-        """Writes texts of several lines as such, but for those whose end an action behind them would take away."""
+        """Dumper of multi-line strings as literal blocks, unless they end with a newline that an action would trim."""
 
         def ignore_aliases(self, data: object) -> bool:
-            """Write twice what is there twice: half of it may be under a condition."""
+            """Disable YAML aliases: one of two occurrences may be under a condition."""
             return True
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:

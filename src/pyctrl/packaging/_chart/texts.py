@@ -1,4 +1,4 @@
-"""The files of a chart that are no objects: what it is called, the names that its templates use, and what is told."""
+"""The files of a chart without objects: Chart.yaml, _helpers.tpl, NOTES.txt and .helmignore."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["HELMIGNORE", "chart_yaml", "helpers", "notes"]
 
-FULLNAME = 28  # letters; a Service's name has 63, and the longest ending is -controller-manager-metrics-service
+FULLNAME = 28  # characters: Service names have at most 63, minus -controller-manager-metrics-service
 _HASHED = FULLNAME - 9
 
 _SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?")
@@ -25,29 +25,29 @@ HELMIGNORE = """\
 
 
 def chart_yaml(name: str, app_version: str, kinds: list[str]) -> str:
-    """Return Chart.yaml. A chart's version is that of the program until its author says something else."""
+    """Return Chart.yaml. The version of the chart is that of the program until its author edits it."""
     version = app_version.removeprefix("v")
     version = version if _SEMVER.fullmatch(version) else "0.1.0"
-    told = f"An operator for {', '.join(kinds)}." if kinds else f"The controllers of {name}."
+    text = f"An operator for {', '.join(kinds)}." if kinds else f"The controllers of {name}."
     return (
-        f"apiVersion: v2\nname: {name}\ndescription: {told}\ntype: application\n"
-        f"# The version of the chart; raise it with every change of it.\nversion: {version}\n"
-        f'# The version of the program: the tag of its image, unless values name one.\nappVersion: "{app_version}"\n'
+        f"apiVersion: v2\nname: {name}\ndescription: {text}\ntype: application\n"
+        f"# The version of the chart. Increase it with every change of the chart.\nversion: {version}\n"
+        f'# The version of the program, and the default tag of its image.\nappVersion: "{app_version}"\n'
     )
 
 
 def helpers(name: str) -> str:
-    """Return _helpers.tpl: what templates include."""
+    """Return _helpers.tpl."""
     return _HELPERS.replace("CHART", name).replace("LENGTH", str(FULLNAME)).replace("HASHED", str(_HASHED))
 
 
 _HELPERS = """\
-{{/* What the program is called. */}}
+{{/* The name of the program. */}}
 {{- define "CHART.name" -}}
 {{- .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* What names of objects begin with: at most LENGTH letters, for names of Services have 63, with their endings. */}}
+{{/* The prefix of object names: at most LENGTH characters, as names of Services have at most 63. */}}
 {{- define "CHART.fullname" -}}
 {{- $name := include "CHART.name" . -}}
 {{- $full := .Values.fullnameOverride -}}
@@ -63,13 +63,13 @@ _HELPERS = """\
 {{- $full -}}
 {{- end }}
 
-{{/* What objects are found by. */}}
+{{/* Labels for selectors. */}}
 {{- define "CHART.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "CHART.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
-{{/* What every object has. */}}
+{{/* Labels of every object. */}}
 {{- define "CHART.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "CHART.selectorLabels" . }}
@@ -77,7 +77,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
-{{/* The account that the program is. */}}
+{{/* The name of the service account. */}}
 {{- define "CHART.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- .Values.serviceAccount.name | default (printf "%s-controller-manager" (include "CHART.fullname" .)) -}}
@@ -86,7 +86,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end }}
 
-{{/* What runs: a digest is exact, and a tag beside it says nothing. */}}
+{{/* The image. A digest takes precedence over the tag. */}}
 {{- define "CHART.image" -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
@@ -98,17 +98,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 
 def notes(name: str, kinds: list[str], *, has_webhooks: bool) -> str:
-    """Return NOTES.txt: what somebody wants to know who has just installed it."""
-    told = _NOTES.replace("CHART", name)
+    """Return NOTES.txt, which helm prints after an installation."""
+    text = _NOTES.replace("CHART", name)
     if kinds:
-        told += _KINDS.replace("KINDS", " ".join(kinds))
+        text += _KINDS.replace("KINDS", " ".join(kinds))
     if has_webhooks:
-        told += _WEBHOOKS
-    return told + _METRICS.replace("CHART", name)
+        text += _WEBHOOKS
+    return text + _METRICS.replace("CHART", name)
 
 
 _NOTES = """\
-{{ .Chart.Name }} {{ .Chart.AppVersion }} runs in {{ .Release.Namespace }}.
+{{ .Chart.Name }} {{ .Chart.AppVersion }} is installed in namespace {{ .Release.Namespace }}.
 
   kubectl rollout status -n {{ .Release.Namespace }} deployment/{{ include "CHART.fullname" . }}-controller-manager
   kubectl logs -n {{ .Release.Namespace }} deployment/{{ include "CHART.fullname" . }}-controller-manager
@@ -117,27 +117,27 @@ _NOTES = """\
 _KINDS = """
 {{- if and .Values.crds.enabled .Values.crds.keep }}
 
-Definitions stay when the release is uninstalled, because the objects of a kind go with them. To delete both:
+Uninstalling the release keeps the CustomResourceDefinitions and all of their objects. To delete both:
 
   kubectl delete customresourcedefinition KINDS
 {{- end }}
 {{- if not .Values.crds.enabled }}
 
-The release has no definitions, and waits for these: KINDS.
+The release does not include these CustomResourceDefinitions, which have to exist: KINDS.
 {{- end }}
 """
 
 _WEBHOOKS = """\
 {{- if eq .Values.webhook.certificates "cert-manager" }}
 
-cert-manager makes the certificate of the webhooks, and has to be installed.
+The webhook certificate is issued by cert-manager, which has to be installed.
 {{- end }}
 """
 
 _METRICS = """\
 {{- if and .Values.metrics.enabled .Values.metrics.secure .Values.rbac.create }}
 
-Metrics are for those who have the role {{ include "CHART.fullname" . }}-metrics-reader. For the account of Prometheus:
+Reading metrics requires the ClusterRole {{ include "CHART.fullname" . }}-metrics-reader. To bind it to Prometheus:
 
   kubectl create clusterrolebinding {{ include "CHART.fullname" . }}-metrics-reader \\
     --clusterrole {{ include "CHART.fullname" . }}-metrics-reader --serviceaccount NAMESPACE:NAME

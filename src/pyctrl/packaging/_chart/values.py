@@ -1,4 +1,4 @@
-"""What a chart leaves to whoever installs it: values with what they mean, and the schema that they are held to."""
+"""Values of a chart: values.yaml, its schema, and the merge with an edited values.yaml."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value: what it is without anybody saying, what it means, and its schema."""
+    """One value: its name, default, description and schema."""
 
     name: str
     default: Any
-    told: str
+    description: str
     schema: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Values of one name."""
+    """A group of values under one name."""
 
     name: str
     values: tuple[Value, ...]
-    told: str = ""
+    description: str = ""
 
 
 Values: TypeAlias = Sequence[Value | Section]
@@ -39,32 +39,32 @@ _INDENT = "  "
 
 
 def values_text(values: Values) -> str:
-    """Return values.yaml, with what each value means above it."""
+    """Return values.yaml, with the description of each value as a comment."""
     return "\n".join(_block(each, "") for each in values)
 
 
 def _block(value: Value | Section, indent: str) -> str:
-    told = "".join(f"{indent}# {line}\n" for line in value.told.splitlines())
+    description = "".join(f"{indent}# {line}\n" for line in value.description.splitlines())
     if isinstance(value, Section):
         members = "".join(_block(each, indent + _INDENT) for each in value.values)
-        return f"{told}{indent}{value.name}:\n{members}"
-    from pyctrl.rbac import to_yaml  # here: see pyctrl.rbac
+        return f"{description}{indent}{value.name}:\n{members}"
+    from pyctrl.rbac import to_yaml  # lazy: imports yaml
 
     if value.default == "":
-        return f'{told}{indent}{value.name}: ""\n'  # as charts have it
+        return f'{description}{indent}{value.name}: ""\n'  # double quotes, as is usual in charts
     lines = to_yaml([{value.name: value.default}]).removeprefix("---\n").splitlines()
-    return told + "".join(f"{indent}{line}\n" for line in lines)
+    return description + "".join(f"{indent}{line}\n" for line in lines)
 
 
 # -- the schema ------------------------------------------------------------------------------------------------------
 
 
 def schema_of(values: Values, others: Mapping[str, Any]) -> str:
-    """Return values.schema.json: a value that there is not is refused, so that none is misspelt.
+    """Return values.schema.json, which rejects unknown values, so that misspelt ones are found.
 
     Args:
-        values: those of the chart.
-        others: values.yaml as it is; what somebody has added to it for templates of their own is taken as it is.
+        values: the values of the chart.
+        others: an edited values.yaml; values that its author added are accepted.
     """
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", **_closed(values, others)}
     schema["properties"] = {**schema["properties"], "global": {"description": "Of all charts.", "type": "object"}}
@@ -84,26 +84,27 @@ def _closed(values: Values, others: Any) -> Object:
 
 
 def _schema(value: Value | Section, others: Any) -> Object:
-    told = {"description": " ".join(value.told.split())} if value.told else {}
+    description = {"description": " ".join(value.description.split())} if value.description else {}
     if isinstance(value, Value):
-        return {**told, **value.schema}
+        return {**description, **value.schema}
     inner = others.get(value.name) if isinstance(others, Mapping) else None
-    return {**told, **_closed(value.values, inner)}
+    return {**description, **_closed(value.values, inner)}
 
 
-# -- values that somebody has changed --------------------------------------------------------------------------------
+# -- edited values ---------------------------------------------------------------------------------------------------
 
 
 def with_missing(text: str, values: Values, place: str) -> str:
-    """Return values.yaml as it is, each line of it, and with the values that it has not.
+    """Return an edited values.yaml, unchanged except for added missing values.
 
     Args:
         text: values.yaml.
-        values: what a chart has.
-        place: what the file is called.
+        values: the values of the chart.
+        place: the name of the file, for messages.
 
     Raises:
-        CommandFailed: it is no object in YAML, or nothing can be added to it in lines; says what to add.
+        CommandFailed: the file is not a YAML object, or a section is in flow style, to which no line can be added; the
+            message names the missing values.
     """
     nodes, lines = _members(_composed(text, place)), text.splitlines()
     found: list[tuple[int, str]] = []
@@ -113,20 +114,20 @@ def with_missing(text: str, values: Values, place: str) -> str:
         elif isinstance(each, Section):
             found += _missing(each, nodes[each.name], f"{place}: {each.name}")
     found.sort(key=lambda each: each[0])
-    for line, added in reversed(found):  # from the end: lines before it keep their places
+    for line, added in reversed(found):  # from the end, so that earlier line numbers stay valid
         lines[line:line] = added.splitlines()
     return "".join(f"{line}\n" for line in lines)
 
 
 def read_values(text: str, place: str) -> Object:
-    """Return what values.yaml has. Raises CommandFailed: it is no object in YAML."""
-    import yaml  # here: see values_text
+    """Return the data of values.yaml. Raises CommandFailed if it is not a YAML object."""
+    import yaml  # lazy, as in pyctrl.rbac
 
     return dict(yaml.safe_load(text) or {}) if _composed(text, place) is not None else {}
 
 
 def _composed(text: str, place: str) -> Any:
-    import yaml  # here: see values_text
+    import yaml  # lazy, as in pyctrl.rbac
 
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -134,9 +135,9 @@ def _composed(text: str, place: str) -> Any:
     except yaml.YAMLError as error:
         raise CommandFailed(f"{place}: {' '.join(str(error).split())}") from error
     except RecursionError as error:
-        raise CommandFailed(f"{place}: it is nested too deeply") from error
+        raise CommandFailed(f"{place}: nested too deeply") from error
     if node is not None and not isinstance(node, yaml.MappingNode):
-        raise CommandFailed(f"{place}: an object was expected, with a member for each value")
+        raise CommandFailed(f"{place}: expected an object with a member for each value")
     return node
 
 
@@ -145,8 +146,8 @@ def _members(node: Any) -> dict[str, Any]:
 
 
 def _missing(section: Section, node: Any, place: str) -> list[tuple[int, str]]:
-    """Give what a section has not, with the line that it goes before: that behind its last member."""
-    import yaml  # here: see values_text
+    """Return the missing values of a section, each with its insertion line: the one after the last member."""
+    import yaml  # lazy, as in pyctrl.rbac
 
     is_object = isinstance(node, yaml.MappingNode)
     missing = [each for each in section.values if not is_object or each.name not in _members(node)]
@@ -154,13 +155,13 @@ def _missing(section: Section, node: Any, place: str) -> list[tuple[int, str]]:
         return []
     if not is_object or node.flow_style or not node.value:
         wanted = ", ".join(f"{each.name}: {json.dumps(each.default)}" for each in missing)
-        raise CommandFailed(f"{place} has to have {wanted}; write it there, one member in a line")
+        raise CommandFailed(f"{place} lacks {wanted}; add it there, one member per line")
     indent = " " * int(node.value[0][0].start_mark.column)
     return [(_end(node), "".join(_block(each, indent) for each in missing))]
 
 
 def _end(node: Any) -> int:
-    """Return the line behind a node; comments that follow are not of it."""
+    """Return the line after a node, before any comments that follow."""
     if isinstance(node.value, list) and node.value and not node.flow_style:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)

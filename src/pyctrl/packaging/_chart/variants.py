@@ -1,7 +1,7 @@
-"""One template of many objects: what an object is under each choice, and under which condition it differs.
+"""Merge of the variants of an object into one template with conditions.
 
-A chart leaves open what `pyctrl.packaging.Settings` decides. So the objects are made for every choice there is, as
-`install` makes them, and laid over each other: what all have in common is said once, what differs under a condition.
+A chart leaves open what `pyctrl.packaging.Settings` decides. Therefore the objects are generated for every combination
+of switches, as `install` generates them, and merged. What all variants share appears once; the rest under conditions.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from pyctrl.packaging._chart.template import Entries, Entry, Items, Tree, argument, negated
+from pyctrl.packaging._chart.template import ConditionalEntry, Entries, Items, Tree, argument, negated
 
-__all__ = ["SWITCHES", "Choice", "both", "condition", "overlaid"]
+__all__ = ["SWITCHES", "Choice", "all_of", "condition", "merge_variants"]
 
-#: The switches that are on.
+#: A combination of switches: those that are on.
 Choice: TypeAlias = frozenset[str]
 
-#: What is chosen, and the condition of a template that says so; in the order in which conditions name them.
+#: The condition of each switch, in the order in which conditions are combined.
 SWITCHES = {
     "keep": ".Values.crds.keep",
     "watch": ".Values.watchNamespaces",
@@ -31,8 +31,8 @@ _Literal: TypeAlias = tuple[str, bool]
 _Case: TypeAlias = tuple[Choice, Any]
 
 
-def overlaid(cases: Sequence[tuple[Choice, Any]]) -> Tree:
-    """Return what is one tree under each choice, as one tree. The cases are all objects, all lists, or all equal."""
+def merge_variants(cases: Sequence[tuple[Choice, Any]]) -> Tree:
+    """Merge the trees of several choices into one. The cases are all objects, all lists, or all equal."""
     first = cases[0][1]
     if all(value == first for _, value in cases):
         return first
@@ -41,20 +41,20 @@ def overlaid(cases: Sequence[tuple[Choice, Any]]) -> Tree:
         found = []
         for key in _in_order(value for _, value in cases):
             having = [(choice, value[key]) for choice, value in cases if key in value]
-            found += [Entry(_of(alike, choices), key, overlaid(alike)) for alike in _alike(having)]
+            found += [ConditionalEntry(_of(group, choices), key, merge_variants(group)) for group in _mergeable(having)]
         return Entries(tuple(found))
     items = [(choice, {_identity(item): item for item in value}) for choice, value in cases]
     order = _in_order(value for _, value in items)
     same = [[(choice, found[each]) for choice, found in items if each in found] for each in order]
-    return Items(tuple(Entry(_of(each, choices), None, overlaid(each)) for each in same))
+    return Items(tuple(ConditionalEntry(_of(each, choices), None, merge_variants(each)) for each in same))
 
 
 def _of(cases: Sequence[_Case], choices: Sequence[Choice]) -> str:
     return condition([choice for choice, _ in cases], choices)
 
 
-def _alike(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
-    """Sort into what can be laid over each other: objects, lists, and other values that are equal."""
+def _mergeable(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
+    """Group cases that can be merged: objects, lists, and equal scalars."""
     groups: dict[Hashable, list[_Case]] = {}
     for choice, value in cases:
         kind = type(value) if value and isinstance(value, dict | list) else repr(value)
@@ -63,14 +63,14 @@ def _alike(cases: Sequence[_Case]) -> Iterable[list[_Case]]:
 
 
 def _identity(item: Any) -> Hashable:
-    """Say which items of two lists are the same one, though they may differ: those of one name."""
+    """Return the identity of a list item: its name, or else its whole value."""
     if isinstance(item, dict) and isinstance(item.get("name"), str):
         return "name", item["name"]
     return repr(item)
 
 
 def _in_order(sequences: Iterable[Iterable[Any]]) -> list[Any]:
-    """Return what is in any of them once, each behind what it is behind in the longest that has it."""
+    """Merge sequences without duplicates, in the order of the longest sequence that has an item."""
     found: list[Any] = []
     for sequence in sorted((list(each) for each in sequences), key=len, reverse=True):
         place = 0
@@ -87,27 +87,27 @@ def _in_order(sequences: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 def condition(chosen: Sequence[Choice], choices: Sequence[Choice]) -> str:
-    """Return the condition that holds for some of the choices, and for no other of them; "": for all."""
+    """Return the condition that holds for exactly the chosen ones of the choices; "" if all are chosen."""
     if (literals := _common(chosen, choices)) is not None:
-        return both(*(_written(each) for each in literals))
+        return all_of(*(_expression(each) for each in literals))
     others = [each for each in choices if each not in chosen]
     if (literals := _common(others, choices)) is not None:
-        return _joined("or", [_written((name, not is_on)) for name, is_on in literals])
+        return _joined("or", [_expression((name, not is_on)) for name, is_on in literals])
     name = next(name for name in SWITCHES if len({name in choice for choice in chosen}) == 2)
-    ways = []
+    branches = []
     for is_on in (True, False):
         inner, outer = ([each for each in some if (name in each) is is_on] for some in (chosen, choices))
-        ways.append(both(_written((name, is_on)), condition(inner, outer)))
-    return _joined("or", ways)
+        branches.append(all_of(_expression((name, is_on)), condition(inner, outer)))
+    return _joined("or", branches)
 
 
-def both(*conditions: str) -> str:
-    """Return the condition that all hold; "" always does."""
+def all_of(*conditions: str) -> str:
+    """Return the conjunction of conditions; "" is true."""
     return _joined("and", [each for each in conditions if each])
 
 
 def _common(chosen: Sequence[Choice], choices: Sequence[Choice]) -> list[_Literal] | None:
-    """Return the fewest switches that tell them from the others; None: there are none."""
+    """Return the fewest switches that distinguish the chosen from the other choices; None if none do."""
     literals = [(name, is_on) for name in SWITCHES for is_on in (True, False)]
     literals = [(name, is_on) for name, is_on in literals if all((name in each) is is_on for each in chosen)]
     if _count(literals, choices) != len(chosen):
@@ -123,13 +123,13 @@ def _count(literals: Sequence[_Literal], choices: Sequence[Choice]) -> int:
     return sum(all((name in choice) is is_on for name, is_on in literals) for choice in choices)
 
 
-def _written(literal: _Literal) -> str:
+def _expression(literal: _Literal) -> str:
     name, is_on = literal
     return SWITCHES[name] if is_on else negated(SWITCHES[name])
 
 
 def _joined(word: str, conditions: Sequence[str]) -> str:
-    """Return conditions as one; one that is such a one already is not put into brackets."""
+    """Join conditions with an operator; nested ones with the same operator are flattened."""
     if len(conditions) < 2:
         return "".join(conditions)
     return " ".join(

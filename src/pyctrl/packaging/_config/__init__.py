@@ -1,1 +1,1 @@
-"""The config directory of a project, as kubebuilder lays it out."""
+"""The config directory of a project, in kubebuilder's layout."""

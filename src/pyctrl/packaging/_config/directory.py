@@ -1,4 +1,4 @@
-"""The files on a disk: which of them are not as they should be, and how they become so."""
+"""The ``config/`` directory on disk: generated files, and merged kustomizations."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from pyctrl.packaging._config.tree import DIRECTORIES, KUSTOMIZATION
 from pyctrl.packaging._difference import Difference, not_generated, read_text, stale
 from pyctrl.packaging._objects.parts import PARTS, Part
 
-__all__ = ["INDEX", "ConfigDirectory", "entries", "merged"]
+__all__ = ["INDEX", "ConfigDirectory", "entries", "merge_kustomization"]
 
 
-#: Names the files that were written, one in a line: what is not in it is somebody else's.
+#: The index file: the paths of generated files, one per line. Other files are not touched.
 INDEX = ".pyctrl-manifests"
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigDirectory:
-    """A directory of manifests, some of which are ours.
+    """A directory of manifests, some of which are generated.
 
-    Ours are those that its index names. They become what they should be, and go when nobody wants them any more. Files
-    that others put beside them are left alone; so are a sample that is there, which people edit, and in a
-    kustomization everything but the entries of ours.
+    The generated files are listed in its index. They are updated, and removed when they are no longer generated. Other
+    files are left alone, as are existing samples, which users edit, and foreign entries of a kustomization.
     """
 
     path: Path
@@ -31,33 +30,33 @@ class ConfigDirectory:
     def differences(
         self, wanted: Mapping[str, str], *, parts: Collection[Part] = PARTS, force: bool = False
     ) -> list[Difference]:
-        """Return the files that are not as they should be, in the order of their names.
+        """Return the files that differ from the generated ones, sorted by path.
 
         Args:
-            wanted: what should be there, as `tree` gives it.
-            parts: what `wanted` has the files of; those of others are left alone.
-            force: take over files that somebody else has written.
+            wanted: the generated files, as returned by `tree`.
+            parts: the parts that `wanted` has the files of; files of other parts are left alone.
+            force: replace files that were not generated.
 
         Raises:
-            CommandFailed: a file that should be there is somebody else's.
+            CommandFailed: a file exists that was not generated.
         """
         owned = self._owned()
         ours = {directory for part in parts for directory in DIRECTORIES[part]}
         elsewhere = {path for path in owned if path.partition("/")[0] not in ours}
         gone = owned - elsewhere - set(wanted)
-        texts: dict[str, str | None] = {path: self._left(path, gone) for path in gone}
+        texts: dict[str, str | None] = {path: self._remaining(path, gone) for path in gone}
         for path, text in wanted.items():
             texts[path] = self._text(path, text, gone, may_replace=force or path in owned)
         texts[INDEX] = "".join(f"{path}\n" for path in sorted(elsewhere | set(wanted)))
         return stale(Difference(self.path / path, self._read(path), text) for path, text in sorted(texts.items()))
 
     def _text(self, path: str, text: str, gone: Collection[str], *, may_replace: bool) -> str:
-        """Return what should be in a file that is wanted."""
+        """Return the new text of a generated file."""
         current = self._read(path)
         if current is None or current == text:
             return text
         if path.endswith(f"/{KUSTOMIZATION}"):
-            return merged(current, text, gone=_entries(path, gone) | self._deleted(path, current, text))
+            return merge_kustomization(current, text, gone=_entries(path, gone) | self._deleted(path, current, text))
         if path.startswith("samples/"):
             return current
         if not may_replace:
@@ -65,18 +64,18 @@ class ConfigDirectory:
         return text
 
     def _deleted(self, path: str, current: str, wanted: str) -> set[str]:
-        """Return what a kustomization of samples lists and its author has deleted: with it nothing could be applied."""
+        """Return the samples in a kustomization whose files its author deleted; kustomize would fail with them."""
         if not path.startswith("samples/"):
             return set()
         files = {each for each in entries(current) if "/" not in each}.difference(entries(wanted))
         return {each for each in files if not (self.path / "samples" / each).exists()}
 
-    def _left(self, path: str, gone: Collection[str]) -> str | None:
-        """Return what stays of a file that nobody wants: of a kustomization, what others put into it."""
+    def _remaining(self, path: str, gone: Collection[str]) -> str | None:
+        """Return what remains of a file that is no longer generated: foreign entries of a kustomization, or None."""
         current = self._read(path)
         if current is None or not path.endswith(f"/{KUSTOMIZATION}"):
             return None
-        rest = merged(current, "", gone=_entries(path, gone))
+        rest = merge_kustomization(current, "", gone=_entries(path, gone))
         return rest if any(line.lstrip().startswith("- ") for line in rest.splitlines()) else None
 
     def _owned(self) -> set[str]:
@@ -87,7 +86,7 @@ class ConfigDirectory:
 
 
 def _entries(path: str, gone: Collection[str]) -> set[str]:
-    """Return how a kustomization names files that are gone, and directories."""
+    """Return the entries by which a kustomization lists removed files and directories."""
     directory = path.partition("/")[0]
     return {each for file in gone for each in _names(file, directory)}
 
@@ -103,13 +102,13 @@ def _names(file: str, directory: str) -> Iterator[str]:
 RESOURCES = "resources:"
 
 
-def merged(current: str, wanted: str, *, gone: Collection[str]) -> str:
-    """Return a kustomization with the resources that another one lists, too, and without those that are gone.
+def merge_kustomization(current: str, wanted: str, *, gone: Collection[str]) -> str:
+    """Return a kustomization with the resources of a generated one added, and with removed files left out.
 
     Args:
-        current: the file as it is, with what people have put into it.
-        wanted: the file as it would be made.
-        gone: entries of files that are not there any more.
+        current: the file on disk, which users may have edited.
+        wanted: the generated file.
+        gone: entries of removed files.
     """
     has = set(entries(current))
     new = [each for each in entries(wanted) if each not in has]
@@ -121,7 +120,7 @@ def merged(current: str, wanted: str, *, gone: Collection[str]) -> str:
 
 
 def _inserted(lines: list[str], new: list[str]) -> list[str]:
-    """Put entries behind the last one of the resources."""
+    """Insert entries after the last resource."""
     if not new:
         return lines
     if RESOURCES not in lines:
@@ -145,6 +144,6 @@ def entries(text: str) -> list[str]:
 
 
 def _entry(line: str) -> str:
-    """Return what a line of a list names; "" for any other."""
+    """Return the item of a list line; "" for any other line."""
     stripped = line.strip()
     return stripped[2:].partition(" #")[0].strip().strip("'\"") if stripped.startswith("- ") else ""

@@ -1,4 +1,4 @@
-"""The files of a ``config/`` directory, as kubebuilder lays it out: what is in them, and the kustomizations."""
+"""The files of a ``config/`` directory in kubebuilder's layout, with kustomizations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["DIRECTORIES", "KUSTOMIZATION", "tree"]
 
 KUSTOMIZATION = "kustomization.yaml"
 
-#: Where the files of a part are.
+#: The directories of each part.
 DIRECTORIES: Mapping[Part, tuple[str, ...]] = {
     "crd": ("crd",),
     "rbac": ("rbac",),
@@ -22,21 +22,21 @@ DIRECTORIES: Mapping[Part, tuple[str, ...]] = {
     "samples": ("samples",),
 }
 
-#: What `config/default` is made of, in this order.
+#: The directories that `config/default` includes, in this order.
 _DEFAULT = ("crd", "rbac", "manager", "webhook", "certmanager", "prometheus", "network-policy")
 
 
 def tree(project: Project, wanted: Collection[Part] = PARTS) -> dict[str, str]:
     """Return the texts of files by their paths below ``config/``.
 
-    ``kubectl apply -k config/default`` applies what `install` has: names and namespaces are whole in each file, and
-    kustomize has nothing to put in. The same program gives the same bytes.
+    ``kubectl apply -k config/default`` applies the objects of `install`. Each file has complete names and namespaces:
+    kustomize adds nothing. The output is deterministic.
 
     Args:
         project: the program.
-        wanted: the files of these parts only.
+        wanted: return only the files of these parts.
     """
-    sheets = parts(project)  # all of them: the kustomization of `default` lists what there is
+    sheets = parts(project)  # of all parts, because the kustomization of `default` lists them
     texts = {sheet.path: to_yaml(sheet.objects) for sheet in sheets}
     directories: dict[str, list[str]] = {}
     for path in texts:
@@ -54,7 +54,7 @@ def tree(project: Project, wanted: Collection[Part] = PARTS) -> dict[str, str]:
 
 
 def kustomization(resources: Collection[str], *, is_sorted: bool = False) -> str:
-    """Return a kustomization. Sorted, it gives namespaces and definitions first: one ``kubectl apply`` takes it all."""
+    """Return a kustomization. If sorted, namespaces and definitions come first, so that one apply succeeds."""
     head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
     order = "sortOptions:\n  order: legacy\n" if is_sorted else ""
     return "".join([head, order, "resources:\n", *(f"- {each}\n" for each in resources)])

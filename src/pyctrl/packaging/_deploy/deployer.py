@@ -1,4 +1,4 @@
-"""From a project to a cluster that has it, and back."""
+"""Deployment of a project to a cluster, and its removal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyctrl.program import install_definitions
 
 __all__ = ["OWNER", "Deployer", "Step"]
 
-OWNER = "pyctrl-deploy"  # of the fields that are applied
+OWNER = "pyctrl-deploy"  # the field manager of applied fields
 
 DEFINITION = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
@@ -24,7 +24,7 @@ NAMESPACE = GroupVersionKind("", "v1", "Namespace")
 POD = GroupVersionKind("", "v1", "Pod")
 
 _RBAC, _ADMISSION = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
-#: What an earlier version of the program may have left, in the order in which it goes.
+#: The kinds of objects that are pruned, in deletion order.
 _PRUNED = (
     GroupVersionKind(_ADMISSION, "v1", "ValidatingWebhookConfiguration"),
     GroupVersionKind(_ADMISSION, "v1", "MutatingWebhookConfiguration"),
@@ -44,7 +44,7 @@ _PRUNED = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that was done: to which object, or what there is to know of it."""
+    """One action on one object, such as "applied"."""
 
     what: str
     kind: str
@@ -55,32 +55,32 @@ class Step:
 
 
 class Deployer:
-    """Brings the objects of a project into a cluster, and takes them away again.
+    """Applies the objects of a project to a cluster, and removes them.
 
-    Each step is given once it is done, so that somebody can watch. Nothing is deleted but what has the project's own
-    labels; definitions have none, because objects go with them.
+    Each step is yielded once it is done, as progress. Only objects with the project's labels are deleted.
+    CustomResourceDefinitions have no such labels, because deleting them deletes all of their objects.
     """
 
     def __init__(self, client: Client, project: Project, *, allow_loss: bool = False) -> None:
         """Prepare a deployment.
 
         Args:
-            client: may do what is done.
-            project: what is deployed.
-            allow_loss: as `pyctrl.program.install_definitions` takes it.
+            client: needs the permissions for all objects of the project.
+            project: the project to deploy.
+            allow_loss: see `pyctrl.program.install_definitions`.
         """
         self._client = client
         self._project = project
         self._allow_loss = allow_loss
 
-    # --- there ---
+    # --- deploy ---
 
     async def deploy(self) -> AsyncIterator[Step]:
-        """Apply everything, in an order in which each finds what it needs; then remove what nobody needs any more.
+        """Apply all objects, dependencies first, then prune the objects that are no longer part of the project.
 
         Raises:
-            CommandFailed: the cluster refuses an object, or has no such kind, or a definition that is there would lose
-                a version or its conversion; says which.
+            CommandFailed: the cluster rejects an object or does not serve its kind, or an existing
+                CustomResourceDefinition would lose a version or its conversion; the message names the object.
         """
         applied = set()
         for obj in install(self._project):
@@ -101,16 +101,16 @@ class Deployer:
         try:
             await self._client.apply(obj, field_owner=OWNER, force=True)
         except UnknownKind as error:
-            cure = _NEEDS.get(gvk.group, "install what defines it")
-            raise CommandFailed(f"the cluster has no {gvk.kind}: {cure}") from error
+            fix = _NEEDS.get(gvk.group, "install its CustomResourceDefinition")
+            raise CommandFailed(f"the cluster does not serve {gvk.kind}: {fix}") from error
         except ApiError as error:
-            raise CommandFailed(f"{gvk.kind} {key} was refused: {error}") from error
+            raise CommandFailed(f"the cluster rejected {gvk.kind} {key}: {error}") from error
 
     async def wait(self, timeout: timedelta) -> None:
         """Wait until all replicas of the program are available.
 
         Raises:
-            CommandFailed: in this time they were not; says what is missing, as far as the cluster knows.
+            CommandFailed: they are not available in time; the message has the reasons that the cluster reports.
         """
         key = self._project.account
         try:
@@ -124,26 +124,26 @@ class Deployer:
         deployment = await self._client.find(DEPLOYMENT, key)
         status: dict[str, Any] = (deployment.get("status") if deployment is not None else None) or {}
         if not status.get("observedGeneration"):
-            yield "nobody looks after Deployments in this cluster: it has no controller manager"
+            yield "no controller reconciles Deployments in this cluster: is kube-controller-manager running?"
             return
         for condition in status.get("conditions") or []:
             if condition["type"] == "ReplicaFailure":
-                yield f"no pod is made: {condition.get('message', '')}"
+                yield f"no pod is created: {condition.get('message', '')}"
         pods = await self._client.list(POD, namespace=key.namespace, labels=self._project.selector)
         for pod in pods.items:
             yield f"pod {pod.metadata.name}: {'; '.join(_pod_problems(pod))}"
 
-    # --- and back ---
+    # --- undeploy ---
 
     async def undeploy(self, *, delete_definitions: bool) -> AsyncIterator[Step]:
-        """Remove everything but definitions, in reverse order.
+        """Delete all objects except CustomResourceDefinitions, in reverse order.
 
         Args:
-            delete_definitions: also these, and with them all objects of their kinds; they go first, while the program
-                is still there to do what their finalizers wait for.
+            delete_definitions: also delete the definitions, and with them all objects of their kinds. They are deleted
+                first, while the program still runs to handle finalizers.
 
         Raises:
-            CommandFailed: something does not go, or may not be deleted.
+            CommandFailed: an object is not deleted in time, or its deletion is forbidden.
         """
         for definition in self._project.definitions:
             key = _key(definition)
@@ -163,7 +163,7 @@ class Deployer:
             yield Step("removed", NAMESPACE.kind, namespace)
 
     async def _owned(self) -> AsyncIterator[tuple[GroupVersionKind, Key]]:
-        """Give what has the labels of the project."""
+        """Yield the objects with the labels of the project."""
         for gvk in _PRUNED:
             try:
                 found = await self._client.list(gvk, labels=self._project.labels)
@@ -186,11 +186,11 @@ class Deployer:
             await wait_until_gone(self._client, gvk, key, timeout=GONE_SECONDS)
         except TimeoutError as error:
             raise CommandFailed(
-                f"{gvk.kind} {key} does not go: {error}; look for objects whose finalizers nobody takes away"
+                f"{gvk.kind} {key} is not deleted: {error}; look for objects whose finalizers are not removed"
             ) from error
 
     async def _is_theirs(self, namespace: Key) -> bool:
-        """Whether somebody else made the namespace: it is left as it is, also when the program goes."""
+        """Return whether the namespace was created by others: it is neither changed nor deleted."""
         found = await self._client.find(NAMESPACE, namespace)
         return found is not None and not self._is_ours(found)
 
@@ -199,7 +199,7 @@ class Deployer:
         return wanted.items() <= found.metadata.labels.items()
 
 
-GONE_SECONDS = 120.0  # a namespace with pods: their grace period of 40, and whoever collects
+GONE_SECONDS = 120.0  # for a namespace with pods: their grace period of 40 s, and garbage collection
 
 _NEEDS = {
     "monitoring.coreos.com": "install the Prometheus operator, or leave out --prometheus",
@@ -214,7 +214,7 @@ def _is_available(deployment: Unstructured) -> bool:
 
 
 def _pod_problems(pod: Unstructured) -> Iterator[str]:
-    """Say why a pod is not ready."""
+    """Yield the reasons why a pod is not ready."""
     status = pod.get("status") or {}
     for each in status.get("containerStatuses") or ():
         waiting = (each.get("state") or {}).get("waiting") or {}
@@ -222,14 +222,14 @@ def _pod_problems(pod: Unstructured) -> Iterator[str]:
         if waiting:
             yield f"{waiting.get('reason')}: {waiting.get('message', '')}".rstrip(": ")
         if ended:
-            yield f"it ended with exit code {ended.get('exitCode')}"
+            yield f"exited with code {ended.get('exitCode')}"
     for condition in status.get("conditions") or ():
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             yield f"not scheduled: {condition.get('message', '')}"
     if not status.get("containerStatuses") and not (pod.get("spec") or {}).get("nodeName"):
         yield "no node runs it: does the cluster have a scheduler and nodes?"
     elif not status.get("containerStatuses"):
-        yield f"its phase is {status.get('phase')}"
+        yield f"phase {status.get('phase')}"
 
 
 def _gvk(obj: Mapping[str, Any]) -> GroupVersionKind:

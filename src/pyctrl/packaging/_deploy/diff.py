@@ -1,4 +1,4 @@
-"""What applying a project would change in a cluster: asked with dry runs, so that nothing does."""
+"""The changes that applying objects would make in a cluster, found with server-side dry runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyctrl.errors import ApiError, CommandFailed, NotFound, UnknownKind
 from pyctrl.packaging._deploy.deployer import OWNER
 from pyctrl.rbac import to_yaml
 
-__all__ = ["ObjectChange", "changes"]
+__all__ = ["ObjectDiff", "changes"]
 
 Object = dict[str, Any]
 
@@ -21,12 +21,14 @@ _SERVERS = ("creationTimestamp", "generation", "managedFields", "resourceVersion
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectChange:
-    """What applying an object would do.
+class ObjectDiff:
+    """The change that applying an object would make.
 
     Attributes:
-        is_new: whether the cluster has none of this name.
-        diff: as `diff -u` shows it, in YAML.
+        kind: the kind of the object.
+        key: its namespace and name.
+        is_new: whether the object does not exist yet.
+        diff: the change in the format of `diff -u`, in YAML.
     """
 
     kind: str
@@ -35,11 +37,11 @@ class ObjectChange:
     diff: str
 
 
-async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[ObjectChange]:
-    """Give what becomes of each object that would be made or changed.
+async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[ObjectDiff]:
+    """Yield the change of each object that would be created or updated.
 
     Raises:
-        CommandFailed: the cluster would refuse one; says which, and why.
+        CommandFailed: the cluster would reject an object; the message says which, and why.
     """
     for obj in objects:
         gvk = GroupVersionKind.parse(obj["apiVersion"], obj["kind"])
@@ -47,7 +49,7 @@ async def changes(client: Client, objects: Iterable[Object]) -> AsyncIterator[Ob
         before, after = await _before(client, gvk, key), await _after(client, obj, gvk, key)
         if before != after:
             text = _unified(f"{gvk.kind} {key}", before, after)
-            yield ObjectChange(gvk.kind, key, before is None, text)
+            yield ObjectDiff(gvk.kind, key, before is None, text)
 
 
 async def _before(client: Client, gvk: GroupVersionKind, key: Key) -> Object | None:
@@ -59,17 +61,17 @@ async def _before(client: Client, gvk: GroupVersionKind, key: Key) -> Object | N
 
 
 async def _after(client: Client, obj: Object, gvk: GroupVersionKind, key: Key) -> Object:
-    """Return what the server would make of an object; where its namespace or its kind is to come, the object."""
+    """Return the object after a dry run; the object itself if its namespace or kind does not exist yet."""
     try:
         return _plain((await client.apply(obj, field_owner=OWNER, force=True, dry_run=True)).to_wire())
     except (NotFound, UnknownKind):
         return _plain(obj)
     except ApiError as error:
-        raise CommandFailed(f"{gvk.kind} {key} would be refused: {error}") from error
+        raise CommandFailed(f"the cluster would reject {gvk.kind} {key}: {error}") from error
 
 
 def _plain(obj: Mapping[str, Any]) -> Object:
-    """Leave out what is the server's own business."""
+    """Return an object without the fields that the server sets."""
     metadata = {name: value for name, value in obj["metadata"].items() if name not in _SERVERS}
     return {name: value for name, value in obj.items() if name != "status"} | {"metadata": metadata}
 

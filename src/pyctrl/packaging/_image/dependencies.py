@@ -1,4 +1,4 @@
-"""What pip installs into the image of a program, and what an image build cannot reach of it."""
+"""The Python dependencies of a program's image, including those that an image build cannot reach."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _REQUIREMENT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """What is installed into an image.
+    """The distributions that are installed into an image.
 
     Attributes:
-        requirements: of the program; none where a lock file has them.
-        unreachable: direct references to this machine or to a repository. An image build has neither the one nor the
-            other (slim images have no git), so wheels are made of them before.
+        requirements: the requirements of the program; empty if there is a lock file.
+        unreachable: direct references to local files or version control, which an image build cannot reach (slim images
+            have no git). Wheels are built from them beforehand.
         has_lock: whether there is a requirements.txt.
-        has_hashes: whether it has the hash of everything.
+        has_hashes: whether the requirements.txt has hashes.
         is_project: whether the program belongs to a project that pip can install.
         is_dynamic: whether only the project's build backend knows its dependencies.
     """
@@ -53,20 +53,20 @@ class Dependencies:
 
 
 def lock_command(left_out: Sequence[str]) -> str:
-    """Return the command that writes a lock file, without those distributions that come as wheels."""
+    """Return the command that writes a lock file without the distributions that come as wheels."""
     without = "".join(f"--no-emit-package {name} " for name in left_out)
     return f"uv pip compile --universal --generate-hashes {without}pyproject.toml -o {LOCK}"
 
 
 def read_dependencies(context: Path, runtime: str) -> Dependencies:
-    """Read what the program in a directory needs: its pyproject.toml, its requirements.txt, or else pyctrl alone.
+    """Read the dependencies of a program from its pyproject.toml and requirements.txt; by default pyctrl alone.
 
     Args:
-        context: the directory.
-        runtime: the requirement for pyctrl, of a program that does not say what it needs.
+        context: the directory of the program.
+        runtime: the requirement for pyctrl, for a program that does not declare it.
 
     Raises:
-        CommandFailed: a file cannot be read, or the lock file has what no image build can install.
+        CommandFailed: a file cannot be read, or the lock file has an entry that an image build cannot install.
     """
     found, lock = _project(context / "pyproject.toml"), _text(context / LOCK)
     project: Mapping[str, Any] = found or {}
@@ -87,7 +87,7 @@ def read_dependencies(context: Path, runtime: str) -> Dependencies:
 
 
 def _project(file: Path) -> Mapping[str, Any] | None:
-    """Return the table ``[project]``; None: there is none."""
+    """Return the table ``[project]``; None if there is none."""
     text = _text(file)
     try:
         project: Mapping[str, Any] | None = tomllib.loads(text or "").get("project")
@@ -118,7 +118,7 @@ def _is_unreachable(asked: str) -> bool:
 
 
 def _by_name(asked: str) -> str:
-    """Leave out the address of what is installed from a wheel before."""
+    """Return a requirement without the URL of a distribution that is installed from a wheel."""
     if not _is_unreachable(asked):
         return asked
     parts = _parsed(asked)
@@ -131,8 +131,8 @@ def _check_lock(lock: str, own: Sequence[str]) -> None:
     for line in lines:
         if line and line[0].isalnum() and _is_unreachable(line):
             raise CommandFailed(
-                f"{LOCK} has {line!r}, which an image build cannot reach; pyproject.toml is enough for it, so lock the "
-                f"rest: {lock_command([_parsed(line)['name'] or ''])}"
+                f"{LOCK} has {line!r}, which an image build cannot reach. Keep it in pyproject.toml only, and lock the "
+                f"other dependencies: {lock_command([_parsed(line)['name'] or ''])}"
             )
     if own and DISTRIBUTION not in locked:
-        raise CommandFailed(f"{LOCK} does not have {DISTRIBUTION}, which runs the program; add {own[0]} and lock again")
+        raise CommandFailed(f"{LOCK} lacks {DISTRIBUTION}, which runs the program; add {own[0]} and lock again")

@@ -9,19 +9,19 @@ from pyctrl.packaging._image.dependencies import LOCK, Dependencies
 
 __all__ = ["BASE", "WHEELS", "dockerfile"]
 
-BASE = "python:3.13.12-slim-trixie"  # by version: a build next year starts from what one today starts from
+BASE = "python:3.13.12-slim-trixie"  # a full version, for reproducible builds
 WHEELS = "dist/wheels"
 VENV = "/venv"
 
 
 def dockerfile(source: str, entry: str, *, base: str, needs: Dependencies) -> str:
-    """Return a Dockerfile: two stages, the second without what the first builds with, and a user without a name.
+    """Return a Dockerfile with two stages, the second without build tools and with a non-root user.
 
     Args:
         source: the file or directory of the program, below the context.
-        entry: what ``pyctrl run`` is to run.
-        base: the image that both stages start from.
-        needs: what is installed.
+        entry: the program as ``pyctrl run`` takes it.
+        base: the base image of both stages.
+        needs: the dependencies to install.
     """
     return "\n".join((*_build(base, needs), "", *_run(source, entry, base))) + "\n"
 
@@ -32,7 +32,7 @@ def _build(base: str, needs: Dependencies) -> Iterator[str]:
     yield "WORKDIR /src"
     yield _command("python", "-m", "venv", "--without-pip", VENV)
     if needs.unreachable:
-        yield f"# Wheels of what an image build cannot reach: pyctrl image build puts them into {WHEELS}."
+        yield f"# Wheels of dependencies that an image build cannot reach; pyctrl image build puts them into {WHEELS}."
         yield f"COPY {WHEELS} /wheels"
         yield "ENV PIP_FIND_LINKS=/wheels"
         yield _pip("install", "--no-index", "--no-deps", *needs.names)
@@ -41,7 +41,7 @@ def _build(base: str, needs: Dependencies) -> Iterator[str]:
         yield _pip("install", *(["--require-hashes"] if needs.has_hashes else []), f"--requirement={LOCK}")
     elif needs.requirements:
         yield _pip("install", *needs.requirements)
-    if needs.is_project:  # after its dependencies, so that a change of code does not install them again
+    if needs.is_project:  # after its dependencies, so that code changes reuse the cached layer
         yield "COPY . ."
         yield _pip("install", *([] if needs.is_dynamic and not needs.has_lock else ["--no-deps"]), ".")
     yield _pip("check")

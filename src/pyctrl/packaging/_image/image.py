@@ -1,4 +1,4 @@
-"""The image of a program: its Dockerfile, and the command that builds it."""
+"""The container image of a program: its Dockerfile, and the commands that build it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Image:
     """How an image is built.
 
     Attributes:
-        name: what it is called.
-        context: the directory that files are copied from.
-        dockerfile: its text.
-        is_own: whether the author has written it, beside the program.
-        needs: what is installed into it.
+        name: the name of the image.
+        context: the build context.
+        dockerfile: the text of the Dockerfile.
+        is_own: whether the Dockerfile is the author's, next to the program.
+        needs: the dependencies to install.
     """
 
     name: str
@@ -39,43 +39,43 @@ class Image:
 
     @property
     def wheels(self) -> Path:
-        """The directory that the build finds wheels in of what it cannot reach."""
+        """The directory for the wheels of dependencies that the build cannot reach."""
         return self.context / WHEELS
 
     @property
     def wheel_commands(self) -> list[list[str]]:
-        """The commands that make these wheels, on this machine."""
+        """The commands that build these wheels on this machine."""
         if WHEELS not in self.dockerfile:
             return []
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(self.wheels)]
         return [[*pip, each] for each in self.needs.unreachable]
 
     def check_wheels(self) -> None:
-        """Look at the wheels that were made. Raises CommandFailed: they are not for the image, or do not get there."""
+        """Check the wheels. Raises CommandFailed if they are platform-specific or ignored by the build."""
         ignored = self.context / ".dockerignore"
         lines = set(ignored.read_text(encoding="utf-8").split()) if ignored.is_file() and self.wheel_commands else set()
         if lines & {"dist", "dist/", "/dist", "**/dist"}:
             raise CommandFailed(
-                f"{ignored} leaves out dist, and so {WHEELS}, which the build installs from; write dist/* and "
+                f"{ignored} excludes dist, and so {WHEELS}, which the build installs from; use dist/* and "
                 f"!{WHEELS} instead"
             )
         for wheel in sorted(self.wheels.glob("*.whl")):
             if not wheel.name.endswith("-none-any.whl"):
                 raise CommandFailed(
-                    f"{wheel.name} is for machines such as this one, and not for the image; put the distribution on an "
-                    "index, or write a Dockerfile that builds it"
+                    f"{wheel.name} is specific to this platform and may not run in the image; publish the distribution "
+                    "on a package index, or write a Dockerfile that builds it"
                 )
 
     def command(self, tool: str) -> list[str]:
-        """Return the command that builds it; the Dockerfile comes in."""
+        """Return the command that builds the image; it reads the Dockerfile from standard input."""
         return [tool, "build", "--file", "-", "--tag", self.name, str(self.context)]
 
 
 def image_of(settings: Settings) -> Image:
-    """Return how the image of a program is built: by a ``Dockerfile`` beside it, or by one that is made for it.
+    """Return the image of a program, built with the ``Dockerfile`` next to it or with a generated one.
 
     Raises:
-        CommandFailed: there is no such program, or it is not in files that could be copied, or what it needs cannot be
+        CommandFailed: the program does not exist, its files are not below the context, or a dependency cannot be
             installed in an image build.
     """
     target = Target.parse(settings.target)
@@ -93,7 +93,7 @@ def image_of(settings: Settings) -> Image:
 
 
 def _sources(target: Target, context: Path) -> tuple[str, str]:
-    """Return what is to be copied, and what to run of it."""
+    """Return the path to copy, and the program in it to run."""
     place = target.place
     function = f":{target.function}" if target.function else ""
     if place.file is not None:
@@ -105,17 +105,17 @@ def _sources(target: Target, context: Path) -> tuple[str, str]:
     path, context = path.resolve(), context.resolve()
     if not path.exists() or not path.is_relative_to(context):
         raise CommandFailed(
-            f"{place.text} is not in files below {context}, which an image is made of; write a Dockerfile there"
+            f"{place.text} is not in a file below {context}, the build context; write a Dockerfile there"
         )
     return path.relative_to(context).as_posix(), f"{entry}{function}"
 
 
 def find_tool(environment: Mapping[str, str], found: Mapping[str, str | None]) -> str:
-    """Return what builds images: CONTAINER_TOOL, or the first there is.
+    """Return the tool that builds images: CONTAINER_TOOL, or the first installed one of `TOOLS`.
 
     Args:
-        environment: of the process.
-        found: where each of `TOOLS` is; None: nowhere.
+        environment: the environment of the process.
+        found: the path of each of `TOOLS`; None if it is not installed.
 
     Raises:
         CommandFailed: there is none.
@@ -125,6 +125,6 @@ def find_tool(environment: Mapping[str, str], found: Mapping[str, str | None]) -
     if tools := [tool for tool in TOOLS if found.get(tool)]:
         return tools[0]
     raise CommandFailed(
-        f"nothing here builds images: install {' or '.join(TOOLS)}, or name another tool in CONTAINER_TOOL; --print "
-        "shows the Dockerfile"
+        f"no tool to build images found: install {' or '.join(TOOLS)}, or name another tool in CONTAINER_TOOL; "
+        "--print shows the Dockerfile"
     )

@@ -1,4 +1,4 @@
-"""The objects of a program, by the file that each belongs into, and in the order in which they are applied."""
+"""The objects of a program, by file, and in the order in which they are applied."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from pyctrl.packaging._objects import rbac as rights
-from pyctrl.packaging._objects import webhooks as admission
+from pyctrl.packaging._objects import rbac as rbac_objects
+from pyctrl.packaging._objects import webhooks as webhook_objects
 from pyctrl.packaging._objects import workload
 from pyctrl.packaging._objects.samples import generated_samples, missing_samples
 from pyctrl.packaging._project import Project
@@ -16,12 +16,12 @@ __all__ = ["PARTS", "ObjectsOfFile", "Part", "install", "parts"]
 
 Object = dict[str, Any]
 
-#: What can be asked for by itself.
+#: A part of the objects that can be generated separately.
 Part: TypeAlias = Literal["crd", "rbac", "manager", "webhook", "samples"]
 
 PARTS: tuple[Part, ...] = get_args(Part)
 
-#: Each kind before those that need it. Webhooks come last: from then on the API server asks them.
+#: Dependencies first. Webhook configurations come last, because the API server calls webhooks from then on.
 _ORDER = (
     *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "RoleBinding"),
     *("ClusterRoleBinding", "Service", "Issuer", "Certificate", "NetworkPolicy", "Deployment", "ServiceMonitor"),
@@ -39,15 +39,15 @@ class ObjectsOfFile:
 
 
 def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[ObjectsOfFile]:
-    """Return the objects of a program by file, under kubebuilder's names of files.
+    """Return the objects of a program by file, with kubebuilder's file names.
 
     Args:
         project: the program.
-        wanted: these only.
+        wanted: only these parts.
     """
     makers = {
         "crd": _definitions,
-        "rbac": _rights,
+        "rbac": _rbac,
         "manager": _workload,
         "webhook": _webhooks,
         "samples": _samples,
@@ -61,9 +61,9 @@ def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[ObjectsOfF
 
 
 def install(project: Project, wanted: Collection[Part] = PARTS) -> list[Object]:
-    """Return the objects in an order in which each finds what it needs; samples only if nothing else is wanted.
+    """Return the objects in the order in which they are applied; samples only if no other part is wanted.
 
-    Samples are those of the author, and made-up ones of the kinds that have none.
+    Samples are the author's, and generated ones for kinds that have none.
     """
     asked: Collection[Part] = [part for part in wanted if part != "samples"] or wanted
     if "samples" in asked:
@@ -80,23 +80,23 @@ def _definitions(project: Project) -> _Files:
         spec = definition["spec"]
         yield (
             f"crd/bases/{spec['group']}_{spec['names']['plural']}.yaml",
-            (admission.with_ca_injection(project, definition),),
+            (webhook_objects.with_ca_injection(project, definition),),
         )
 
 
-def _rights(project: Project) -> _Files:
-    yield "rbac/service_account.yaml", (rights.service_account(project),)
-    if found := rights.roles(project):
+def _rbac(project: Project) -> _Files:
+    yield "rbac/service_account.yaml", (rbac_objects.service_account(project),)
+    if found := rbac_objects.roles(project):
         yield "rbac/role.yaml", tuple(found)
-        yield "rbac/role_binding.yaml", tuple(rights.bindings(project))
-    yield "rbac/leader_election_role.yaml", (rights.election_role(project),)
-    yield "rbac/leader_election_role_binding.yaml", (rights.election_binding(project),)
+        yield "rbac/role_binding.yaml", tuple(rbac_objects.bindings(project))
+    yield "rbac/leader_election_role.yaml", (rbac_objects.election_role(project),)
+    yield "rbac/leader_election_role_binding.yaml", (rbac_objects.election_binding(project),)
     if project.settings.metrics == "https":
-        yield "rbac/metrics_auth_role.yaml", (rights.metrics_role(project),)
-        yield "rbac/metrics_auth_role_binding.yaml", (rights.metrics_binding(project),)
-        yield "rbac/metrics_reader_role.yaml", (rights.metrics_reader(project),)
+        yield "rbac/metrics_auth_role.yaml", (rbac_objects.metrics_role(project),)
+        yield "rbac/metrics_auth_role_binding.yaml", (rbac_objects.metrics_binding(project),)
+        yield "rbac/metrics_reader_role.yaml", (rbac_objects.metrics_reader(project),)
     for kind, *_ in project.kinds:
-        for who, role in rights.kind_roles(project, kind).items():
+        for who, role in rbac_objects.kind_roles(project, kind).items():
             yield f"rbac/{project.short(kind).replace('-', '_')}_{who}_role.yaml", (role,)
 
 
@@ -117,11 +117,11 @@ def _webhooks(project: Project) -> _Files:
     if project.webhooks is None:
         return
     if project.has_admission:
-        yield "webhook/manifests.yaml", tuple(admission.webhook_configurations(project))
-    yield "webhook/service.yaml", (admission.service(project),)
+        yield "webhook/manifests.yaml", tuple(webhook_objects.webhook_configurations(project))
+    yield "webhook/service.yaml", (webhook_objects.service(project),)
     if project.settings.webhook_certificates == "cert-manager":
-        yield "certmanager/issuer.yaml", (admission.issuer(project),)
-        yield "certmanager/certificate-webhook.yaml", (admission.certificate(project),)
+        yield "certmanager/issuer.yaml", (webhook_objects.issuer(project),)
+        yield "certmanager/certificate-webhook.yaml", (webhook_objects.certificate(project),)
 
 
 def _samples(project: Project) -> _Files:

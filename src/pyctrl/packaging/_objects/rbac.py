@@ -1,4 +1,4 @@
-"""Who the program is and what it may do; and what people may do with its kinds."""
+"""The service account, roles and bindings of a program, and roles for the users of its kinds."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _VIEW = ("get", "list", "watch")
 
 
 def service_account(project: Project) -> Object:
-    """Return the account that the program is."""
+    """Return the service account that the program runs as."""
     return project.make("v1", "ServiceAccount", project.account.name, namespaced=True)
 
 
 def roles(project: Project) -> list[Object]:
-    """Return what the program may do: a ClusterRole, and a Role for each namespace that it needs more in."""
+    """Return the program's ClusterRole, and a Role for each namespace that needs more permissions."""
     return [_labelled(project, each) for each in _granted(project) if not each["kind"].endswith("Binding")]
 
 
 def bindings(project: Project) -> list[Object]:
-    """Return what gives it to its account."""
+    """Return the bindings of the program's roles to its account."""
     found = [_labelled(project, each) for each in _granted(project) if each["kind"].endswith("Binding")]
     for each in found:
         each["metadata"]["name"] = project.called("manager-rolebinding")
@@ -54,12 +54,12 @@ def _labelled(project: Project, obj: Object) -> Object:
 
 
 def election_role(project: Project) -> Object:
-    """Return the Role to elect a leader: to create the Lease, to change this one only, and to tell of it."""
+    """Return the Role for leader election: create Leases, update its own Lease, write Events."""
     return _role(project, "leader-election-role", election_rules(project), namespaced=True)
 
 
 def election_rules(project: Project) -> tuple[AccessRule, ...]:
-    """Return what it takes to elect a leader."""
+    """Return the rules for leader election."""
     rule = LEADER_ELECTION.rule
     create = replace(rule, verbs=("create",))
     change = replace(rule, verbs=("get", "update"), names=(lease_of(project),))
@@ -67,12 +67,12 @@ def election_rules(project: Project) -> tuple[AccessRule, ...]:
 
 
 def election_binding(project: Project) -> Object:
-    """Return what gives it to the account."""
+    """Return the binding of the leader election Role."""
     return _bound(project, "leader-election-rolebinding", "leader-election-role", namespaced=True)
 
 
 def lease_of(project: Project) -> str:
-    """Name the Lease."""
+    """Return the name of the Lease."""
     return project.called("controller-manager")
 
 
@@ -86,25 +86,25 @@ METRICS_RULES = (
 
 
 def metrics_role(project: Project) -> Object:
-    """Return the role to ask who somebody is who wants metrics, and whether they may."""
+    """Return the ClusterRole that the metrics server needs to authenticate and authorize requests."""
     return _role(project, "metrics-auth-role", METRICS_RULES)
 
 
 def metrics_binding(project: Project) -> Object:
-    """Return what gives it to the account."""
+    """Return the binding of the metrics server's ClusterRole."""
     return _bound(project, "metrics-auth-rolebinding", "metrics-auth-role")
 
 
 def metrics_reader(project: Project) -> Object:
-    """Return the role of who may read metrics: nobody has it before you bind it, to Prometheus' account."""
+    """Return the ClusterRole to read metrics. It is not bound: bind it to the account of Prometheus."""
     return _role(project, "metrics-reader", (AccessRule(verbs=("get",), paths=("/metrics",)),))
 
 
-# -- people ----------------------------------------------------------------------------------------------------------
+# -- users -----------------------------------------------------------------------------------------------------------
 
 
 def kind_roles(project: Project, kind: Kind) -> dict[str, Object]:
-    """Return roles for people, for a kind: of an administrator, an editor and a viewer. Nobody has them yet."""
+    """Return the admin, editor and viewer ClusterRoles of a kind, for its users. They are not bound."""
     group, plural = (kind.gvk.group,), kind.resource.plural
     found = {}
     for who, verbs in (("admin", ("*",)), ("editor", _EDIT), ("viewer", _VIEW)):

@@ -1,4 +1,4 @@
-"""Made-up samples, for the versions of kinds that the author of a project keeps no sample of."""
+"""Generated samples for the versions of kinds without a sample of the author."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ DIRECTORY = "samples"
 
 
 def generated_samples(project: Project) -> Iterator[tuple[str, Object]]:
-    """Give the samples that pyctrl writes: the path of each below ``config/``, and the object.
+    """Yield the generated samples: the path of each below ``config/``, and the object.
 
-    A version of a kind has one unless the author keeps a sample of it in another file. Where both are there, an
-    unedited one is left out, so that it is removed.
+    Each version of a kind gets one unless the author has a sample of it in another file. If both files exist, the
+    generated one is left out if it is unedited, so that it is removed.
     """
     for gvk, path, made in _made(project):
         kept = [each for each in project.samples if _gvk(each) == gvk]
@@ -33,13 +33,13 @@ def generated_samples(project: Project) -> Iterator[tuple[str, Object]]:
 
 
 def missing_samples(project: Project) -> list[Object]:
-    """Return the made-up samples of the versions that the author keeps none of."""
+    """Return generated samples of the versions without a sample of the author."""
     kept = {_gvk(each) for each in project.samples}
     return [made for gvk, _, made in _made(project) if gvk not in kept]
 
 
 def sample_names(project: Project) -> list[str]:
-    """Return the names of the author's files in ``samples``: its kustomization lists them, too."""
+    """Return the names of the author's files in ``samples``, which its kustomization lists as well."""
     staying = {path for path, _ in generated_samples(project)}
     leaving = {path for _, path, _ in _made(project)} - staying
     directory = project.settings.directory / DIRECTORY
@@ -48,10 +48,10 @@ def sample_names(project: Project) -> list[str]:
 
 
 def _made(project: Project) -> Iterator[tuple[GroupVersionKind, str, Object]]:
-    """Give a made-up sample of each version, with its path.
+    """Yield a generated sample of each version, with its path.
 
-    Versions of a kind share their objects: the sample of the stored version is called ``KIND-sample``, those of others
-    ``KIND-VERSION-sample``, and so is that of the stored version if the author uses the name in another one.
+    Versions of a kind share their objects. Therefore the sample of the stored version is named ``KIND-sample``, and
+    those of other versions ``KIND-VERSION-sample``, as is that of the stored version if another version uses its name.
     """
     for versions, definition in zip(project.kinds, project.definitions, strict=True):
         stored = next(each["name"] for each in definition["spec"]["versions"] if each["storage"])
@@ -73,12 +73,12 @@ def _gvk(manifest: Manifest) -> GroupVersionKind:
 
 
 def problems_of(text: str, definitions: Iterable[Mapping[str, Any]], source: str) -> list[str]:
-    """Say what the API server would have against the objects of a file, each with its line; nothing if all is well.
+    """Return the problems that the API server would report for the objects of a file, each with its line.
 
     Args:
-        text: the file.
-        definitions: of the program, as objects.
-        source: what the file is called.
+        text: the text of the file.
+        definitions: the program's CustomResourceDefinitions.
+        source: the name of the file, for messages.
     """
     validator = ManifestValidator()
     for document in read_manifest_objects(to_yaml(definitions).encode(), "definitions"):

@@ -1,4 +1,4 @@
-"""What the API server has to know to ask the program's webhooks, and why it trusts the answers."""
+"""Webhook configurations, and the Service and certificates of the webhook server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INJECT = "cert-manager.io/inject-ca-from"
 
 def webhook_configurations(project: Project) -> list[Object]:
     """Return the webhook configurations."""
-    assert project.webhooks is not None  # or there would be nothing to ask
+    assert project.webhooks is not None  # checked by the caller
     found = configurations(project.webhooks, name=project.webhook_configuration, target=project.webhook_service)
     for each in found:
         each["metadata"]["labels"] = project.labels
@@ -26,7 +26,7 @@ def webhook_configurations(project: Project) -> list[Object]:
 
 
 def with_ca_injection(project: Project, obj: Object) -> Object:
-    """Have cert-manager write the authority into an object, if it makes the certificate and the object asks for it."""
+    """Return an object with cert-manager's CA injection annotation, if cert-manager is used and it calls webhooks."""
     is_asked = obj["kind"] != "CustomResourceDefinition" or "conversion" in obj["spec"]
     if project.settings.webhook_certificates != "cert-manager" or project.webhooks is None or not is_asked:
         return obj
@@ -37,10 +37,10 @@ def with_ca_injection(project: Project, obj: Object) -> Object:
 
 
 def service(project: Project) -> Object:
-    """Return the Service in front of the webhook server.
+    """Return the Service of the webhook server.
 
-    Where it converts, it leads to pods that are not ready, too: they are once their caches are filled, which takes a
-    conversion of whatever is stored in another version.
+    With conversion webhooks it also selects pods that are not ready: a pod is ready once its caches are synced, which
+    needs conversions of objects that are stored in another version.
     """
     where = project.webhook_service
     port = {"port": where.port, "protocol": "TCP", "targetPort": WEBHOOKS}
@@ -53,13 +53,13 @@ def service(project: Project) -> Object:
 
 
 def issuer(project: Project) -> Object:
-    """Return who signs the certificate: cert-manager, with the certificate's own key."""
+    """Return the Issuer of the certificate, which is self-signed."""
     spec: Object = {"selfSigned": {}}
     return project.make("cert-manager.io/v1", "Issuer", project.called("selfsigned-issuer"), namespaced=True, spec=spec)
 
 
 def certificate(project: Project) -> Object:
-    """Return the certificate that cert-manager keeps in the Secret which the pods mount."""
+    """Return the Certificate; cert-manager keeps it in the Secret that the pods mount."""
     spec = {
         "dnsNames": list(project.webhook_service.host_names),
         "issuerRef": {"kind": "Issuer", "name": project.called("selfsigned-issuer")},

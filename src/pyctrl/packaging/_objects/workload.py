@@ -1,4 +1,4 @@
-"""The program's pods, what leads to them, and who is let in."""
+"""Namespace, Deployment, metrics Service and NetworkPolicies of a program."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["deployment", "metrics_policy", "metrics_service", "monitor", "namesp
 
 Object = dict[str, Any]
 
-HEALTH, WEBHOOKS = 8081, 9443  # kubebuilder's ports, as the next one
-METRICS = {"https": 8443, "http": 8080}
-GRACE_SECONDS = 40  # the manager gives what has begun 30 to end; kubelet's own 30 would be a tie
+HEALTH, WEBHOOKS = 8081, 9443  # kubebuilder's ports
+METRICS = {"https": 8443, "http": 8080}  # kubebuilder's ports
+GRACE_SECONDS = 40  # more than the manager's grace period of 30, which is also the kubelet's default
 
 
 def namespace(project: Project) -> Object:
-    """Return where the program runs; Pod Security holds it to what it keeps to anyway."""
+    """Return the Namespace of the program, with the restricted Pod Security Standard enforced."""
     made = project.make("v1", "Namespace", project.namespace)
     made["metadata"]["labels"] = {**project.labels, "pod-security.kubernetes.io/enforce": "restricted"}
     return made
 
 
 def deployment(project: Project) -> Object:
-    """Return the Deployment: restricted as pods can be, with probes, for replicas of which one works."""
+    """Return the Deployment, with probes, leader election and the restricted Pod Security Standard."""
     template = {
         "metadata": {
             "annotations": {"kubectl.kubernetes.io/default-container": "manager"},
@@ -88,7 +88,7 @@ _PATHS = {"tmp": str(MOUNTED.parents[1]), "webhook-certs": str(MOUNTED)}
 
 
 def arguments(project: Project) -> list[str]:
-    """Return the flags of the program, which are those of ``pyctrl run``."""
+    """Return the flags of the program, as ``pyctrl run`` takes them."""
     settings = project.settings
     found = ["--leader-elect", f"--leader-election-id={lease_of(project)}", f"--health-probe-bind-address=:{HEALTH}"]
     address = f":{METRICS[settings.metrics]}" if settings.metrics in METRICS else "0"
@@ -119,7 +119,7 @@ def _ports(project: Project) -> list[Object]:
 
 
 def _volumes(project: Project) -> list[Object]:
-    """Return a place for certificates that the program makes, and those that others make."""
+    """Return a writable volume for the program's own certificates, and the Secret of cert-manager's certificates."""
     found: list[Object] = [{"name": "tmp", "emptyDir": {}}]
     if _is_mounted(project):
         secret = certificate_secret(project.webhook_service).name
@@ -131,7 +131,7 @@ def _volumes(project: Project) -> list[Object]:
 
 
 def metrics_service(project: Project) -> Object:
-    """Return the Service that Prometheus finds the pods by."""
+    """Return the Service for metrics."""
     scheme = project.settings.metrics
     port = {"name": scheme, "port": METRICS[scheme], "protocol": "TCP", "targetPort": "metrics"}
     made = project.make(
@@ -146,10 +146,10 @@ def metrics_service(project: Project) -> Object:
 
 
 def monitor(project: Project) -> Object:
-    """Return the ServiceMonitor: what the Prometheus operator scrapes. The certificate is the program's own."""
+    """Return the ServiceMonitor for the Prometheus operator. The metrics certificate is self-signed."""
     endpoint: Object = {"path": "/metrics", "port": project.settings.metrics, "scheme": project.settings.metrics}
     if project.settings.metrics == "https":
-        token = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # where Prometheus has its own
+        token = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # the token of Prometheus' own pod
         endpoint |= {"bearerTokenFile": token, "tlsConfig": {"insecureSkipVerify": True}}
     return project.make(
         "monitoring.coreos.com/v1",
@@ -161,14 +161,14 @@ def monitor(project: Project) -> Object:
 
 
 def metrics_policy(project: Project) -> Object:
-    """Return the NetworkPolicy for metrics: from namespaces with the label ``metrics: enabled``."""
+    """Return the NetworkPolicy that admits scrapers from namespaces with the label ``metrics: enabled``."""
     source = {"namespaceSelector": {"matchLabels": {"metrics": "enabled"}}}
     rule = {"from": [source], "ports": [{"port": METRICS[project.settings.metrics], "protocol": "TCP"}]}
     return _policy(project, "allow-metrics-traffic", rule)
 
 
 def webhook_policy(project: Project) -> Object:
-    """Return the NetworkPolicy for webhooks: at the pods' port, from anywhere, for API servers are in no namespace."""
+    """Return the NetworkPolicy that admits webhook calls from anywhere, as API servers are not in a namespace."""
     return _policy(project, "allow-webhook-traffic", {"ports": [{"port": WEBHOOKS, "protocol": "TCP"}]})
 
 

@@ -1,7 +1,7 @@
-"""The doctor: what is wrong with roles and bindings, why it does not do what was meant, and what mends it.
+"""Diagnosis of roles and bindings: what is wrong, why, and how to fix it.
 
-`diagnose` looks at objects as they are on the wire, from files or a cluster, and gives a `Diagnosis`. Nothing is asked
-of a server, and nothing is changed.
+`diagnose` takes objects in their JSON form, from files or a cluster, and returns a `Diagnosis`. It sends no requests
+and changes nothing.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def diagnose(
     served: Iterable[ServedResource] | None = None,
     granted: Grants | None = None,
 ) -> Diagnosis:
-    """Examine roles, bindings, service accounts, workloads and definitions.
+    """Check roles, bindings, service accounts, workloads and CustomResourceDefinitions.
 
     Args:
-        objects: as they are on the wire, each with where it was read: a file, or "" for the cluster.
-        account: look only at what concerns this service account.
-        namespace: of objects that name none.
-        complete: the kinds of which all objects are given, each with the namespaces of which they are, "" is all.
-            What is not given of them does not exist; of other kinds it may. None for files.
-        served: the resources that the cluster serves, all of them; without, those of Kubernetes 1.36 and of the
-            definitions among the objects.
-        granted: what a program needs; compared with what ``account`` holds, which must be given then.
+        objects: the objects in their JSON form, each with its source: a file, or "" for the cluster.
+        account: report only findings about this service account.
+        namespace: the namespace of objects that name none.
+        complete: the kinds of which all objects are given, each with its namespaces; "" is all namespaces. An object of
+            these kinds that is not given does not exist; one of another kind may exist. None for files.
+        served: all resources that the cluster serves; by default those of Kubernetes 1.36 and of the given
+            CustomResourceDefinitions.
+        granted: the permissions that a program needs, to be compared with those of ``account``, which is required then.
     """
-    from pyctrl.rbac._doctor.diagnosis import examine  # here: every operator imports this room, and few a doctor
+    from pyctrl.rbac._doctor.diagnosis import examine  # lazy: every operator imports this package, few use the doctor
 
     return examine(objects, account=account, namespace=namespace, complete=complete, served=served, granted=granted)

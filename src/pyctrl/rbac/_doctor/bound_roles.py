@@ -1,4 +1,4 @@
-"""What a service account may do: by which binding, and what it lacks of what a program needs."""
+"""The roles bound to a service account, and the permissions of a program that they lack."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pyctrl.api import AccessRule, Key
 from pyctrl.rbac._doctor.facts import Facts, user_of
 from pyctrl.rbac._doctor.findings import BoundRole, Finding, ObjectRef, RequiredRule
-from pyctrl.rbac._doctor.fixes import bound_everywhere
+from pyctrl.rbac._doctor.fixes import as_cluster_role_binding
 from pyctrl.rbac._grants import Grants
 from pyctrl.rbac._normalization import normalise
 from pyctrl.rbac._remedy import remedy
@@ -16,7 +16,7 @@ __all__ = ["bound_roles", "check_required_rules", "required_rules"]
 
 
 def bound_roles(facts: Facts, account: Key) -> list[BoundRole]:
-    """Return what an account has: bound to it, to the user that it logs in as, or to groups that it is in."""
+    """Return the roles bound to an account, to its user name, or to its groups."""
     found = [
         BoundRole(
             binding=binding.named,
@@ -26,34 +26,34 @@ def bound_roles(facts: Facts, account: Key) -> list[BoundRole]:
         )
         for binding in facts.bindings_for(account)
     ]
-    return sorted(found, key=lambda holding: (not holding.is_own, holding.namespace, holding.binding))
+    return sorted(found, key=lambda bound_role: (not bound_role.is_own, bound_role.namespace, bound_role.binding))
 
 
 def required_rules(held: Iterable[BoundRole], granted: Grants) -> list[RequiredRule]:
-    """Tell of each right that is needed which binding grants it."""
+    """Return each rule that a program needs, with the binding that grants it."""
     known = list(held)
     return [
-        RequiredRule(rule=atom, namespace=namespace, granted_by=_granting(known, atom, namespace))
+        RequiredRule(rule=atom, namespace=namespace, granted_by=_granting_binding(known, atom, namespace))
         for namespace, rules in granted.rules.items()
         for rule in rules
         for atom in rule.atoms()
     ]
 
 
-def _granting(held: list[BoundRole], atom: AccessRule, namespace: str) -> ObjectRef | None:
-    for holding in held:
-        if holding.namespace in ("", namespace) and any(rule.covers(atom) for rule in holding.rules or ()):
-            return holding.binding
+def _granting_binding(held: list[BoundRole], atom: AccessRule, namespace: str) -> ObjectRef | None:
+    for bound_role in held:
+        if bound_role.namespace in ("", namespace) and any(rule.covers(atom) for rule in bound_role.rules or ()):
+            return bound_role.binding
     return None
 
 
 def check_required_rules(
     facts: Facts, account: Key, wanted: Iterable[RequiredRule], *, is_certain: bool
 ) -> Iterator[Finding]:
-    """Find the rights that are missing: those of one resource together, and those that are there in one namespace only.
+    """Report missing permissions, one finding for each resource.
 
     Args:
-        is_certain: all roles and bindings that could grant them were read.
+        is_certain: whether all roles and bindings that could grant them were read.
     """
     missing: dict[str, list[AccessRule]] = {}
     for need in wanted:
@@ -65,37 +65,43 @@ def check_required_rules(
 
 
 def _missing(facts: Facts, account: Key, namespace: str, rule: AccessRule, *, is_certain: bool) -> Iterator[Finding]:
-    who = ObjectRef("ServiceAccount", account.namespace, account.name)
+    subject = ObjectRef("ServiceAccount", account.namespace, account.name)
     for part in _by_resource(rule):
-        told = remedy(part, namespace, user=user_of(account), name=account.name)
-        narrow = None if namespace else _narrow(bound_roles(facts, account), part)
-        if narrow is None:
-            message = f"It may not {told.what}, which the program needs."
-            added = "".join(f"#   {line}\n" for line in told.rule.splitlines())
-            cure = "\n".join(told.commands) + f"\n# or one more rule in a role that it has:\n{added}"
+        missing_rule = remedy(part, namespace, user=user_of(account), name=account.name)
+        partial = None if namespace else _bound_in_one_namespace(bound_roles(facts, account), part)
+        if partial is None:
+            message = f"It may not {missing_rule.what}, which the program needs."
+            added = "".join(f"#   {line}\n" for line in missing_rule.rule.splitlines())
+            fix = "\n".join(missing_rule.commands) + f"\n# or add this rule to a role that is bound to it:\n{added}"
         else:
             message = (
-                f"It may not {told.what}, which the program needs: {narrow.binding} grants that in namespace "
-                f"{narrow.namespace} only. A RoleBinding never grants in the whole cluster, whatever it binds."
+                f"It may not {missing_rule.what}, which the program needs: {partial.binding} grants it in namespace "
+                f"{partial.namespace} only. A RoleBinding never grants anything cluster-wide, even with a ClusterRole."
             )
-            binding = next(each for each in facts.bindings if each.named == narrow.binding)
+            binding = next(each for each in facts.bindings if each.named == partial.binding)
             is_cluster_role = binding.role_kind == "ClusterRole"
-            cure = bound_everywhere(binding) if is_cluster_role else "\n".join(told.commands)
+            fix = as_cluster_role_binding(binding) if is_cluster_role else "\n".join(missing_rule.commands)
         yield Finding(
-            severity="error" if is_certain else "warning", code="missing-right", object=who, message=message, cure=cure
+            severity="error" if is_certain else "warning",
+            code="missing-right",
+            object=subject,
+            message=message,
+            fix=fix,
         )
 
 
-def _narrow(held: list[BoundRole], rule: AccessRule) -> BoundRole | None:
-    """Find what grants a rule in a namespace, which is needed everywhere."""
-    for holding in held:
-        if holding.namespace and all(any(each.covers(atom) for each in holding.rules or ()) for atom in rule.atoms()):
-            return holding
+def _bound_in_one_namespace(held: list[BoundRole], rule: AccessRule) -> BoundRole | None:
+    """Return the bound role that grants a cluster-wide rule in one namespace only; None if there is none."""
+    for bound_role in held:
+        if bound_role.namespace and all(
+            any(each.covers(atom) for each in bound_role.rules or ()) for atom in rule.atoms()
+        ):
+            return bound_role
     return None
 
 
 def _by_resource(rule: AccessRule) -> Iterator[AccessRule]:
-    """Take a rule apart by group: a command names resources of one group."""
+    """Split a rule by group: kubectl commands name resources of one group."""
     if rule.paths:
         yield rule
     for group in rule.groups:

@@ -1,4 +1,4 @@
-"""The whole examination, and what of it concerns one service account."""
+"""All checks of the doctor, optionally limited to one service account."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from itertools import chain
 from pyctrl.api import Key
 from pyctrl.rbac._doctor import escalation_risks, role_refs, service_accounts, subjects
 from pyctrl.rbac._doctor import roles as _roles
-from pyctrl.rbac._doctor import rules as _rule_resources
-from pyctrl.rbac._doctor import rules as _rule_verbs
+from pyctrl.rbac._doctor import rules as _rules
 from pyctrl.rbac._doctor.bound_roles import bound_roles, check_required_rules, required_rules
 from pyctrl.rbac._doctor.facts import Facts, Role, Wire
 from pyctrl.rbac._doctor.findings import BoundRole, Diagnosis, Finding, ObjectRef, Severity
@@ -33,7 +32,7 @@ def examine(
     served: Iterable[ServedResource] | None,
     granted: Grants | None,
 ) -> Diagnosis:
-    """Do what `diagnose` says."""
+    """Run all checks; see `diagnose`."""
     known = list(objects)
     definitions = [obj for obj, _ in known if (obj.get("apiVersion"), obj.get("kind")) == _DEFINITION]
     table = Served(served or (), definitions=definitions, is_complete=served is not None)
@@ -41,7 +40,7 @@ def examine(
     wanted = () if granted is None or account is None else tuple(required_rules(bound_roles(facts, account), granted))
     findings = list(_examine(facts))
     if account is not None:
-        concerned = _concerned(facts, account)
+        concerned = _related_objects(facts, account)
         findings = [each for each in findings if each.object in concerned]
         is_certain = all(facts.knows_all(kind) for kind in _ACCESS) or complete is None
         findings += check_required_rules(facts, account, wanted, is_certain=is_certain)
@@ -69,10 +68,10 @@ def _examine(facts: Facts) -> Iterator[Finding]:
 def _examine_role(facts: Facts, role: Role) -> Iterator[Finding]:
     yield from chain(
         role_refs.check_role_name(facts, role),
-        _rule_resources.check_resources(facts, role),
-        _rule_verbs.check_verbs(facts, role),
-        _rule_verbs.check_names(role),
-        _rule_verbs.check_pairs(facts, role),
+        _rules.check_resources(facts, role),
+        _rules.check_verbs(facts, role),
+        _rules.check_names(role),
+        _rules.check_pairs(facts, role),
         _roles.check_idle_rules(facts, role),
         _roles.check_aggregation(facts, role),
         escalation_risks.check_wildcards(facts, role),
@@ -82,15 +81,18 @@ def _examine_role(facts: Facts, role: Role) -> Iterator[Finding]:
         yield from _roles.check_status(facts, role)
 
 
-def _concerned(facts: Facts, account: Key) -> set[ObjectRef]:
-    """Find the objects that are about an account: bound to it or meant so, their roles, what runs as it or near it."""
+def _related_objects(facts: Facts, account: Key) -> set[ObjectRef]:
+    """Return the objects related to an account: its bindings, their roles, its workloads and token Secrets.
+
+    Bindings that were probably meant for it, and workloads that run as ``default`` in its namespace, are included.
+    """
     found: set[ObjectRef] = set()
     for binding in facts.bindings:
         if not any(subjects.meant_account(facts, binding, each) == account for each in binding.subjects):
             continue
         found.add(binding.named)
         role = facts.roles.get(binding.role_key)
-        found.update((role.named,) if role is not None else role_refs.mistaken(facts, binding))
+        found.update((role.named,) if role is not None else role_refs.meant_roles(facts, binding))
     for workload in facts.workloads:
         if workload.named.namespace == account.namespace and workload.account.name in (account.name, "default"):
             found.add(workload.named)
@@ -100,7 +102,7 @@ def _concerned(facts: Facts, account: Key) -> set[ObjectRef]:
 
 
 def _definitions(facts: Facts, account: Key) -> Iterator[ObjectRef]:
-    """Find the definitions that are the account's: those in the same files, and those whose group it has rights in."""
+    """Yield the CustomResourceDefinitions in files, and those of groups that the account has permissions in."""
     rules = [rule for held in bound_roles(facts, account) if held.is_own for rule in held.rules or ()]
     groups = {group for rule in rules for group in rule.groups}
     for named, obj in facts.objects:
@@ -112,13 +114,13 @@ def _definitions(facts: Facts, account: Key) -> Iterator[ObjectRef]:
 
 def _accounts_of(facts: Facts, account: Key | None) -> dict[Key, tuple[BoundRole, ...]]:
     used = {workload.account for workload in facts.workloads}
-    wanted = sorted({*facts.mentioned, *used}) if account is None else [account]
-    held = {each: tuple(holding for holding in bound_roles(facts, each) if holding.is_own) for each in wanted}
+    wanted = sorted({*facts.referenced_accounts, *used}) if account is None else [account]
+    held = {each: tuple(bound_role for bound_role in bound_roles(facts, each) if bound_role.is_own) for each in wanted}
     return {each: found for each, found in held.items() if found or account is not None}
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Order findings by object, and objects by the worst that was found of them."""
+    """Sort findings by object, and objects by their most severe finding."""
     unique = list(dict.fromkeys(findings))
     worst: dict[ObjectRef, int] = {}
     for each in unique:

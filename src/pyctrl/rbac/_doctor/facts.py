@@ -1,4 +1,4 @@
-"""What is known: roles, bindings, accounts and what runs as them, read from objects as they are on the wire."""
+"""The objects that the doctor checks: roles, bindings, service accounts and workloads, indexed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EVERYWHERE", "Binding", "Facts", "Role", "Subject", "Workload", "wor
 
 
 RBAC = "rbac.authorization.k8s.io"
-EVERYWHERE = ""  # the "namespace" of what holds in all of them
+EVERYWHERE = ""  # the "namespace" of cluster-wide bindings
 ACCOUNT_USER = "system:serviceaccount:"
 ACCOUNT_GROUP = "system:serviceaccounts"
 DEFAULT = "default"  # the account that every namespace has, and the namespace that every cluster has
@@ -25,12 +25,12 @@ ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 
 Wire: TypeAlias = Mapping[str, Any]
 
-_VERSIONS = frozenset((f"{RBAC}/v1", "v1", "apps/v1", "batch/v1"))  # of what is read; others have such names, too
+_VERSIONS = frozenset((f"{RBAC}/v1", "v1", "apps/v1", "batch/v1"))  # other groups may have kinds of the same names
 CLUSTER_KINDS = frozenset(("ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "Namespace"))
 
 
 class Subject(NamedTuple):
-    """Who a binding is for, as it is written."""
+    """A subject of a binding, as written there."""
 
     kind: str
     name: str
@@ -44,17 +44,17 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A Role or ClusterRole, with the rules that it comes to when it is aggregated."""
+    """A Role or ClusterRole, and the selectors of its aggregation rule."""
 
     named: ObjectRef
     rules: tuple[AccessRule, ...]
     selectors: tuple[LabelSelector, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-    is_own: bool = True  # of the users; not one that every cluster has
+    is_own: bool = True  # made by users, not a default role of every cluster
 
     @property
     def is_aggregated(self) -> bool:
-        """Whether controllers fill it with the rules of others."""
+        """Whether the controller manager fills it with the rules of other roles."""
         return bool(self.selectors)
 
 
@@ -70,24 +70,24 @@ class Binding:
 
     @property
     def namespace(self) -> str:
-        """Where it grants; "" is everywhere."""
+        """The namespace that it grants permissions in; "" is all."""
         return self.named.namespace
 
     @property
     def role_key(self) -> tuple[str, Key]:
-        """Kind, namespace and name of the role that it means."""
+        """Kind, namespace and name of the role that it references."""
         return self.role_kind, Key(self.namespace if self.role_kind == "Role" else "", self.role_name)
 
 
 class Facts:
-    """Everything that was read.
+    """All objects that were read, with indexes.
 
     Args:
-        objects: each with where it was read, "" in a cluster.
-        served: the resources there are.
-        complete: of which kinds all objects were read, and in which namespaces; "" is all of them. Of the others,
-            what is not here may well be there.
-        namespace: of objects that name none and live in one.
+        objects: the objects, each with its source; "" is a cluster.
+        served: the resources that exist.
+        complete: the kinds of which all objects were read, and in which namespaces; "" is all. Objects of other kinds
+            may exist without being here.
+        namespace: the namespace of namespaced objects that name none.
     """
 
     def __init__(
@@ -109,42 +109,42 @@ class Facts:
         self.token_secrets: list[tuple[ObjectRef, Key]] = []
         for named, obj in self.objects:
             if str(obj.get("apiVersion", "")) in _VERSIONS:
-                self._take(named, obj)
+                self._add(named, obj)
         if not self.knows_all("ClusterRole"):
             for obj in _policy():
-                self._take(self._named(obj, ""), obj, is_known=True)
+                self._add(self._named(obj, ""), obj, is_known=True)
 
     def knows_all(self, kind: str, namespace: str = EVERYWHERE) -> bool:
-        """Tell whether an object of a kind that is not here does not exist."""
+        """Return whether an object of a kind that was not read does not exist."""
         places = self._complete.get(kind, frozenset())
         return EVERYWHERE in places or namespace in places
 
     def has_account(self, account: Key) -> bool:
-        """Tell whether a service account was read; every namespace has one that is called ``default``."""
+        """Return whether a service account was read; every namespace has one named ``default``."""
         return account in self.accounts or (account.name == DEFAULT and not self.knows_all("ServiceAccount"))
 
     @cached_property
-    def evident(self) -> frozenset[Key]:
-        """The accounts there are, or of which a workload or a token says so."""
-        used = (workload.account for workload in self.workloads if workload.written)
+    def known_accounts(self) -> frozenset[Key]:
+        """The accounts that were read or, unless all were read, that a workload or token Secret references."""
+        used = (workload.account for workload in self.workloads if workload.account_name)
         tokens = (account for _, account in self.token_secrets)
         known = self.knows_all("ServiceAccount")
         return frozenset(self.accounts if known else (*self.accounts, *used, *tokens))
 
     @cached_property
-    def mentioned(self) -> frozenset[Key]:
-        """The accounts that are evident, or that a binding names."""
+    def referenced_accounts(self) -> frozenset[Key]:
+        """The known accounts, and those that a binding names."""
         subjects = (account for binding in self.bindings for account in self._subjects(binding))
-        return frozenset((*self.evident, *subjects))
+        return frozenset((*self.known_accounts, *subjects))
 
-    def namesakes(self, name: str) -> list[Key]:
-        """Return the accounts of a name that are mentioned."""
+    def accounts_named(self, name: str) -> list[Key]:
+        """Return the referenced accounts of a name, in any namespace."""
         return self._by_name.get(name, [])
 
     @cached_property
     def _by_name(self) -> dict[str, list[Key]]:
         found: dict[str, list[Key]] = {}
-        for account in self.mentioned:
+        for account in self.referenced_accounts:
             found.setdefault(account.name, []).append(account)
         return found
 
@@ -160,7 +160,7 @@ class Facts:
         return found
 
     def bindings_for(self, account: Key) -> list[Binding]:
-        """Return the bindings that an account has something by: as itself, as a user, and as a member of groups."""
+        """Return the bindings of an account: by its name, by its user name, and by its groups."""
         names: list[tuple[str, Key | str]] = [("ServiceAccount", account), ("User", user_of(account))]
         names += [("Group", group) for group in groups_of(account)]
         return list(dict.fromkeys(each for name in names for each in self._by_subject.get(name, ())))
@@ -176,7 +176,7 @@ class Facts:
         return found
 
     def rules_of(self, key: tuple[str, Key]) -> tuple[AccessRule, ...] | None:
-        """Return the rules of a role, those of what it aggregates among them; None when it is not here."""
+        """Return the rules of a role, including those of the roles it aggregates; None if it was not read."""
         role = self.roles.get(key)
         return None if role is None else tuple(dict.fromkeys(self._rules(role, ())))
 
@@ -188,7 +188,7 @@ class Facts:
             yield from self._rules(part, (*above, role))
 
     def parts_of(self, role: Role) -> list[Role]:
-        """Return the cluster roles that an aggregated one is made of."""
+        """Return the cluster roles that an aggregated role selects."""
         candidates = [each for (kind, _), each in self.roles.items() if kind == "ClusterRole" and each is not role]
         return [each for each in candidates if any(selector.matches(each.labels) for selector in role.selectors)]
 
@@ -204,7 +204,7 @@ class Facts:
         group = str(obj.get("apiVersion", "")).rpartition("/")[0]
         return any(each.kind == obj["kind"] and not each.namespaced for each in self.served.of_group(group))
 
-    def _take(self, named: ObjectRef, obj: Wire, *, is_known: bool = False) -> None:
+    def _add(self, named: ObjectRef, obj: Wire, *, is_known: bool = False) -> None:
         key = Key(named.namespace, named.name)
         is_own = not is_known and _is_own(named, obj)
         if named.kind in ("Role", "ClusterRole"):
@@ -230,19 +230,19 @@ class Facts:
 
 
 def account_of(user: str) -> Key | None:
-    """Return the service account that logs in as a user; None when none does."""
+    """Return the service account of a user name; None if it is not the user name of one."""
     namespace, colon, name = user.removeprefix(ACCOUNT_USER).partition(":")
     is_account = user.startswith(ACCOUNT_USER) and colon and namespace and name and ":" not in name
     return Key(namespace, name) if is_account else None
 
 
 def user_of(account: Key) -> str:
-    """Return the user that a service account logs in as."""
+    """Return the user name of a service account."""
     return f"{ACCOUNT_USER}{account.namespace}:{account.name}"
 
 
 def groups_of(account: Key) -> tuple[str, ...]:
-    """Return the groups that a service account is in."""
+    """Return the groups of a service account."""
     return ACCOUNT_GROUP, f"{ACCOUNT_GROUP}:{account.namespace}", "system:authenticated"
 
 
@@ -267,18 +267,18 @@ def _binding(named: ObjectRef, obj: Wire, *, is_own: bool) -> Binding:
 
 
 def _is_own(named: ObjectRef, obj: Wire) -> bool:
-    """Tell what users wrote from what every cluster has, and what its parts make for themselves."""
+    """Return whether users made an object: not a default role or binding, nor one of the control plane."""
     labels = (obj.get("metadata") or {}).get("labels") or {}
     return "kubernetes.io/bootstrapping" not in labels and not named.name.startswith("system:")
 
 
 @cache
 def _policy() -> tuple[Wire, ...]:
-    """Return the roles and bindings that every cluster begins with."""
+    """Return the default roles and bindings of every cluster."""
     return tuple(load("rbac_policy")["items"])
 
 
-_TEMPLATES = {  # where the spec of the pods is
+_TEMPLATES = {  # the path of the pod spec
     "Pod": ("spec",),
     "ReplicationController": ("spec", "template", "spec"),
     "ReplicaSet": ("spec", "template", "spec"),
@@ -292,30 +292,30 @@ _TEMPLATES = {  # where the spec of the pods is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """Something that has pods, and which nobody else controls."""
+    """A Pod or an object with a pod template, without a controlling owner."""
 
     named: ObjectRef
     pod_spec: Mapping[str, Any]
-    path: tuple[str, ...]  # of the pod's spec in the object
+    path: tuple[str, ...]  # of the pod spec in the object
 
     @property
     def account(self) -> Key:
         """The service account that its pods run as."""
-        return Key(self.named.namespace, self.written or "default")
+        return Key(self.named.namespace, self.account_name or "default")
 
     @property
-    def written(self) -> str:
-        """The account's name as it is written; "" when it is not. ``serviceAccount`` is the old word."""
+    def account_name(self) -> str:
+        """The name of the account in the pod spec; "" if unset. ``serviceAccount`` is the deprecated field."""
         return str(self.pod_spec.get("serviceAccountName") or self.pod_spec.get("serviceAccount") or "")
 
     @property
     def kubectl(self) -> str:
-        """What kubectl calls it: ``deployment/web``."""
+        """The object as a kubectl argument: ``deployment/web``."""
         return f"{self.named.kind.lower()}/{self.named.name}"
 
 
 def workload_of(named: ObjectRef, obj: Mapping[str, Any]) -> Workload | None:
-    """Read what has pods; None when it has none, or belongs to something that does."""
+    """Return an object as a workload; None if it has no pods or a controlling owner."""
     path = _TEMPLATES.get(named.kind)
     owners = (obj.get("metadata") or {}).get("ownerReferences") or ()
     if path is None or any(owner.get("controller") for owner in owners):

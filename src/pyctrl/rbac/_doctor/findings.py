@@ -1,4 +1,4 @@
-"""What the doctor says: a finding about an object, with a cure."""
+"""The result of the doctor: findings about objects, and the roles of service accounts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pyctrl.api import AccessRule, Key
 
 __all__ = ["BoundRole", "Diagnosis", "Finding", "ObjectRef", "RequiredRule", "Severity", "join_words"]
 
-#: An ``error`` does not do what was meant; a ``warning`` probably does not, or does too much; a ``hint`` is worth
-#: knowing.
+#: ``error``: the object does not work as intended. ``warning``: it probably does not, or it allows too much. ``hint``:
+#: worth knowing.
 Severity: TypeAlias = Literal["error", "warning", "hint"]
 
 
 class ObjectRef(NamedTuple):
-    """An object by its kind, namespace ("" in none) and name, and where it was read ("" in a cluster)."""
+    """Kind, namespace ("" if cluster-scoped), name and source (a file, or "" for a cluster) of an object."""
 
     kind: str
     namespace: str
@@ -25,7 +25,7 @@ class ObjectRef(NamedTuple):
 
     @classmethod
     def of(cls, obj: Mapping[str, Any], namespace: str, source: str = "") -> ObjectRef:
-        """Name an object that lives in a namespace."""
+        """Return the reference of an object in a namespace."""
         return cls(obj["kind"], namespace, str((obj.get("metadata") or {}).get("name", "")), source)
 
     def __str__(self) -> str:
@@ -34,21 +34,21 @@ class ObjectRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that is wrong, or looks so.
+    """A problem, or a probable one.
 
     Attributes:
-        severity: how bad it is.
-        code: what it is, in one word for programs: ``role-not-found``.
-        object: what is to be changed.
-        message: what was found, and why it does not do what was meant.
-        cure: YAML or command lines that mend it; "" where nobody can know.
+        severity: how severe it is.
+        code: a machine-readable identifier: ``role-not-found``.
+        object: the object to change.
+        message: what is wrong, and why.
+        cure: YAML or commands that fix it; "" if no fix is known.
     """
 
     severity: Severity
     code: str
     object: ObjectRef
     message: str
-    cure: str = ""
+    fix: str = ""
 
     def to_wire(self) -> dict[str, Any]:
         """Return the finding as JSON-ready dicts."""
@@ -57,19 +57,19 @@ class Finding:
             "code": self.code,
             "object": {field: value for field, value in self.object._asdict().items() if value},
             "message": self.message,
-            "cure": self.cure,
+            "cure": self.fix,
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundRole:
-    """A role that an account has by a binding.
+    """A role that is bound to an account.
 
     Attributes:
-        binding: where it is bound; its namespace is where the rules hold, "" is everywhere.
-        role: the role that it names.
-        rules: those of the role; None when the role is not there.
-        is_own: users made the binding; it is not one that every cluster has.
+        binding: the binding; the rules hold in its namespace, "" is everywhere.
+        role: the role that it references.
+        rules: the rules of the role; None if the role does not exist.
+        is_own: whether users made the binding; False for the default bindings of every cluster.
     """
 
     binding: ObjectRef
@@ -79,27 +79,27 @@ class BoundRole:
 
     @property
     def namespace(self) -> str:
-        """Where the rules hold; "" is everywhere."""
+        """The namespace that the rules hold in; "" is all."""
         return self.binding.namespace
 
     def __str__(self) -> str:
         where = f"in namespace {self.namespace}" if self.namespace else "everywhere"
-        return f"{self.role} by {self.binding}, {where if self.rules is not None else 'which is not there'}"
+        return f"{self.role} by {self.binding}, {where if self.rules is not None else 'which does not exist'}"
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the holding as JSON-ready dicts."""
+        """Return the bound role as JSON-ready dicts."""
         rules = None if self.rules is None else [rule.to_wire() for rule in self.rules]
         return {"binding": str(self.binding), "role": str(self.role), "namespace": self.namespace, "rules": rules}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredRule:
-    """A right that a program needs, and what grants it.
+    """A rule that a program needs, and the binding that grants it.
 
     Attributes:
-        rule: of one verb on one resource.
-        namespace: where; "" is everywhere.
-        granted_by: the binding; None where nothing grants it.
+        rule: one verb on one resource.
+        namespace: where it is needed; "" is everywhere.
+        granted_by: the binding; None if the rule is not granted.
     """
 
     rule: AccessRule
@@ -107,19 +107,19 @@ class RequiredRule:
     granted_by: ObjectRef | None
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the need as JSON-ready dicts."""
+        """Return the rule as JSON-ready dicts."""
         by = None if self.granted_by is None else str(self.granted_by)
         return {"rule": self.rule.to_wire(), "namespace": self.namespace, "grantedBy": by}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What was found.
+    """The result of `diagnose`.
 
     Attributes:
-        findings: by object, those objects first that have the worst.
-        accounts: the service accounts that were looked at, with what each holds by bindings of users.
-        needs: of the program that was asked about, each right and what grants it.
+        findings: by object; objects with the most severe findings first.
+        accounts: the service accounts that were checked, with the roles that users bound to each.
+        needs: the rules that the given program needs, each with the binding that grants it.
     """
 
     findings: tuple[Finding, ...]
@@ -128,12 +128,12 @@ class Diagnosis:
 
     @property
     def has_errors(self) -> bool:
-        """Whether something does not do what was meant."""
+        """Whether there is a finding of severity ``error``."""
         return any(each.severity == "error" for each in self.findings)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return all of it as JSON-ready dicts."""
-        accounts = {str(key): [holding.to_wire() for holding in held] for key, held in self.accounts.items()}
+        """Return the diagnosis as JSON-ready dicts."""
+        accounts = {str(key): [bound_role.to_wire() for bound_role in held] for key, held in self.accounts.items()}
         return {
             "findings": [finding.to_wire() for finding in self.findings],
             "accounts": accounts,
@@ -142,6 +142,6 @@ class Diagnosis:
 
 
 def join_words(words: Iterable[str]) -> str:
-    """Put words into a sentence: ``a, b and c``."""
+    """Join words as in a sentence: ``a, b and c``."""
     *most, last = list(words) or ["nothing"]
     return f"{', '.join(most)} and {last}" if most else last

@@ -1,4 +1,4 @@
-"""What mends it: YAML for what is in a file, command lines for what is in a cluster."""
+"""Fixes for findings: YAML for objects in files, kubectl commands for objects in a cluster."""
 
 from __future__ import annotations
 
@@ -13,42 +13,45 @@ from pyctrl.rbac._doctor.findings import ObjectRef
 from pyctrl.rbac._manifests import dump
 
 __all__ = [
-    "as_service_account",
-    "bound_everywhere",
+    "account_subject",
+    "add_rule",
+    "as_cluster_role_binding",
+    "create_account",
     "delete",
-    "new_account",
-    "rebound",
-    "rewritten",
-    "rule_instead",
-    "set_namespace",
+    "namespace_flag",
+    "recreate_binding",
+    "rename_role",
+    "replace_rule",
+    "replace_subject",
 ]
 
 
-def as_service_account(account: Key) -> Subject:
-    """Name a service account as bindings do."""
+def account_subject(account: Key) -> Subject:
+    """Return a service account as a subject."""
     return Subject("ServiceAccount", account.name, account.namespace, "")
 
 
-def with_subject(binding: Binding, wrong: Subject, right: Subject) -> Binding:
-    """Put one subject in the place of another."""
+def replace_subject(binding: Binding, wrong: Subject, right: Subject) -> Binding:
+    """Return a binding with one subject replaced."""
     subjects = [right if each == wrong else each for each in binding.subjects]
     return replace(binding, subjects=tuple(dict.fromkeys(subjects)))
 
 
-def rebound(binding: Binding, *, is_other_role: bool = False) -> str:
-    """Have a binding as it should be.
+def recreate_binding(binding: Binding, *, is_other_role: bool = False) -> str:
+    """Return how to replace a binding by a corrected one.
 
     Args:
-        is_other_role: it is to bind another role than it did, which cannot be changed in place.
+        binding: the corrected binding.
+        is_other_role: whether its roleRef differs, which cannot be changed in place.
     """
     if not binding.named.source:
         return f"{delete(binding.named)}\n{_create(binding)}"
-    note = f"# a roleRef cannot be changed; if it was applied already: {delete(binding.named)}\n"
+    note = f"# a roleRef is immutable; if the binding was applied already: {delete(binding.named)}\n"
     return (note if is_other_role else "") + dump(_document(binding))
 
 
-def bound_everywhere(binding: Binding) -> str:
-    """Make a ClusterRoleBinding of a RoleBinding."""
+def as_cluster_role_binding(binding: Binding) -> str:
+    """Return how to replace a RoleBinding by a ClusterRoleBinding."""
     named = ObjectRef("ClusterRoleBinding", "", binding.named.name, binding.named.source)
     if not named.source:
         return f"{delete(binding.named)}\n{_create(replace(binding, named=named))}"
@@ -56,33 +59,33 @@ def bound_everywhere(binding: Binding) -> str:
 
 
 def delete(named: ObjectRef) -> str:
-    """Delete an object."""
-    return f"kubectl delete {named.kind.lower()} {shlex.quote(named.name)}{set_namespace(named.namespace)}"
+    """Return the command that deletes an object."""
+    return f"kubectl delete {named.kind.lower()} {shlex.quote(named.name)}{namespace_flag(named.namespace)}"
 
 
-def new_account(account: Key) -> str:
-    """Make a service account."""
-    return f"kubectl create serviceaccount {shlex.quote(account.name)}{set_namespace(account.namespace)}"
+def create_account(account: Key) -> str:
+    """Return the command that creates a service account."""
+    return f"kubectl create serviceaccount {shlex.quote(account.name)}{namespace_flag(account.namespace)}"
 
 
-def set_namespace(namespace: str) -> str:
-    """Say where, in kubectl's words."""
+def namespace_flag(namespace: str) -> str:
+    """Return kubectl's namespace flag; "" for cluster-scoped objects."""
     return f" --namespace={shlex.quote(namespace)}" if namespace else ""
 
 
-def rule_instead(role: Role, rule: AccessRule, *rules: AccessRule) -> str:
-    """Put rules in the place of one that a role has; without a place to put them, only those."""
+def replace_rule(role: Role, rule: AccessRule, *rules: AccessRule) -> str:
+    """Return how to replace one rule of a role by others."""
     number = role.rules.index(rule)
     return f"{_where(role.named, f'rules[{number}] of')}{dump([each.to_wire() for each in rules])}"
 
 
-def rule_added(named: ObjectRef, *rules: AccessRule) -> str:
-    """Add rules to a role."""
-    return f"{_where(named, 'one more of the rules of')}{dump([each.to_wire() for each in rules])}"
+def add_rule(named: ObjectRef, *rules: AccessRule) -> str:
+    """Return how to add rules to a role."""
+    return f"{_where(named, 'add to the rules of')}{dump([each.to_wire() for each in rules])}"
 
 
-def rewritten(role: Role, name: str) -> str:
-    """Have a role under another name; it cannot be renamed in place."""
+def rename_role(role: Role, name: str) -> str:
+    """Return how to rename a role, which cannot be done in place."""
     rules = [rule.to_wire() for rule in role.rules]
     metadata = {"name": name, **({"namespace": role.named.namespace} if role.named.namespace else {})}
     obj = {"apiVersion": f"{RBAC}/v1", "kind": role.named.kind, "metadata": metadata, "rules": rules}
@@ -92,7 +95,7 @@ def rewritten(role: Role, name: str) -> str:
 
 
 def _where(named: ObjectRef, what: str) -> str:
-    command = f" (kubectl edit {named.kind.lower()} {shlex.quote(named.name)}{set_namespace(named.namespace)})"
+    command = f" (kubectl edit {named.kind.lower()} {shlex.quote(named.name)}{namespace_flag(named.namespace)})"
     return f"# {what} {named}{f', {named.source}' if named.source else command}\n"
 
 
@@ -100,7 +103,7 @@ def _create(binding: Binding) -> str:
     kind, role = binding.named.kind.lower(), binding.role_kind.lower()
     subjects = "".join(_flag(each, binding.namespace) for each in binding.subjects)
     name, bound = shlex.quote(binding.named.name), shlex.quote(binding.role_name)
-    return f"kubectl create {kind} {name}{set_namespace(binding.namespace)} --{role}={bound}{subjects}"
+    return f"kubectl create {kind} {name}{namespace_flag(binding.namespace)} --{role}={bound}{subjects}"
 
 
 def _flag(subject: Subject, namespace: str) -> str:

@@ -1,4 +1,4 @@
-"""Tokens in plain text, where everybody can read them who reads the file."""
+"""Checks for service account tokens in plain text."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from pyctrl.rbac._doctor.findings import Finding, ObjectRef
 __all__ = ["check_tokens", "find_tokens"]
 
 _TOKEN = re.compile(r"\beyJ[A-Za-z0-9_-]{5,}\.(eyJ[A-Za-z0-9_-]{5,})\.[A-Za-z0-9_-]*")
-_ENCODED = re.compile(r"^ZXlK[A-Za-z0-9+/=]+$")  # "eyJ" in base64, as Secrets have it
+_ENCODED = re.compile(r"^ZXlK[A-Za-z0-9+/=]+$")  # "eyJ" in base64, as in Secrets
 
 
 def find_tokens(text: str, source: str) -> Iterator[Finding]:
-    """Find tokens in a file that is not one of objects, such as a program."""
+    """Yield a finding for each token in a file that is not a manifest, such as a program."""
     for number, line in enumerate(text.splitlines(), 1):
         for found in _TOKEN.finditer(line):
-            yield _finding(ObjectRef("line", "", str(number), source), "It has", found.group(1))
+            yield _finding(ObjectRef("line", "", str(number), source), "It contains", found.group(1))
 
 
 def check_tokens(named: ObjectRef, obj: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find tokens in an object; those of a Secret only where it is in a file."""
+    """Report tokens in an object; tokens in a Secret only if the Secret is in a file."""
     if named.kind == "Secret" and not named.source:
         return
     for path, text in _texts(obj, ""):
         if named.kind == "Secret" and _ENCODED.match(text):
             text = _decoded(text)
         for found in _TOKEN.finditer(text):
-            yield _finding(named, f"{path} has", found.group(1))
+            yield _finding(named, f"{path} contains", found.group(1))
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -51,15 +51,15 @@ def _finding(named: ObjectRef, place: str, payload: str) -> Finding:
         severity="warning",
         code="token-in-text",
         object=named,
-        message=f"{place} a token in plain text{_whose(payload)}. Who reads it can log in with it, from the history of "
-        "the repository too, after it was taken out.",
-        cure="# in a pod pyctrl reads the token of the pod's service account, and elsewhere that of the kubeconfig;\n"
-        "# one that has been published is revoked by deleting its Secret, or the service account",
+        message=f"{place} a token in plain text{_describe_owner(payload)}. Anyone who can read the "
+        "file, or the history of its repository, can authenticate with it.",
+        fix="# remove it: pyctrl uses the token of the pod's service account, and outside of pods the kubeconfig;\n"
+        "# to revoke a published token, delete its Secret or the service account",
     )
 
 
-def _whose(payload: str) -> str:
-    """Say from a token's claims whose it is, and until when."""
+def _describe_owner(payload: str) -> str:
+    """Return a token's subject, and whether it never expires, from its claims."""
     try:
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
         subject = claims.get("sub")

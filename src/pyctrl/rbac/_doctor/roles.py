@@ -1,4 +1,4 @@
-"""Roles as a whole: what does not hold in a namespace, what is filled by controllers, what lives in no namespace."""
+"""Checks for whole roles and definitions: scope, aggregation, status and custom resources."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from pyctrl.api import AccessRule
 from pyctrl.rbac._doctor.facts import ACCOUNT_USER, Binding, Facts, Role, Wire
 from pyctrl.rbac._doctor.findings import Finding, ObjectRef
-from pyctrl.rbac._doctor.fixes import rule_added
-from pyctrl.rbac._doctor.role_refs import is_idle_in_namespace
+from pyctrl.rbac._doctor.fixes import add_rule
+from pyctrl.rbac._doctor.role_refs import has_no_effect_in_namespace
 from pyctrl.rbac._manifests import dump
 
 __all__ = ["check_aggregation", "check_definitions", "check_idle_rules", "check_namespaces", "check_status"]
@@ -19,13 +19,13 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def check_idle_rules(facts: Facts, role: Role) -> Iterator[Finding]:
-    """Find rules of a Role about what is in no namespace."""
+    """Report rules of a Role for cluster-scoped resources."""
     if role.named.kind != "Role":
         return
     for rule in role.rules:
-        if is_idle_in_namespace(facts, rule):
+        if has_no_effect_in_namespace(facts, rule):
             what = ", ".join(rule.paths or rule.resources)
-            cure = {
+            fix = {
                 "apiVersion": "rbac.authorization.k8s.io/v1",
                 "kind": "ClusterRole",
                 "metadata": {"name": role.named.name},
@@ -35,35 +35,35 @@ def check_idle_rules(facts: Facts, role: Role) -> Iterator[Finding]:
                 severity="error",
                 code="cluster-rule-in-role",
                 object=role.named,
-                message=f"{what}: that is in no namespace, and a Role grants in its own only. "
-                f"{'The server refuses it. ' if rule.paths else ''}It takes a ClusterRole and a ClusterRoleBinding.",
-                cure=dump(cure),
+                message=f"{what}: not namespaced, and a Role grants permissions in its own namespace only. "
+                f"{'The server rejects it. ' if rule.paths else ''}Use a ClusterRole and a ClusterRoleBinding.",
+                fix=dump(fix),
             )
 
 
 def check_aggregation(facts: Facts, role: Role) -> Iterator[Finding]:
-    """Find aggregated roles that nothing is aggregated into, or that have rules of their own in a file."""
+    """Report aggregated roles that select no role, or that have their own rules in a file."""
     if not role.is_aggregated:
         return
     if not facts.parts_of(role) and facts.knows_all("ClusterRole"):
-        why = "Its rules are those of the ClusterRoles that its aggregationRule selects, and there are none."
+        why = "It has an aggregationRule, which selects no ClusterRole, so it has no rules."
         yield Finding(severity="warning", code="nothing-aggregated", object=role.named, message=why)
     if role.rules and role.named.source:
-        why = "It has an aggregationRule, so its rules are overwritten by those of the ClusterRoles that are selected."
-        cure = "# put the rules into a ClusterRole with the labels that the aggregationRule selects"
-        yield Finding(severity="warning", code="rules-overwritten", object=role.named, message=why, cure=cure)
+        why = "It has an aggregationRule, so the rules of the selected ClusterRoles overwrite its own rules."
+        fix = "# move the rules into a ClusterRole with the labels that the aggregationRule selects"
+        yield Finding(severity="warning", code="rules-overwritten", object=role.named, message=why, fix=fix)
 
 
 def check_namespaces(named: ObjectRef, obj: Wire) -> Iterator[Finding]:
-    """Find a namespace on what lives in none; also where the server has dropped it and kubectl remembers it."""
+    """Report cluster-scoped objects with a namespace, also one that only kubectl's annotation still has."""
     namespace = _written_namespace(obj)
     if named.namespace or not namespace:
         return
-    why = f"metadata.namespace is {namespace!r}, and a {named.kind} is in no namespace: the server drops it silently."
+    why = f"metadata.namespace is {namespace!r}, but a {named.kind} is not namespaced: the server ignores it silently."
     if named.kind == "ClusterRole":
-        why += " For rights in that namespace only it takes a Role, or a RoleBinding to this."
-    cure = f"# take it out\nmetadata:\n  name: {named.name}\n"
-    yield Finding(severity="warning", code="namespace-on-cluster-object", object=named, message=why, cure=cure)
+        why += " For permissions in that namespace only, use a Role, or a RoleBinding to this ClusterRole."
+    fix = f"# remove it\nmetadata:\n  name: {named.name}\n"
+    yield Finding(severity="warning", code="namespace-on-cluster-object", object=named, message=why, fix=fix)
 
 
 def _written_namespace(obj: Wire) -> str:
@@ -74,7 +74,7 @@ def _written_namespace(obj: Wire) -> str:
             written: Any = json.loads(applied)
             return str(written["metadata"].get("namespace") or "")
         except (ValueError, TypeError, KeyError, AttributeError):
-            return ""  # somebody else's annotation
+            return ""  # not written by kubectl
     return str(metadata.get("namespace") or "")
 
 
@@ -82,7 +82,7 @@ def _written_namespace(obj: Wire) -> str:
 
 
 def check_definitions(facts: Facts) -> Iterator[Finding]:
-    """Find definitions whose objects no bound role may list and watch, so that nobody can work on them."""
+    """Report CustomResourceDefinitions whose objects no service account may list and watch."""
     own = [binding for binding in facts.bindings if binding.is_own and _is_for_program(binding)]
     for named, obj in facts.objects:
         if obj.get("apiVersion") != "apiextensions.k8s.io/v1" or named.kind != "CustomResourceDefinition" or not own:
@@ -94,13 +94,13 @@ def check_definitions(facts: Facts) -> Iterator[Finding]:
         if all(any(rule.covers(atom) for rule in rules) for atom in wanted.atoms()):
             continue
         is_named = any(group in rule.groups for rule in rules)
-        lack = f"their rules for {group} lack list or watch of {plural}" if is_named else f"no rule is for {group!r}"
+        lack = f"lack list or watch of {plural} in {group}" if is_named else f"have no rule for {group!r}"
         yield Finding(
             severity="warning",
             code="definition-without-reader",
             object=named,
-            message=f"No program can work on its objects: of the roles that are bound to service accounts, {lack}.",
-            cure=_rule_for_reader(facts, own, wanted),
+            message=f"No program can read its objects: the roles bound to service accounts {lack}.",
+            fix=_rule_for_reader(facts, own, wanted),
         )
 
 
@@ -109,16 +109,16 @@ def _is_for_program(binding: Binding) -> bool:
 
 
 def _rule_for_reader(facts: Facts, own: list[Binding], rule: AccessRule) -> str:
-    """Add the rule to the role that is bound, if there is one only: then it is that of the program."""
+    """Return how to add the rule to the bound role if there is only one, which is then the program's role."""
     keys = {binding.role_key for binding in own}
     role = facts.roles.get(keys.pop()) if len(keys) == 1 else None
     if role is not None:
-        return rule_added(role.named, rule)
-    return f"# one more rule for the role of the program that works on them\n{dump([rule.to_wire()])}"
+        return add_rule(role.named, rule)
+    return f"# add this rule to the role of the program that manages these objects\n{dump([rule.to_wire()])}"
 
 
 def check_status(facts: Facts, role: Role) -> Iterator[Finding]:
-    """Find who writes objects with a status of its own, and may not write that."""
+    """Report roles that may update objects with a status sub-resource, but not their status."""
     lacking = []
     for each in facts.served:
         if not each.is_custom or "status" not in each.subresources:
@@ -138,7 +138,7 @@ def check_status(facts: Facts, role: Role) -> Iterator[Finding]:
             severity="warning",
             code="status-not-writable",
             object=role.named,
-            message=f"It allows to update {each}, and not {each.plural}/status: the status is a resource of its own, "
-            "and writes to the object leave it as it is.",
-            cure=rule_added(role.named, rule),
+            message=f"It allows to update {each}, but not {each.plural}/status: the status is a sub-resource, and "
+            "writes to the object do not change it.",
+            fix=add_rule(role.named, rule),
         )

@@ -1,4 +1,4 @@
-"""The resources of rules: whether they are called so, and in the group that the rule names."""
+"""Checks for single rules: groups, resources, verbs and resource names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyctrl.api import AccessRule
 from pyctrl.rbac._doctor.facts import Facts, Role
 from pyctrl.rbac._doctor.findings import Finding, Severity, join_words
-from pyctrl.rbac._doctor.fixes import rule_added, rule_instead
+from pyctrl.rbac._doctor.fixes import add_rule, replace_rule
 from pyctrl.rbac._doctor.served_resources import ServedResource
 from pyctrl.rbac._doctor.spelling import (
     VIRTUAL,
@@ -18,14 +18,14 @@ from pyctrl.rbac._doctor.spelling import (
     corrected_rule,
     corrected_verbs,
     subresources_of,
-    wrong_verbs,
+    unknown_verbs,
 )
 
 __all__ = ["check_names", "check_pairs", "check_resources", "check_verbs"]
 
 
 def check_resources(facts: Facts, role: Role) -> Iterator[Finding]:
-    """Find groups and resources that are called otherwise."""
+    """Report misspelt groups and resources, and resources in the wrong group."""
     for rule in role.rules:
         if rule.resources:
             groups = list(_check_groups(facts, role, rule))
@@ -34,14 +34,14 @@ def check_resources(facts: Facts, role: Role) -> Iterator[Finding]:
 
 def _check_groups(facts: Facts, role: Role, rule: AccessRule) -> Iterator[Finding]:
     if not rule.groups:
-        why = f'The server refuses a rule for {join_words(rule.resources)} without apiGroups: the core group is "".'
+        why = f'The server rejects a rule for {join_words(rule.resources)} without apiGroups: the core group is "".'
         yield _finding(role, "wrong-api-group", why, _fix(facts, role, rule))
     for group in rule.groups:
         right = corrected_group(facts.served, group)
         if right is not None:
             yield _finding(role, right.code, right.why, _fix(facts, role, rule))
         elif not facts.served.has_group(group) and facts.served.knows_all_of(group) and group != "*":
-            why = f"The cluster serves nothing in the API group {group!r}. Is its definition installed?"
+            why = f"The cluster serves no resource in the API group {group!r}. Is its definition installed?"
             yield _finding(role, "unknown-api-group", why, "", severity="warning")
 
 
@@ -52,13 +52,13 @@ def _check_resources(facts: Facts, role: Role, rule: AccessRule) -> Iterator[Fin
         if right is None:
             yield from _check_unknown(facts, role, rule, resource)
         elif right.code != "missing-api-group":
-            yield _finding(role, right.code, f"{right.why} The server takes any name.", _fix(facts, role, rule))
+            yield _finding(role, right.code, f"{right.why} The server accepts any name.", _fix(facts, role, rule))
 
 
 def _check_places(
     facts: Facts, role: Role, rule: AccessRule, rights: dict[str, Correction | None]
 ) -> Iterator[Finding]:
-    """Find the resources that are in another group than those of the rule; those of one group together."""
+    """Report resources that are not in the groups of the rule, one finding for each actual group."""
     misplaced: dict[str, list[str]] = {}
     for resource, right in rights.items():
         if right is not None and right.code == "missing-api-group":
@@ -66,12 +66,12 @@ def _check_places(
     is_certain = all(facts.served.has_group(each) or facts.served.knows_all_of(each) for each in rule.groups)
     severity: Severity = "error" if is_certain else "warning"
     for why, resources in misplaced.items():
-        told = f"{join_words(resources)}: {why}. The server takes any combination, and this one grants nothing."
-        yield _finding(role, "missing-api-group", told, _fix(facts, role, rule), severity=severity)
+        message = f"{join_words(resources)}: {why}. The server accepts any combination, but this one grants nothing."
+        yield _finding(role, "missing-api-group", message, _fix(facts, role, rule), severity=severity)
 
 
 def _check_unknown(facts: Facts, role: Role, rule: AccessRule, resource: str) -> Iterator[Finding]:
-    """Find what is not there, where nobody knows what was meant."""
+    """Report resources that do not exist and for which there is no correction."""
     plural, slash, part = resource.partition("/")
     found = [each for group in rule.groups if (each := facts.served.find(group, plural)) is not None]
     if found and slash:
@@ -79,7 +79,7 @@ def _check_unknown(facts: Facts, role: Role, rule: AccessRule, resource: str) ->
     is_known = bool(found) or plural == "*" or "*" in rule.groups or bool(VIRTUAL & {(g, plural) for g in rule.groups})
     if not is_known and all(facts.served.knows_all_of(group) for group in rule.groups):
         groups = ", ".join(map(repr, rule.groups))
-        why = f"There is no resource {resource!r} in the API group {groups}, nor in another. The server takes any name."
+        why = f"There is no resource {resource!r} in the API group {groups} or any other. The server accepts any name."
         yield _finding(role, "unknown-resource", why, "")
 
 
@@ -88,10 +88,8 @@ def _check_part(role: Role, found: list[ServedResource], part: str) -> Iterator[
     if part in known or part in ("*", "finalizers"):
         return
     if first.is_custom and part in ("status", "scale"):
-        effect = "who writes the status writes the object" if part == "status" else "it cannot be scaled"
-        why = (
-            f"The definition of {first} has no {part} sub-resource, so nobody asks for {first.plural}/{part}: {effect}."
-        )
+        effect = "the status is written with the object" if part == "status" else "it cannot be scaled"
+        why = f"The CustomResourceDefinition of {first} has no {part} sub-resource: {effect}."
         yield _finding(role, "unknown-subresource", why, "", severity="warning")
     else:
         why = f"{first.plural} have no sub-resource {part!r}; they have {', '.join(sorted(known)) or 'none'}."
@@ -99,31 +97,31 @@ def _check_part(role: Role, found: list[ServedResource], part: str) -> Iterator[
 
 
 def _fix(facts: Facts, role: Role, rule: AccessRule) -> str:
-    """Write the rule with all that is wrong in it mended: its findings have one cure."""
-    return rule_instead(role, rule, *corrected_rule(facts.served, rule))
+    """Return the rule with all of its mistakes corrected: all findings about a rule have the same fix."""
+    return replace_rule(role, rule, *corrected_rule(facts.served, rule))
 
 
-def _finding(role: Role, code: str, message: str, cure: str, *, severity: Severity = "error") -> Finding:
-    return Finding(severity=severity, code=code, object=role.named, message=message, cure=cure)
+def _finding(role: Role, code: str, message: str, fix: str, *, severity: Severity = "error") -> Finding:
+    return Finding(severity=severity, code=code, object=role.named, message=message, fix=fix)
 
 
 def check_verbs(facts: Facts, role: Role) -> Iterator[Finding]:
-    """Find verbs that nobody asks about."""
+    """Report verbs that do not exist."""
     for rule in role.rules:
-        for verb in wrong_verbs(rule):
+        for verb in unknown_verbs(rule):
             right = corrected_verbs(rule, verb)
             meant = f" Probably meant: {join_words(map(repr, right))}." if right else ""
             yield Finding(
                 severity="error",
                 code="unknown-verb",
                 object=role.named,
-                message=f"There is no verb {verb!r}, so it grants nothing; the server takes any.{meant}",
-                cure=rule_instead(role, rule, *corrected_rule(facts.served, rule)) if right else "",
+                message=f"There is no verb {verb!r}, so it grants nothing; the server accepts any verb.{meant}",
+                fix=replace_rule(role, rule, *corrected_rule(facts.served, rule)) if right else "",
             )
 
 
 def check_names(role: Role) -> Iterator[Finding]:
-    """Find rules for single objects with verbs that know no names."""
+    """Report rules with resourceNames and verbs whose requests have no name."""
     for rule in role.rules:
         objects = tuple(each for each in rule.resources if "/" not in each)
         nameless = [verb for verb in ("create", "deletecollection") if verb in rule.verbs]
@@ -131,24 +129,24 @@ def check_names(role: Role) -> Iterator[Finding]:
             continue
         if nameless:
             why = (
-                f"{join_words(nameless)} of {join_words(objects)} is never allowed for "
-                f"single names: there is none to compare."
+                f"{join_words(nameless)} of {join_words(objects)} is never allowed by a rule with resourceNames: the "
+                "request has no name."
             )
             rest = replace(rule, verbs=tuple(verb for verb in rule.verbs if verb not in nameless))
             free = AccessRule(verbs=tuple(nameless), groups=rule.groups, resources=objects)
-            cure = rule_instead(role, rule, *([rest] if rest.verbs else []), free)
-            yield Finding(severity="error", code="names-never-match", object=role.named, message=why, cure=cure)
+            fix = replace_rule(role, rule, *([rest] if rest.verbs else []), free)
+            yield Finding(severity="error", code="names-never-match", object=role.named, message=why, fix=fix)
         elif listing := [verb for verb in ("list", "watch") if verb in rule.verbs]:
             field = f"--field-selector=metadata.name={rule.names[0]}"
             why = (
-                f"{join_words(listing)} of {join_words(objects)} is allowed by name "
-                f"only to who asks for that name: {field}."
+                f"{join_words(listing)} of {join_words(objects)} is allowed only with a field selector for that name: "
+                f"{field}."
             )
             yield Finding(severity="hint", code="names-need-selector", object=role.named, message=why)
 
 
 def check_pairs(facts: Facts, role: Role) -> Iterator[Finding]:
-    """Find what may be listed and not watched, or the other way round."""
+    """Report resources with list but not watch, or watch but not list."""
     for has, lacks in (("list", "watch"), ("watch", "list")):
         alone: dict[tuple[str, str], None] = {}
         for rule in role.rules:
@@ -181,6 +179,6 @@ def _pair(role: Role, has: str, lacks: str, alone: list[tuple[str, str]]) -> Fin
         severity="warning",
         code=f"{has}-without-{lacks}",
         object=role.named,
-        message=f"It allows to {has} {names}, and not to {lacks}. An informer, which caches read with, does both.",
-        cure=rule_added(role.named, *added),
+        message=f"It allows to {has} {names}, but not to {lacks}. The informers of a cache need both.",
+        fix=add_rule(role.named, *added),
     )

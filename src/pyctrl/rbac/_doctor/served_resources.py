@@ -1,4 +1,4 @@
-"""The resources that rules can be about: those of every cluster, those of definitions, those of the cluster at hand."""
+"""The resources that rules can name: built-in, from CustomResourceDefinitions, and from a cluster's discovery."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Served", "ServedResource", "built_in"]
 
 
 class ServedResource(NamedTuple):
-    """A resource as discovery tells of it, whatever the version."""
+    """A resource of the discovery API, without its version."""
 
     group: str
     plural: str
@@ -21,29 +21,29 @@ class ServedResource(NamedTuple):
     singular: str = ""
     short_names: tuple[str, ...] = ()
     subresources: frozenset[str] = frozenset()
-    verbs: frozenset[str] = frozenset()  # none: not known
+    verbs: frozenset[str] = frozenset()  # empty if unknown
     is_custom: bool = False
 
     @property
     def is_watchable(self) -> bool:
-        """Whether it can be watched, as far as anybody knows."""
+        """Whether it can be watched; True if its verbs are unknown."""
         return not self.verbs or "watch" in self.verbs
 
     def __str__(self) -> str:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def is_called(self, name: str) -> bool:
-        """Tell whether somebody who writes a name may mean this: by kind, singular, short name, in any case."""
+        """Return whether a name is its plural, kind, singular or a short name, ignoring case."""
         words = (self.plural, self.kind, self.singular or self.kind, *self.short_names)
         return name.casefold() in (word.casefold() for word in words)
 
 
 class Served:
-    """All resources, by group and plural.
+    """All known resources, by group and plural.
 
     Args:
-        resources: as discovery gives them; those of every cluster are there anyway.
-        definitions: CustomResourceDefinitions, whose resources are there as well.
+        resources: the resources from discovery, added to the built-in ones.
+        definitions: CustomResourceDefinitions, whose resources are added.
         is_complete: whether ``resources`` is everything that the cluster serves.
     """
 
@@ -57,7 +57,7 @@ class Served:
         self._known: dict[tuple[str, str], ServedResource] = {}
         for each in (*built_in(), *resources, *(_defined(definition) for definition in definitions)):
             known = self._known.get((each.group, each.plural))
-            if known is not None:  # another version, or the definition of what is served
+            if known is not None:  # another version, or a CustomResourceDefinition that discovery has, too
                 each = known._replace(subresources=known.subresources | each.subresources)
             self._known[each.group, each.plural] = each
         self._by_plural: dict[str, list[ServedResource]] = {}
@@ -71,40 +71,40 @@ class Served:
         return iter(self._known.values())
 
     def find(self, group: str, plural: str) -> ServedResource | None:
-        """Return a resource by its right name."""
+        """Return a resource by group and plural; None if unknown."""
         return self._known.get((group, plural))
 
     def named(self, plural: str) -> list[ServedResource]:
-        """Return the resources of all groups that have a plural."""
+        """Return the resources of a plural, in any group."""
         return self._by_plural.get(plural, [])
 
-    def meant(self, name: str, groups: Iterable[str]) -> ServedResource | None:
-        """Return the resource that somebody calls so who does not know the plural; in these groups, or in any."""
+    def guess(self, name: str, groups: Iterable[str]) -> ServedResource | None:
+        """Return the resource that a name other than the plural stands for, preferably in one of the groups."""
         wanted = set(groups)
         found = [each for each in self if each.is_called(name)]
         return next((each for each in found if each.group in wanted), found[0] if found else None)
 
     def of_group(self, group: str) -> list[ServedResource]:
-        """Return the resources of a group, all with ``*``."""
+        """Return the resources of a group; all resources for ``*``."""
         return [each for each in self if group in ("*", each.group)]
 
     def knows_all_of(self, group: str) -> bool:
-        """Tell whether a resource that is not here does not exist in this group."""
+        """Return whether an unknown resource of this group does not exist."""
         return self._is_complete or group in self._built_in_groups
 
     def has_group(self, group: str) -> bool:
-        """Tell whether something of a group is known."""
+        """Return whether any resource of a group is known."""
         return group in self._groups
 
     @property
     def groups(self) -> frozenset[str]:
-        """The groups that something is known of."""
+        """The groups of all known resources."""
         return frozenset(self._groups)
 
 
 @cache
 def built_in() -> tuple[ServedResource, ...]:
-    """Return the resources of Kubernetes 1.36, one for each group and plural."""
+    """Return the built-in resources of Kubernetes 1.36, one for each group and plural."""
     found: dict[tuple[str, str], ServedResource] = {}
     for documents in load("discovery").values():
         for group in documents:

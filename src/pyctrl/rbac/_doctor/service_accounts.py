@@ -1,4 +1,4 @@
-"""What runs as which service account: as the one that was meant, and one that is there."""
+"""Checks for the service accounts of workloads and token Secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from pyctrl.api import Key
 from pyctrl.rbac._doctor.facts import DEFAULT, Facts, Workload
 from pyctrl.rbac._doctor.findings import Finding, ObjectRef, join_words
-from pyctrl.rbac._doctor.fixes import new_account, set_namespace
+from pyctrl.rbac._doctor.fixes import create_account, namespace_flag
 from pyctrl.rbac._doctor.similar_names import similar_name
 from pyctrl.rbac._doctor.subjects import meant_account
 from pyctrl.rbac._manifests import dump
@@ -18,7 +18,7 @@ __all__ = ["check_token_secret", "check_workloads"]
 
 
 def check_workloads(facts: Facts) -> Iterator[Finding]:
-    """Find pods that run as an account that has nothing, or that is not there."""
+    """Report workloads whose service account is missing, has no permissions, or has no token."""
     bound = _bound(facts)
     idle = bound - {each.account for each in facts.workloads}
     for workload in facts.workloads:
@@ -36,14 +36,14 @@ def _check_token(facts: Facts, workload: Workload) -> Iterator[Finding]:
             severity="warning",
             code="no-token",
             object=workload.named,
-            message=f"ServiceAccount {workload.account} has rights, and automountServiceAccountToken is false: the "
-            "pods get no token to use them with.",
-            cure=dump(_at(workload, {"automountServiceAccountToken": True})),
+            message=f"ServiceAccount {workload.account} has permissions, but automountServiceAccountToken is false: "
+            "the pods get no token.",
+            fix=dump(_pod_spec_patch(workload, {"automountServiceAccountToken": True})),
         )
 
 
 def _check_default(workload: Workload, bound: set[Key], idle: set[Key]) -> Iterator[Finding]:
-    """It runs as `default`; that is wrong where that has nothing, and an account that has rights is used by nobody."""
+    """Report a workload that runs as ``default`` without permissions, next to an unused account with permissions."""
     nearby = sorted(each.name for each in idle if each.namespace == workload.named.namespace)
     if workload.account in bound or not nearby:
         return
@@ -52,9 +52,10 @@ def _check_default(workload: Workload, bound: set[Key], idle: set[Key]) -> Itera
         severity="error",
         code="runs-as-default",
         object=workload.named,
-        message=f"It {'runs' if workload.written else 'has no serviceAccountName, so its pods run'} as ServiceAccount "
-        f"{workload.account}, which nothing is bound to. Rights are bound to {names}, and nothing runs as that.",
-        cure=_set_account(workload, nearby[0]),
+        message=f"It {'runs' if workload.account_name else 'has no serviceAccountName, so its pods run'} as "
+        f"ServiceAccount {workload.account}, which has no roles. Roles are bound to {names}, but nothing runs as "
+        "that account.",
+        fix=_set_account(workload, nearby[0]),
     )
 
 
@@ -62,30 +63,30 @@ def _check_missing(facts: Facts, workload: Workload, bound: set[Key]) -> Iterato
     account, is_certain = workload.account, facts.knows_all("ServiceAccount", workload.named.namespace)
     names = {each.name for each in {*facts.accounts, *bound} if each.namespace == account.namespace}
     elsewhere = sorted(each.namespace for each in facts.accounts if each.name == account.name)
-    alike = similar_name(account.name, names)
+    similar = similar_name(account.name, names)
     if account in bound and not is_certain:
-        return  # a binding in the same files names it: it will be somewhere
-    if alike is not None:
-        why, cure = f"{alike.name!r} was probably meant: {alike.difference}.", _set_account(workload, alike.name)
+        return  # a binding in the same files names it, so it is probably created elsewhere
+    if similar is not None:
+        why, fix = f"{similar.name!r} was probably meant: {similar.difference}.", _set_account(workload, similar.name)
     else:
         there = f"There is one of this name in namespace {', '.join(elsewhere)}. " if elsewhere else ""
-        why = f"{there}The server takes it, and makes no pods: they are refused until the account is there."
-        cure = new_account(account)
+        why = f"{there}The server accepts the object, but rejects its pods until the account exists."
+        fix = create_account(account)
     yield Finding(
-        severity="error" if is_certain or alike is not None else "warning",
+        severity="error" if is_certain or similar is not None else "warning",
         code="workload-account-not-found",
         object=workload.named,
-        message=f"It runs as ServiceAccount {account}, which is not {_where(is_certain=is_certain)}. {why}",
-        cure=cure,
+        message=f"It runs as ServiceAccount {account}, which {_missing(is_certain=is_certain)}. {why}",
+        fix=fix,
     )
 
 
-def _where(*, is_certain: bool) -> str:
-    return "there" if is_certain else "in what was read"
+def _missing(*, is_certain: bool) -> str:
+    return "does not exist" if is_certain else "is not among the objects that were read"
 
 
 def _bound(facts: Facts) -> set[Key]:
-    """The accounts that users have bound something to, or wanted to."""
+    """Return the accounts that user-made bindings name, or probably meant."""
     found = (
         meant_account(facts, binding, subject)
         for binding in facts.bindings
@@ -113,30 +114,30 @@ def _set_account(workload: Workload, name: str) -> str:
         "ReplicaSet",
         "ReplicationController",
     ):
-        return dump(_at(workload, {"serviceAccountName": name}))
-    namespace = set_namespace(named.namespace)
+        return dump(_pod_spec_patch(workload, {"serviceAccountName": name}))
+    namespace = namespace_flag(named.namespace)
     return f"kubectl set serviceaccount {shlex.quote(workload.kubectl)} {shlex.quote(name)}{namespace}"
 
 
-def _at(workload: Workload, value: Any) -> Any:
+def _pod_spec_patch(workload: Workload, value: Any) -> Any:
     for part in reversed(workload.path):
         value = {part: value}
     return value
 
 
 def check_token_secret(facts: Facts, secret: ObjectRef, account: Key) -> Iterator[Finding]:
-    """Find a Secret that waits for the token of an account that is not there."""
+    """Report a Secret for the token of a service account that does not exist."""
     if facts.has_account(account):
         return
     is_certain = facts.knows_all("ServiceAccount", account.namespace)
     names = {each.name for each in facts.accounts if each.namespace == account.namespace}
-    alike = similar_name(account.name, names)
-    why = f"{alike.name!r} was probably meant: {alike.difference}. " if alike else ""
+    similar = similar_name(account.name, names)
+    why = f"{similar.name!r} was probably meant: {similar.difference}. " if similar else ""
     yield Finding(
-        severity="error" if is_certain or alike else "warning",
-        code="token-for-nobody",
+        severity="error" if is_certain or similar else "warning",
+        code="token-account-not-found",
         object=secret,
-        message=f"It is for a token of ServiceAccount {account}, which is not {_where(is_certain=is_certain)}. {why}"
-        "Where the account is missing, the Secret is deleted a moment after it was made.",
-        cure=new_account(account),
+        message=f"It is for a token of ServiceAccount {account}, which {_missing(is_certain=is_certain)}. {why}"
+        "Kubernetes deletes such a Secret shortly after its creation.",
+        fix=create_account(account),
     )

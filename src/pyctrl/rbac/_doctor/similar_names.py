@@ -1,4 +1,4 @@
-"""Names that look like another: which one was meant, and what makes the difference."""
+"""Similar names: the name that a misspelt one probably meant, and how the two differ."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 __all__ = ["SimilarName", "similar_name", "unusual_characters"]
 
-CLOSE = 0.75  # of difflib's ratio: one slip in four letters, two in eight
+CUTOFF = 0.75  # difflib's ratio: one wrong letter in four, two in eight
 
-# Letters that most fonts draw as a Latin one, in lower case: Cyrillic, then Greek; NFKC leaves them as they are.
-_TWINS = str.maketrans(
+# Lower-case letters that most fonts draw like a Latin one: Cyrillic, then Greek. NFKC does not change them.
+_CONFUSABLES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d"
     "\u03bf\u03bd\u03c1\u03b1\u03ba",
     "aeopcyxijsdhqw" + "ovpak",
@@ -21,36 +21,36 @@ _TWINS = str.maketrans(
 
 
 class SimilarName(NamedTuple):
-    """A name that is there, and how it differs from the one that was written."""
+    """An existing name, and how it differs from the one that was written."""
 
     name: str
     difference: str
 
 
 def similar_name(written: str, names: Iterable[str]) -> SimilarName | None:
-    """Find what was probably meant by a name that is not there; None when nothing is close."""
+    """Return the existing name that a misspelt one probably meant; None if none is close."""
     known = sorted(set(names) - {written})
-    drawn = _drawn(written)
+    skeleton = _skeleton(written)
     for name in known:
-        if drawn and _drawn(name) == drawn:
+        if skeleton and _skeleton(name) == skeleton:
             return SimilarName(name, _difference(written, name))
-    close = difflib.get_close_matches(written, known, n=1, cutoff=CLOSE)
+    close = difflib.get_close_matches(written, known, n=1, cutoff=CUTOFF)
     return SimilarName(close[0], f"{written!r} and {close[0]!r} are one or two letters apart") if close else None
 
 
 def unusual_characters(name: str) -> list[str]:
-    """Name the characters that nobody types into a name: spaces, and what is not ASCII."""
+    """Return descriptions of a name's whitespace, control and non-ASCII characters."""
     return [_described(each) for each in dict.fromkeys(name) if not ("!" <= each <= "~")]
 
 
-@lru_cache(maxsize=4096)  # the same groups and roles are compared again and again
-def _drawn(name: str) -> str:
-    """Reduce a name to what the eye sees of it: width, case, marks, dashes and blanks are nothing."""
-    folded = unicodedata.normalize("NFKC", name).casefold().translate(_TWINS)
-    return "".join(_seen(each) for each in unicodedata.normalize("NFD", folded))
+@lru_cache(maxsize=4096)  # the same groups and roles are compared repeatedly
+def _skeleton(name: str) -> str:
+    """Return a name without the differences that are hard to see: width, case, marks, kinds of dashes, and blanks."""
+    folded = unicodedata.normalize("NFKC", name).casefold().translate(_CONFUSABLES)
+    return "".join(_skeleton_character(each) for each in unicodedata.normalize("NFD", folded))
 
 
-def _seen(character: str) -> str:
+def _skeleton_character(character: str) -> str:
     if character == "_" or unicodedata.category(character) == "Pd":
         return "-"
     return character if character.isalnum() or character in "-.:" else ""

@@ -1,4 +1,4 @@
-"""What was meant by the words of a rule: its groups, resources and verbs as they are rightly written."""
+"""Corrections of the groups, resources and verbs of a rule."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = [
     "corrected_rule",
     "corrected_verbs",
     "subresources_of",
-    "wrong_verbs",
+    "unknown_verbs",
 ]
 
 VERBS = frozenset(("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"))
-OF_PATHS = frozenset(("get", "head", "options", "post", "put", "patch", "delete"))
+PATH_VERBS = frozenset(("get", "head", "options", "post", "put", "patch", "delete"))
 _SPECIAL = frozenset(("use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "proxy", "*"))
-_WORDS = {  # what other systems call it
+_VERB_SYNONYMS = {  # the words of other systems
     "read": ("get", "list", "watch"),
     "view": ("get", "list", "watch"),
     "write": ("create", "update", "patch"),
@@ -36,7 +36,7 @@ _WORDS = {  # what other systems call it
     "any": ("*",),
 }
 
-# What is asked about and never served: kubelets' endpoints, signers, and what impersonation is a right to.
+# Resources that are only authorized, never served: kubelet endpoints, signers, and the subjects of impersonation.
 VIRTUAL = {
     ("", "users"),
     ("", "groups"),
@@ -53,7 +53,7 @@ _VIRTUAL_PARTS = {
 
 
 class Correction(NamedTuple):
-    """What is right, in which group if that is another one, and what is wrong with what is written."""
+    """The correct word, its group if that differs, and the reason."""
 
     word: str
     group: str | None
@@ -62,7 +62,7 @@ class Correction(NamedTuple):
 
 
 def corrected_group(served: Served, group: str) -> Correction | None:
-    """Return the group that was meant by one that is not there; None where nobody knows better."""
+    """Return the correction of an unknown group; None if the group is known or there is no correction."""
     if served.has_group(group) or group == "*":
         return None
     code = "wrong-api-group"
@@ -70,17 +70,17 @@ def corrected_group(served: Served, group: str) -> Correction | None:
         return Correction("", None, code, f'There is no API group {group!r}: the core group is "" in rules.')
     name, slash, version = group.partition("/")
     if slash:
-        why = f"{group!r} is a group and a version: rules name the group alone, {name!r}, without {version!r}."
+        why = f"{group!r} is a group and a version: rules name only the group, {name!r}, without {version!r}."
         return Correction(name, None, code, why)
-    alike = similar_name(group, (each for each in served.groups if each))
-    if alike is None:
+    similar = similar_name(group, (each for each in served.groups if each))
+    if similar is None:
         return None
-    why = f"There is no API group {group!r}. {alike.name!r} was probably meant: {alike.difference}."
-    return Correction(alike.name, None, code, why)
+    why = f"There is no API group {group!r}. {similar.name!r} was probably meant: {similar.difference}."
+    return Correction(similar.name, None, code, why)
 
 
 def corrected_resource(served: Served, rule: AccessRule, resource: str) -> Correction | None:
-    """Return what was meant by a resource that is not in the groups of its rule."""
+    """Return the correction of a resource that is not in the groups of its rule; None if there is none."""
     plural, slash, part = resource.partition("/")
     found = [each for group in rule.groups if (each := served.find(group, plural)) is not None]
     if plural == "*" or any((group, plural) in VIRTUAL for group in rule.groups):
@@ -92,25 +92,25 @@ def corrected_resource(served: Served, rule: AccessRule, resource: str) -> Corre
         if "*" in rule.groups:
             return None
         groups = ", ".join(map(repr, rule.groups))
-        why = f"the API group is {elsewhere[0].group!r}, and the rule is for {groups}, where there is no such resource"
+        why = f"the API group is {elsewhere[0].group!r}, but the rule is for {groups}, which has no such resource"
         return Correction(resource, elsewhere[0].group, "missing-api-group", why)
-    return _otherwise(served, rule, resource)
+    return _closest_resource(served, rule, resource)
 
 
-def _otherwise(served: Served, rule: AccessRule, resource: str) -> Correction | None:
-    """Find a resource by what people call it, and by what its plural looks like."""
+def _closest_resource(served: Served, rule: AccessRule, resource: str) -> Correction | None:
+    """Return the correction of a resource by its kind, singular or short name, or by a similar plural."""
     plural, slash, part = resource.partition("/")
-    meant = served.meant(plural, rule.groups)
-    if meant is not None:
-        group = None if meant.group in rule.groups or "*" in rule.groups else meant.group
+    guess = served.guess(plural, rule.groups)
+    if guess is not None:
+        group = None if guess.group in rule.groups or "*" in rule.groups else guess.group
         place = f", which is in the API group {group!r}" if group is not None else ""
-        why = f"There is no resource {resource!r}: rules name the plural in lower case, {meant.plural!r}{place}."
-        return Correction(f"{meant.plural}{slash}{part}", group, "not-a-plural", why)
+        why = f"There is no resource {resource!r}: rules name the plural in lower case, {guess.plural!r}{place}."
+        return Correction(f"{guess.plural}{slash}{part}", group, "not-a-plural", why)
     known = {each.plural for each in served if each.group in rule.groups}
-    alike = similar_name(plural, known)
-    if alike is not None:
-        why = f"There is no resource {resource!r}. {alike.name!r} was probably meant: {alike.difference}."
-        return Correction(f"{alike.name}{slash}{part}", None, "unknown-resource", why)
+    similar = similar_name(plural, known)
+    if similar is not None:
+        why = f"There is no resource {resource!r}. {similar.name!r} was probably meant: {similar.difference}."
+        return Correction(f"{similar.name}{slash}{part}", None, "unknown-resource", why)
     if plural != plural.lower():
         why = f"There is no resource {resource!r}: rules name the plural in lower case."
         return Correction(resource.lower(), None, "not-a-plural", why)
@@ -118,44 +118,44 @@ def _otherwise(served: Served, rule: AccessRule, resource: str) -> Correction | 
 
 
 def subresources_of(found: list[ServedResource]) -> set[str]:
-    """Return the sub-resources of resources, those among them that are only ever asked about."""
+    """Return the sub-resources of resources, including those that are only authorized, never served."""
     virtual = (_VIRTUAL_PARTS.get((each.group, each.plural), ()) for each in found)
     return {*(part for each in found for part in each.subresources), *(part for parts in virtual for part in parts)}
 
 
 def _corrected_subresource(found: list[ServedResource], part: str) -> Correction | None:
     known, plural = subresources_of(found), found[0].plural
-    if part in known or part in ("*", "finalizers"):  # of everything; asked by OwnerReferencesPermissionEnforcement
+    if part in known or part in ("*", "finalizers"):  # OwnerReferencesPermissionEnforcement checks finalizers
         return None
-    alike = similar_name(part, known)
-    if alike is None:
+    similar = similar_name(part, known)
+    if similar is None:
         return None
-    why = f"{plural} have no sub-resource {part!r}. {alike.name!r} was probably meant: {alike.difference}."
-    return Correction(f"{plural}/{alike.name}", None, "unknown-subresource", why)
+    why = f"{plural} have no sub-resource {part!r}. {similar.name!r} was probably meant: {similar.difference}."
+    return Correction(f"{plural}/{similar.name}", None, "unknown-subresource", why)
 
 
 def corrected_verbs(rule: AccessRule, verb: str) -> tuple[str, ...]:
-    """Return the verbs that were meant by one that nobody asks about; nothing where nobody knows."""
-    known = OF_PATHS if rule.paths else VERBS
+    """Return the verbs that an unknown verb probably meant; empty if there is no correction."""
+    known = PATH_VERBS if rule.paths else VERBS
     folded = verb.strip().casefold()
     if folded in known:
         return (folded,)
-    if folded in _WORDS and not rule.paths:
-        return _WORDS[folded]
-    alike = similar_name(verb, known)
-    return (alike.name,) if alike else ()
+    if folded in _VERB_SYNONYMS and not rule.paths:
+        return _VERB_SYNONYMS[folded]
+    similar = similar_name(verb, known)
+    return (similar.name,) if similar else ()
 
 
-def wrong_verbs(rule: AccessRule) -> tuple[str, ...]:
-    """Return the verbs of a rule that nobody asks about; those of DRA have prefixes."""
-    known = OF_PATHS | {"*"} if rule.paths else VERBS | _SPECIAL
+def unknown_verbs(rule: AccessRule) -> tuple[str, ...]:
+    """Return the verbs of a rule that do not exist; verbs with a prefix, as DRA has, are accepted."""
+    known = PATH_VERBS | {"*"} if rule.paths else VERBS | _SPECIAL
     return tuple(verb for verb in rule.verbs if verb not in known and ":" not in verb)
 
 
 def corrected_rule(served: Served, rule: AccessRule) -> list[AccessRule]:
-    """Write a rule as it was meant, with all of its words right; what is in other groups gets rules of its own."""
+    """Return a rule with all of its words corrected; resources of other groups get separate rules."""
     groups = tuple(right.word if (right := corrected_group(served, each)) else each for each in rule.groups) or ("",)
-    wrong = wrong_verbs(rule)
+    wrong = unknown_verbs(rule)
     verbs = (each for verb in rule.verbs for each in ((verb in wrong and corrected_verbs(rule, verb)) or (verb,)))
     written = replace(rule, groups=tuple(dict.fromkeys(groups)), verbs=tuple(dict.fromkeys(verbs)))
     found: dict[tuple[str, ...], dict[str, None]] = {}

@@ -15,7 +15,7 @@ import pytest
 from pyctrl.errors import PyctrlError
 
 if TYPE_CHECKING:
-    from pyctrl.rbac import Grants, RecordedAccess, RightsComparison
+    from pyctrl.rbac import Grants, PermissionComparison, RecordedAccess
 
 __all__ = ["keep"]
 
@@ -96,7 +96,7 @@ def _text(asked: Sequence[RecordedAccess]) -> str:
     return write_recording(asked)
 
 
-def _compare(target: str, asked: Sequence[RecordedAccess]) -> RightsComparison:
+def _compare(target: str, asked: Sequence[RecordedAccess]) -> PermissionComparison:
     from pyctrl.rbac import compare, read_recording
 
     # Through the text of a file: which namespaces the tests happened to have does not matter.

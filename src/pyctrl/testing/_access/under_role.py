@@ -20,7 +20,7 @@ from pyctrl.kinds.authorization.v1 import (
     SelfSubjectAccessReviewSpec,
 )
 from pyctrl.manager import Manager, Preflight
-from pyctrl.rbac import Grants, RightsComparison, compare, manifests
+from pyctrl.rbac import Grants, PermissionComparison, compare, manifests
 from pyctrl.testing._access.recorder import AccessRecorder
 from pyctrl.testing._cluster.cluster_under_test import ClusterUnderTest
 
@@ -46,7 +46,7 @@ class Operator:
     granted: Grants
     accesses: AccessRecorder
 
-    def compare(self) -> RightsComparison:
+    def compare(self) -> PermissionComparison:
         """Compare what is granted with what was asked for so far."""
         return compare(self.granted, self.accesses.asked)
 

@@ -13,7 +13,7 @@ import shop
 
 
 def add_shop(manager: Manager) -> None:
-    """Wire every reconciler and every webhook that the modules of this package have."""
+    """Add every reconciler and webhook in the modules of this package."""
     setup_package(manager, shop)
 
 

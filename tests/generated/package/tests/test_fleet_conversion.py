@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""The versions of Fleet: what one says, the others say, and back."""
+"""Unit tests of the conversion of Fleet."""
 
 from pyctrl.testing import sample_of
 from pyctrl.webhook import check_round_trip
@@ -11,7 +11,7 @@ from shop.api.v2 import fleet as v2
 from shop.webhooks.fleet_conversion import CONVERSION
 
 
-def test_nothing_is_lost_on_the_way() -> None:
-    """An object of each version, made one of each other and back, is what it was."""
+def test_round_trips_lose_nothing() -> None:
+    """Converting an object to another version and back does not change it."""
     check_round_trip(CONVERSION, sample_of(v1.Fleet))
     check_round_trip(CONVERSION, sample_of(v2.Fleet))

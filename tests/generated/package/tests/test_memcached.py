@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""Memcached at work: on a cluster in this process, or on any other, under the role that its code asks for."""
+"""The Memcached controller on an in-process or real cluster, with exactly the permissions that it declares."""
 
 from pyctrl import Builder, Client, Manager, ObjectMeta
 from pyctrl.client import wait_for
@@ -19,7 +19,7 @@ def wire(manager: Manager) -> None:
 async def test_the_status_follows_the_spec(
     under_role: UnderRole, install_kinds: InstallKinds, client: Client, namespace: str, running_pods: None
 ) -> None:
-    """The status tells which generation of the spec it is about, and no right is missing or unused."""
+    """The status has the generation of the spec, and no permission is missing or unused."""
     await install_kinds(shop)
     async with under_role(wire, namespaces=[namespace]) as operator:
         memcached = sample_of(Memcached)

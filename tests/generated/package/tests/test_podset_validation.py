@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is refused of PodSet: asked as a function, which needs no server."""
+"""Unit tests of the validating webhook of PodSet."""
 
 import pytest
 from pyctrl.errors import Rejected
@@ -11,14 +11,14 @@ from shop.api.v1alpha1.podset import PodSet
 from shop.webhooks.podset_validation import PodSetValidation
 
 
-def test_a_sample_may_be_made() -> None:
-    """Nothing is wrong with it."""
+def test_a_sample_is_valid() -> None:
+    """The sample can be created."""
     podset = sample_of(PodSet)
     PodSetValidation().validate_create(podset, admission_request(podset))
 
 
-def test_a_long_name_is_refused() -> None:
-    """The answer names the field."""
+def test_a_long_name_is_rejected() -> None:
+    """The error names the field."""
     podset = sample_of(PodSet)
     podset.metadata.name = "x" * 53
     with pytest.raises(Rejected) as refused:

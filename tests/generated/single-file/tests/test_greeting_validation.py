@@ -1,4 +1,4 @@
-"""What is refused of Greeting: asked as a function, which needs no server."""
+"""Unit tests of the validating webhook of Greeting."""
 
 import pytest
 from pyctrl.errors import Rejected
@@ -7,14 +7,14 @@ from pyctrl.testing import admission_request, sample_of
 from greeter import Greeting, GreetingValidation
 
 
-def test_a_sample_may_be_made() -> None:
-    """Nothing is wrong with it."""
+def test_a_sample_is_valid() -> None:
+    """The sample can be created."""
     greeting = sample_of(Greeting)
     GreetingValidation().validate_create(greeting, admission_request(greeting))
 
 
-def test_a_long_name_is_refused() -> None:
-    """The answer names the field."""
+def test_a_long_name_is_rejected() -> None:
+    """The error names the field."""
     greeting = sample_of(Greeting)
     greeting.metadata.name = "x" * 53
     with pytest.raises(Rejected) as refused:

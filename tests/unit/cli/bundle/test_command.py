@@ -27,7 +27,7 @@ def test_from_nothing_to_a_bundle_that_is_valid(run: Run, folder: Path) -> None:
     """The check reports stale, superfluous and missing files, and nothing after writing."""
     assert run("bundle", "--check").code == 1
     made = run("bundle")
-    assert (made.code, made.err) == (0, f"warning: {CSV}:24:1: spec.icon: there is none [operatorhub]\n")
+    assert (made.code, made.err) == (0, f"warning: {CSV}:24:1: spec.icon: there is no icon [operatorhub]\n")
     assert "created bundle.Dockerfile\n" in made.out
     assert run("bundle", "--check").code == 0
 
@@ -53,7 +53,7 @@ def test_files_of_others_are_left_alone_and_checked(run: Run, folder: Path) -> N
     )
     refused = run("bundle")
     assert refused.code == 1
-    assert "bundle/manifests/more.yaml: a bundle cannot have a Pod" in refused.err
+    assert "bundle/manifests/more.yaml: a bundle cannot contain a Pod" in refused.err
     assert not (folder / CSV).exists()
 
     other.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n")
@@ -70,14 +70,14 @@ def test_what_is_wrong_is_told_for_people_and_programs(run: Run, folder: Path) -
     path.write_text(path.read_text().replace("minKubeVersion: 1.30.0", "minKubeVersion: latest"))
     told = run("bundle", "validate")
     assert (told.code, told.out) == (1, "bundle is not valid\n")
-    assert ": spec.minKubeVersion: a version was expected, such as 1.30.0; got 'latest'\n" in told.err
+    assert ": spec.minKubeVersion: expected a version, such as 1.30.0; got 'latest'\n" in told.err
     answer = json.loads(run("bundle", "validate", "bundle", "-o", "json").out)
     assert (answer["valid"], [each["path"] for each in answer["objections"]]) == (False, ["spec.minKubeVersion"])
 
     path.write_text(path.read_text().replace("latest", "1.30.0").replace("    name: Example\n", "    url: http://a\n"))
     assert run("bundle", "validate").code == 0
     hub = run("bundle", "validate", "--select-optional", "name=operatorhub")
-    assert (hub.code, "spec.provider.name: who publishes it is not said" in hub.err) == (1, True)
+    assert (hub.code, "spec.provider.name: expected the name of the publisher" in hub.err) == (1, True)
 
 
 def test_what_cannot_be_done_is_one_line(run: Run, folder: Path) -> None:
@@ -85,9 +85,9 @@ def test_what_cannot_be_done_is_one_line(run: Run, folder: Path) -> None:
     (folder / "pyproject.toml").write_text("[tool.pyctrl]\n")
     none = run("bundle", PODSET)
     assert (none.code, none.err) == (
-        1, "pyctrl: name the version with --version, such as 0.1.0, or in pyproject.toml: [project] version\n"
+        1, "pyctrl: no version given: set it with --version 0.1.0, or in pyproject.toml: [project] version\n"
     )  # fmt: skip
     assert run("bundle", "validate", "nowhere").err == (
-        "pyctrl: nowhere is no directory: a bundle was expected, as pyctrl bundle writes it\n"
+        "pyctrl: nowhere is not a directory: expected a bundle, as pyctrl bundle writes it\n"
     )
     assert run("bundle", "validate", "--select-optional", "name=all").code == 2

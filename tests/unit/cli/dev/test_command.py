@@ -55,7 +55,7 @@ def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     told = run("dev")
     assert told.code == 1
-    assert told.err.endswith('or write it into pyproject.toml: [tool.pyctrl] program = "FILE.py"\n')
+    assert told.err.endswith('or set it in pyproject.toml: [tool.pyctrl] program = "FILE.py"\n')
     (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "nothing.py"\n')
     (tmp_path / "nothing.py").write_text(PROGRAM)
     (tmp_path / "below").mkdir()

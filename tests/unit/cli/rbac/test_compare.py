@@ -89,10 +89,10 @@ def test_roles_of_a_file_count_where_they_are_bound(run: Run) -> None:
     ran = run("rbac", "compare", "--role", "roles.yaml", "one.json", "two.json")
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines() == [
-        "missing: delete secrets in some namespace (asked once)",
-        "missing: list configmaps at the cluster scope (asked once)",
-        "missing: watch configmaps at the cluster scope (asked once)",
-        "wildcard: * configmaps in namespace 'web' (asked for: nothing)",
+        "missing: delete secrets in some namespace (requested once)",
+        "missing: list configmaps at the cluster scope (requested once)",
+        "missing: watch configmaps at the cluster scope (requested once)",
+        "wildcard: * configmaps in namespace 'web' (used: nothing)",
     ]
 
 
@@ -113,7 +113,7 @@ def test_programs_read_the_same(run: Run) -> None:
         ([], "name what to compare: PROGRAM RECORDING..."),
         (["copier.py"], "name what to compare: PROGRAM RECORDING..."),
         (["copier.py", "three.json"], "three.json: No such file or directory"),
-        (["copier.py", "roles.yaml"], "roles.yaml is no recording of accesses, as pytest --rbac-record writes them"),
+        (["copier.py", "roles.yaml"], "roles.yaml is not a recording written by pytest --rbac-record"),
         (["--role", "three.yaml", "one.json"], "three.yaml: No such file or directory"),
         (["--role", "one.json", "one.json"], "one.json, document 1: the object has no apiVersion"),
     ],

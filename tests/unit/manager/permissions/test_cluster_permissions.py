@@ -15,7 +15,7 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config
 from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, ControllerState, Reconciler, Request, mapped
-from pyctrl.errors import Forbidden, MissingRights, UnknownCluster
+from pyctrl.errors import Forbidden, MissingPermissions, UnknownCluster
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from pyctrl.manager import InMemoryProvider, Manager, Preflight
 from pyctrl.rbac import Grants, allow, manifests
@@ -176,7 +176,7 @@ async def test_strict_means_clusters_that_are_there_from_the_start() -> None:
     """A cluster that was added by name counts: the manager ends with what is missing there."""
     async with guarded() as away, Manager(Config.in_process(ApiServer()), preflight=Preflight.STRICT) as manager:
         Builder(manager.add_cluster("remote", away.config)).reconciles(ConfigMap).build(Marker())
-        with pytest.raises(MissingRights, match="of cluster 'remote'"):
+        with pytest.raises(MissingPermissions, match="of cluster 'remote'"):
             await manager.run(handle_signals=False)
 
 

@@ -16,7 +16,7 @@ from pyctrl.api import Key, ObjectMeta, Unstructured
 from pyctrl.client import Client, Config, InProcessTransport, MergePatch
 from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, Controller, ControllerState, Reconciler, Request
-from pyctrl.errors import MissingRights, TerminalError
+from pyctrl.errors import MissingPermissions, TerminalError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, Service, ServiceAccount
 from pyctrl.manager import Group, Manager, Preflight
 from pyctrl.rbac import EVENTS, LEADER_ELECTION, Grants, Permission, allow, manifests
@@ -125,11 +125,11 @@ async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplo
         [told] = warnings(caplog)
         assert told == (
             "configmap may not list, patch and watch configmaps at the cluster scope, and waits until it may\n"
-            "grant it by this rule, in a ClusterRole that is bound to system:serviceaccount:default:bot:\n"
+            "grant it with this rule, in a ClusterRole that is bound to system:serviceaccount:default:bot:\n"
             '  - apiGroups: [""]\n'
             '    resources: ["configmaps"]\n'
             '    verbs: ["list", "patch", "watch"]\n'
-            "or by a role of its own:\n"
+            "or with a separate role:\n"
             "  kubectl create clusterrole default:bot:configmaps:list-patch-watch --verb=list,patch,watch"
             " --resource=configmaps\n"
             "  kubectl create clusterrolebinding default:bot:configmaps:list-patch-watch"
@@ -186,7 +186,7 @@ async def test_strict_ends_with_everything_that_is_missing() -> None:
         build(manager, Secret)
         build(manager, ConfigMap)
         await it.grant(only(manager, "configmaps"))
-        with pytest.raises(MissingRights, match="secret may not list, patch and watch secrets") as caught:
+        with pytest.raises(MissingPermissions, match="secret may not list, patch and watch secrets") as caught:
             await manager.run(handle_signals=False)
         assert "kubectl create clusterrolebinding default:bot:secrets:list-patch-watch" in str(caught.value)
         assert "configmaps" not in str(caught.value)

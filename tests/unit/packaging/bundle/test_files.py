@@ -172,7 +172,7 @@ async def test_webhooks_are_the_managers_to_serve(tmp_path: Path) -> None:
 
 async def test_a_webhook_with_conditions_is_refused(tmp_path: Path) -> None:
     """OLM would have it asked about everything."""
-    with pytest.raises(CommandFailed, match="namespaceSelector, which the Operator Lifecycle Manager does not know"):
+    with pytest.raises(CommandFailed, match="namespaceSelector, which the Operator Lifecycle Manager does not support"):
         await bundle_of(tmp_path, WIDGETS + WEBHOOK + SELECTIVE)
 
 
@@ -258,9 +258,9 @@ async def test_a_release_names_its_channels_and_what_it_replaces(tmp_path: Path)
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        (Release(version=""), "name the version with --version, such as 0.1.0, or in pyproject.toml"),
-        (Release(version="1.0"), "a semantic version was expected, such as 0.1.0 or 1.0.0-rc.1; got '1.0'"),
-        (Release(version="1.0.0", default_channel="fast"), "default channel 'fast' is none of the channels: stable"),
+        (Release(version=""), "no version given: set it with --version 0.1.0, or in pyproject.toml"),
+        (Release(version="1.0"), "expected a semantic version, such as 0.1.0 or 1.0.0-rc.1; got '1.0'"),
+        (Release(version="1.0.0", default_channel="fast"), "default channel 'fast' is not one of the channels: stable"),
     ],
 )
 def test_a_release_that_makes_no_sense_is_refused(wanted: Release, told: str) -> None:
@@ -289,9 +289,12 @@ def test_what_people_say_comes_from_pyproject(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ('logo = "a.png"', r"\[tool.pyctrl.bundle\] has no 'logo'; there are annotations, architectures, capabilities"),
+        (
+            'logo = "a.png"',
+            r"\[tool.pyctrl.bundle\] has no setting 'logo'; there are annotations, architectures, capabilities",
+        ),
         ("display-name = 3", r"display-name: Input should be a valid string; got 3"),
-        ('maintainers = [{name = "Jane", mail = "a@b"}]', r"has no 'maintainers\[0\].mail'"),
+        ('maintainers = [{name = "Jane", mail = "a@b"}]', r"has no setting 'maintainers\[0\].mail'"),
         ('install-modes = ["Everywhere"]', r"install-modes\[0\]: Input should be 'OwnNamespace'.*; got 'Everywhere'"),
     ],
 )
@@ -304,7 +307,5 @@ def test_a_table_that_is_not_understood_is_told(tmp_path: Path, table: str, told
 
 def test_an_icon_is_a_picture(tmp_path: Path) -> None:
     """Of a kind that catalogs show."""
-    with pytest.raises(
-        CommandFailed, match=r"icon: one of \.gif, \.jpeg, \.jpg, \.png, \.svg was expected; got 'a.bmp'"
-    ):
+    with pytest.raises(CommandFailed, match=r"icon: expected one of \.gif, \.jpeg, \.jpg, \.png, \.svg; got 'a.bmp'"):
         Publication(icon="a.bmp", root=tmp_path).icon_data()

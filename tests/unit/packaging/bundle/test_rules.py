@@ -95,5 +95,5 @@ def test_what_the_scorecard_would_say_is_told(files: Files) -> None:
     files[CRD] = files[CRD].replace(b"              parts:\n", b"              pieces:\n")
     told = "\n".join(map(str, check_bundle(files, suites=["scorecard"])))
     assert "widgets.example.com has no resources" in told
-    assert "spec of Widget has 'colour' in its example, and no specDescriptor of that path" in told
-    assert "the schema of Widget has no spec.parts, which its example has" in told
+    assert "spec of Widget has 'colour' in its example, but no specDescriptor with that path" in told
+    assert "the schema of Widget lacks spec.parts, which its example has" in told

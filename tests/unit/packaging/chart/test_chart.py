@@ -292,7 +292,7 @@ async def test_a_service_that_the_program_names_ties_the_release_to_its_namespac
     settings = written(tmp_path, WIDGETS + NAMED, "named")
     objects = await released(settings, namespace="there")
     assert named(objects, "Service", "hooks")["metadata"]["namespace"] == "there"
-    with pytest.raises(RuntimeError, match="webhooks are in namespace there: install it with --namespace there"):
+    with pytest.raises(RuntimeError, match="webhook Service in namespace there: install with --namespace there"):
         await released(settings, namespace="elsewhere")
 
 
@@ -303,7 +303,7 @@ async def test_misspelt_values_are_refused(widgets: Settings) -> None:
     assert schema["additionalProperties"] is False
     assert schema["properties"]["image"]["additionalProperties"] is False
     assert schema["properties"]["replicas"] == {
-        "description": "The number of replicas; one works at a time.",
+        "description": "The number of replicas. One is active at a time.",
         "type": "integer",
         "minimum": 0,
     }
@@ -320,7 +320,7 @@ async def test_what_is_told_fits_the_release() -> None:
     assert "kubectl logs -n shop deployment/one-podset-controller-manager" in told
     assert "kubectl delete customresourcedefinition podsets.apps.jicki.cn" in told
     bare = Release(texts, {"crds": {"enabled": False}, "metrics": {"enabled": False}}, name="one", namespace="shop")
-    assert "waits for these: podsets.apps.jicki.cn." in bare.render("templates/NOTES.txt")
+    assert "which have to exist: podsets.apps.jicki.cn." in bare.render("templates/NOTES.txt")
 
 
 def test_a_condition_holds_for_what_was_chosen_only() -> None:

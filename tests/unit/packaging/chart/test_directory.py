@@ -104,7 +104,7 @@ def test_a_template_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> 
     directory = ChartDirectory(tmp_path)
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates/manager.yaml").write_text("kind: Theirs\n")
-    with pytest.raises(CommandFailed, match=r"manager\.yaml is there, and was not written by this command.*--force"):
+    with pytest.raises(CommandFailed, match=r"manager\.yaml exists and was not written by this command.*--force"):
         directory.differences(CHART)
     assert "updated templates/manager.yaml" in write(directory, CHART, force=True)
 
@@ -112,9 +112,9 @@ def test_a_template_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ("image: {repository: a}\n", r'values\.yaml: image has to have tag: ""; write it there'),
-        ("image:\n", r'image has to have repository: "sets", tag: ""'),
-        ("- image\n", r"values\.yaml: an object was expected"),
+        ("image: {repository: a}\n", r'values\.yaml: image lacks tag: ""; add it there'),
+        ("image:\n", r'image lacks repository: "sets", tag: ""'),
+        ("- image\n", r"values\.yaml: expected an object"),
         ("image: [\n", r"values\.yaml: while parsing"),
     ],
 )

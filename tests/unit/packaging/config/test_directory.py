@@ -103,7 +103,7 @@ def test_a_file_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> None
     """It says which, and what to do; when told to, it takes the file over."""
     (tmp_path / "crd/bases").mkdir(parents=True)
     (tmp_path / "crd/bases/a.yaml").write_text("kind: Theirs\n")
-    with pytest.raises(CommandFailed, match=r"a\.yaml is there, and was not written by this command.*--force"):
+    with pytest.raises(CommandFailed, match=r"a\.yaml exists and was not written by this command.*--force"):
         ConfigDirectory(tmp_path).differences(WANTED)
     found = ConfigDirectory(tmp_path).differences(WANTED, force=True)
     assert Difference(tmp_path / "crd/bases/a.yaml", "kind: Theirs\n", "kind: A\n") in found
@@ -156,12 +156,12 @@ def test_the_image_has_the_version_of_the_project(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("replica = 2", r"\[tool.pyctrl\] has no 'replica'; there are args, "),
-        ('replicas = "2"', r"replicas: int was expected; got '2'"),
-        ('version = "1"', r"\[tool.pyctrl\] has no 'version'; there are args, "),
-        ('metrics = "tls"', r"metrics: one of https, http, off was expected; got 'tls'"),
-        ('args = "a"', r"args: a list of strings was expected"),
-        ("env = [1]", r"env: a table of strings was expected"),
+        ("replica = 2", r"\[tool.pyctrl\] has no setting 'replica'; there are args, "),
+        ('replicas = "2"', r"replicas: expected int; got '2'"),
+        ('version = "1"', r"\[tool.pyctrl\] has no setting 'version'; there are args, "),
+        ('metrics = "tls"', r"metrics: expected one of https, http, off; got 'tls'"),
+        ('args = "a"', r"args: expected a list of strings"),
+        ("env = [1]", r"env: expected a table of strings"),
         ("env", r"pyproject.toml: "),
     ],
 )

@@ -106,14 +106,16 @@ async def test_what_is_missing_is_said() -> None:
             await Deployer(client, project).wait(MINUTE)
     async with Cluster(random=Random(1), rbac=True, controllers=False) as cluster, cluster.client() as client:
         await deploy(client, project)
-        with pytest.raises(CommandFailed, match=r"nobody looks after Deployments in this cluster"):
+        with pytest.raises(CommandFailed, match=r"no controller reconciles Deployments in this cluster"):
             await Deployer(client, project).wait(MINUTE)
 
 
 async def test_a_kind_that_the_cluster_has_not_is_named_with_its_cure() -> None:
     """A ServiceMonitor takes the Prometheus operator."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
-        with pytest.raises(CommandFailed, match="has no ServiceMonitor: install the Prometheus operator, or leave out"):
+        with pytest.raises(
+            CommandFailed, match="does not serve ServiceMonitor: install the Prometheus operator, or leave out"
+        ):
             await deploy(client, await podset(prometheus=True))
 
 

@@ -100,16 +100,16 @@ def test_what_a_build_cannot_reach_comes_as_a_wheel(address: str, tmp_path: Path
 
 
 def test_wheels_have_to_fit_and_to_get_there(tmp_path: Path) -> None:
-    """One with compiled parts is for this machine; a .dockerignore that leaves out dist would hide them."""
+    """One with compiled parts is for this machine; a .dockerignore that excludes dist would shadow them."""
     image = shop(tmp_path, ["pyctrl-runtime @ file:///src/runtime"])
     image.check_wheels()
     (tmp_path / ".dockerignore").write_text("dist\n")
-    with pytest.raises(CommandFailed, match="leaves out dist"):
+    with pytest.raises(CommandFailed, match="excludes dist"):
         image.check_wheels()
     (tmp_path / ".dockerignore").write_text("dist/*\n!dist/wheels\n")
     image.wheels.mkdir(parents=True)
     (image.wheels / "runtime-1-cp313-cp313-macosx_14_0_arm64.whl").touch()
-    with pytest.raises(CommandFailed, match="for machines such as this one"):
+    with pytest.raises(CommandFailed, match="is specific to this platform"):
         image.check_wheels()
 
 
@@ -135,7 +135,7 @@ def test_what_is_locked_is_installed(with_hashes: bool, tmp_path: Path) -> None:
             "pyctrl-runtime @ file:///src/runtime\n",
             "which an image build cannot reach.*--no-emit-package pyctrl-runtime",
         ),
-        ("httpx==0.28.1\n", "does not have pyctrl-runtime, which runs the program"),
+        ("httpx==0.28.1\n", "lacks pyctrl-runtime, which runs the program"),
     ],
 )
 def test_a_lock_file_that_cannot_be_right(lock: str, complaint: str, tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ async def test_samples_are_valid(tmp_path: Path) -> None:
 
 async def test_a_name_that_no_object_can_have_is_refused() -> None:
     """It says which names are, and how to choose another one."""
-    with pytest.raises(CommandFailed, match=r"names of objects cannot begin with 'Pod_Set'.*--name"):
+    with pytest.raises(CommandFailed, match=r"'Pod_Set' cannot be the prefix of object names.*--name"):
         await podset(name="Pod_Set")
 
 

@@ -93,7 +93,11 @@ def the_finding(*objects: Object, **options: Any) -> Finding:
         ({"kind": "User", "name": "bot"}, "user-for-account", "ServiceAccount web/bot"),
         ({"kind": "Group", "name": "bot"}, "group-for-account", "such a group"),
         ({"kind": "User", "name": "system:serviceaccount:bot"}, "malformed-user", "NAMESPACE:NAME"),
-        ({"kind": "Group", "name": "system:serviceaccount:web:bot"}, "wrong-subject-kind", "name of a user"),
+        (
+            {"kind": "Group", "name": "system:serviceaccount:web:bot"},
+            "wrong-subject-kind",
+            "it is the user name of ServiceAccount web/bot",
+        ),
         ({"kind": "User", "name": "system:serviceaccounts:web"}, "wrong-subject-kind", "name of a group"),
         ({"kind": "ServiceAccount", "name": "bot", "namespace": "wbe"}, "account-in-other-namespace", "namespace web"),
         (
@@ -101,10 +105,14 @@ def the_finding(*objects: Object, **options: Any) -> Finding:
             "account-not-found",
             "U+03BF GREEK SMALL LETTER OM",
         ),
-        ({"kind": "ServiceAccount", "name": "web:bot", "namespace": "web"}, "malformed-account", "field of its own"),
+        (
+            {"kind": "ServiceAccount", "name": "web:bot", "namespace": "web"},
+            "malformed-account",
+            "the namespace is a separate field",
+        ),
         ({"kind": "ServiceAccount", "name": "bot"}, "subject-without-namespace", "needs a namespace"),
-        ({**BOT, "apiGroup": RBAC}, "subject-api-group", "leave it out"),
-        ({"kind": "Robot", "name": "bot"}, "unknown-subject", "none of User, Group and ServiceAccount"),
+        ({**BOT, "apiGroup": RBAC}, "subject-api-group", "remove it"),
+        ({"kind": "Robot", "name": "bot"}, "unknown-subject", "not User, Group or ServiceAccount"),
     ],
 )
 def test_subjects_that_nobody_is(subject: Object, code: str, told: str) -> None:
@@ -113,7 +121,7 @@ def test_subjects_that_nobody_is(subject: Object, code: str, told: str) -> None:
     assert (finding.severity, finding.code) == ("error", code)
     assert told in finding.message
     if code not in ("malformed-user", "unknown-subject", "wrong-subject-kind"):
-        assert yaml.safe_load(finding.cure)["subjects"] == [BOT]
+        assert yaml.safe_load(finding.fix)["subjects"] == [BOT]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +160,7 @@ def test_an_account_that_is_nowhere() -> None:
     assert found(*objects) == [("warning", "account-not-found")]
     finding = the_finding(*objects, is_cluster=True)
     assert finding.severity == "error"
-    assert finding.cure == "kubectl create serviceaccount bot --namespace=web"
+    assert finding.fix == "kubectl create serviceaccount bot --namespace=web"
 
 
 @pytest.mark.parametrize("name", ["system:authenticated", "system:unauthenticated"])
@@ -185,8 +193,8 @@ def test_roles_that_look_alike(name: str, told: str) -> None:
     finding = the_finding(role(rule("pods")), account(), binding(BOT, to=f"ClusterRole/{name}"))
     assert (finding.severity, finding.code) == ("error", "role-not-found")
     assert told in finding.message
-    assert yaml.safe_load(finding.cure)["roleRef"]["name"] == "bot"
-    assert "a roleRef cannot be changed" in finding.cure
+    assert yaml.safe_load(finding.fix)["roleRef"]["name"] == "bot"
+    assert "a roleRef is immutable" in finding.fix
 
 
 def test_a_role_that_is_spelled_otherwise() -> None:
@@ -198,7 +206,7 @@ def test_a_role_that_is_spelled_otherwise() -> None:
 def test_a_role_of_another_namespace() -> None:
     """A RoleBinding reaches no further than its own namespace for its role, too."""
     objects = role(rule("pods"), namespace="shop"), account(), binding(BOT, to="Role/bot", namespace="web")
-    assert "but one in namespace shop" in the_finding(*objects).message
+    assert "but there is one in namespace shop" in the_finding(*objects).message
 
 
 def test_a_cluster_role_binding_names_cluster_roles_only() -> None:
@@ -268,8 +276,8 @@ def test_rules_that_say_it_otherwise(wrong: Object, code: str, right: list[Objec
     """The cure is the whole rule with all of its words right."""
     findings = [each for each in examine(role(wrong)).findings if each.code == code]
     assert findings[0].severity == "error"
-    assert yaml.safe_load(findings[0].cure) == right
-    assert not {code for _, code in found(role(*right))} & {each.code for each in findings if each.cure}
+    assert yaml.safe_load(findings[0].fix) == right
+    assert not {code for _, code in found(role(*right))} & {each.code for each in findings if each.fix}
 
 
 @pytest.mark.parametrize(
@@ -334,7 +342,7 @@ def test_names_that_nothing_has_yet() -> None:
     """`create` for single names is never allowed; lists are, to who asks for the name."""
     never = the_finding(role(rule("configmaps", "get create", resourceNames=["a"])))
     assert (never.severity, never.code) == ("error", "names-never-match")
-    assert yaml.safe_load(never.cure) == [rule("configmaps", "get", resourceNames=["a"]), rule("configmaps", "create")]
+    assert yaml.safe_load(never.fix) == [rule("configmaps", "get", resourceNames=["a"]), rule("configmaps", "create")]
     assert found(role(rule("configmaps", "list watch", resourceNames=["a"]))) == [("hint", "names-need-selector")]
 
 
@@ -351,7 +359,7 @@ def test_rights_that_can_be_turned_into_others() -> None:
     finding = the_finding(role(rule("clusterroles", "bind escalate", group=RBAC), rule("pods/exec", "create")))
     assert (finding.severity, finding.code) == ("hint", "escalation")
     assert "run commands in pods" in finding.message
-    assert "bind any cluster role to anybody" in finding.message
+    assert "bind any cluster role to any user" in finding.message
 
 
 def test_a_role_whose_name_nobody_types() -> None:
@@ -366,7 +374,7 @@ def test_a_deployment_of_an_account_that_is_not_there() -> None:
     """It is told with the account that was meant, or how to make one."""
     finding = the_finding(account(), deployment(serviceAccountName="bott"), is_cluster=True)
     assert (finding.severity, finding.code) == ("error", "workload-account-not-found")
-    assert finding.cure == "kubectl set serviceaccount deployment/bot bot --namespace=web"
+    assert finding.fix == "kubectl set serviceaccount deployment/bot bot --namespace=web"
     assert found(deployment(serviceAccountName="bot")) == [("warning", "workload-account-not-found")]
     assert found(account(), deployment(serviceAccount="bot")) == []  # the old word
 
@@ -386,7 +394,7 @@ def test_a_cron_job_runs_as_an_account_too() -> None:
     job = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "j", "namespace": "web"}, "spec": spec}
     finding = the_finding(role(rule("pods")), account(), binding(BOT), job)
     spec["jobTemplate"]["spec"]["template"]["spec"]["serviceAccountName"] = "bot"
-    assert yaml.safe_load(finding.cure) == {"spec": spec}
+    assert yaml.safe_load(finding.fix) == {"spec": spec}
 
 
 def test_rights_without_a_token() -> None:
@@ -432,4 +440,4 @@ async def test_what_may_not_be_read_is_told_and_the_rest_examined() -> None:
     ]
     [finding] = [each for each in diagnosis.findings if each.code == "role-not-found"]
     assert (finding.severity, finding.object.name) == ("warning", "lost")
-    assert "There is no ClusterRole lost in what was read" in finding.message
+    assert "There is no ClusterRole lost among the objects that were read" in finding.message

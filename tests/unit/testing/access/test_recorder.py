@@ -48,10 +48,10 @@ async def test_what_is_asked_is_noted_with_how_often_and_by_whom(guarded: Cluste
         await client.list(ConfigMap, namespace="default", labels="a=b")
         await client.transport.request(HttpRequest(method="GET", path="/version"))
     assert shown(recorder) == [
-        "create configmaps in namespace 'default' (asked once, by a test)",
-        "get configmaps 'a' in namespace 'default' (asked 2 times, first by a test)",
-        "list configmaps 'a' at the cluster scope (asked once, by a test)",
-        "list configmaps in namespace 'default' (asked once, by a test)",
+        "create configmaps in namespace 'default' (requested once, by a test)",
+        "get configmaps 'a' in namespace 'default' (requested 2 times, first by a test)",
+        "list configmaps 'a' at the cluster scope (requested once, by a test)",
+        "list configmaps in namespace 'default' (requested once, by a test)",
     ]
     assert recorder.discovery[-1].access.path == "/version"
     assert recorder.refused == []
@@ -115,7 +115,7 @@ async def test_an_owner_that_is_blocked_takes_a_right_to_its_finalizers() -> Non
             with pytest.raises(Forbidden):
                 await client.create(owned)
     right = "update clusterroles.rbac.authorization.k8s.io/finalizers 'maker' at the cluster scope"
-    assert [str(asked) for asked in recorder.refused] == [f"{right} (asked once)"]
+    assert [str(asked) for asked in recorder.refused] == [f"{right} (requested once)"]
     assert [asked.refused for asked in recorder.asked if asked.access.verb == "create"] == [0]
 
 
@@ -140,8 +140,8 @@ async def test_acting_as_somebody_else_takes_the_right_to_be_them(guarded: Clust
             with pytest.raises(Forbidden):
                 await impersonate(client, user).list(Secret)
     assert shown(recorder) == [
-        "impersonate serviceaccounts 'bot' in namespace 'default' (asked once)",
-        "impersonate users 'jane' at the cluster scope (asked once)",
+        "impersonate serviceaccounts 'bot' in namespace 'default' (requested once)",
+        "impersonate users 'jane' at the cluster scope (requested once)",
     ]
 
 
@@ -164,7 +164,7 @@ async def test_a_controller_is_named_with_its_object(guarded: Cluster) -> None:
             await admin.create(config_map())
             await wait_until_gone(admin, ConfigMap, Key("default", "a"))
     [deleted] = [asked for asked in recorder.asked if asked.access.verb == "delete"]
-    assert str(deleted).endswith("(asked once, by controller configmap for default/a in a test)")
+    assert str(deleted).endswith("(requested once, by controller configmap for default/a in a test)")
 
 
 def is_ours(found: ConfigMap) -> bool:

@@ -95,7 +95,7 @@ def test_a_session_fails_by_a_right_that_is_not_declared(run: Run) -> None:
     result.stdout.re_match_lines(
         [
             "=+ rights of doorman:add_doorman =+",
-            rf"missing: update configmaps in some namespace \(asked once, by {ASKER}\)",
+            rf"missing: update configmaps in some namespace \(requested once, by {ASKER}\)",
             "unused: patch configmaps at the cluster scope",
         ]
     )
@@ -167,7 +167,7 @@ def test_nothing_recorded_is_a_failure(run: Run) -> None:
     ("options", "line"),
     [
         (["--rbac-check", "doorman:add_nothing"], "ERROR: doorman has no function 'add_nothing'; it has add_doorman"),
-        (["--rbac-record", "doorman.py"], "ERROR: doorman.py is no recording of accesses, as pytest --rbac-record"),
+        (["--rbac-record", "doorman.py"], "ERROR: doorman.py is not a recording written by pytest --rbac-record"),
         (["--rbac-record", "."], "ERROR: .*Is a directory"),
     ],
 )

@@ -139,7 +139,7 @@ async def test_what_is_not_declared_fails_the_test_and_is_named(guarded: Cluster
             await is_greeted(guarded, timeout=0.001)
     [note] = failure.value.__notes__
     right = "update configmaps 'guest' in namespace 'default'"
-    assert note.startswith(f"refused: {right} (asked ")
+    assert note.startswith(f"refused: {right} (requested ")
     assert note.endswith("by controller configmap for default/guest in a test)")
     assert "missing: update configmaps in namespace 'default'" in operator.compare().lines()[0]
     assert operator.compare().lines()[1:] == ["unused: patch configmaps at the cluster scope"]

@@ -1,4 +1,4 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""The kinds, version by version."""
+"""The API types, by version."""

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of each Fleet."""
+"""The Fleet controller."""
 
 from pyctrl import Reconciler, Request, allow, is_deleting, merge_from
 
@@ -9,15 +9,15 @@ from shop.api.v1.fleet import Fleet
 
 
 class FleetReconciler(Reconciler[Fleet]):
-    """Brings what there is to what each Fleet says."""
+    """Reconciles the actual state with the spec of each Fleet."""
 
     rbac = (allow(Fleet, "patch", subresource="status"),)
 
     async def reconcile(self, request: Request) -> None:
-        """Look at one Fleet, and make what differs as it says."""
+        """Reconcile one Fleet."""
         fleet = await self.client.find(Fleet, request.key)
         if fleet is None or is_deleting(fleet):
-            return  # gone or going: the cluster collects what it owned
+            return  # deleted: the garbage collector removes the objects it owns
         if fleet.status.observed_generation != fleet.metadata.generation:
             before = fleet.deep_copy()
             fleet.status.observed_generation = fleet.metadata.generation

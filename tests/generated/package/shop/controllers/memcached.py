@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of each Memcached."""
+"""The Memcached controller."""
 
 from pyctrl import ObjectMeta, Reconciler, Request, allow, is_deleting, merge_from, set_controller_reference
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
@@ -14,7 +14,7 @@ IMAGE = "memcached:1.6-alpine"
 
 
 def deployment_for(memcached: Memcached) -> Deployment:
-    """Make the Deployment that a Memcached wants, owned by it."""
+    """Return the Deployment of a Memcached, owned by it."""
     name, namespace = memcached.metadata.name, memcached.metadata.namespace
     labels = {"app.kubernetes.io/name": "memcached", "app.kubernetes.io/instance": name}
     pod = PodSpec(containers=[Container(name="memcached", image=IMAGE)])
@@ -29,21 +29,21 @@ def deployment_for(memcached: Memcached) -> Deployment:
 
 
 class MemcachedReconciler(Reconciler[Memcached]):
-    """Keeps a Deployment for each Memcached, and tells how many of its pods are ready."""
+    """Manages a Deployment for each Memcached, and reports the number of ready pods."""
 
     owns = (Deployment,)
     rbac = (
         allow(Deployment, "create", "patch"),
         allow(Memcached, "patch", subresource="status"),
-        # to own, where the cluster asks for it as OpenShift does
+        # for owner references, on clusters that check this permission, such as OpenShift
         allow(Memcached, "update", subresource="finalizers", essential=False),
     )
 
     async def reconcile(self, request: Request) -> None:
-        """Look at one Memcached, and make what differs as it says."""
+        """Reconcile one Memcached."""
         memcached = await self.client.find(Memcached, request.key)
         if memcached is None or is_deleting(memcached):
-            return  # gone or going: the cluster collects what it owned
+            return  # deleted: the garbage collector removes the objects it owns
         deployment = (await self.client.create_or_apply(deployment_for(memcached), force=True)).object
         before = memcached.deep_copy()
         memcached.status.ready = deployment.status.ready_replicas or 0

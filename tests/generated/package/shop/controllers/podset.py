@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of each PodSet."""
+"""The PodSet controller."""
 
 from pyctrl import Reconciler, Request, allow, is_deleting, merge_from
 
@@ -9,15 +9,15 @@ from shop.api.v1alpha1.podset import PodSet
 
 
 class PodSetReconciler(Reconciler[PodSet]):
-    """Brings what there is to what each PodSet says."""
+    """Reconciles the actual state with the spec of each PodSet."""
 
     rbac = (allow(PodSet, "patch", subresource="status"),)
 
     async def reconcile(self, request: Request) -> None:
-        """Look at one PodSet, and make what differs as it says."""
+        """Reconcile one PodSet."""
         podset = await self.client.find(PodSet, request.key)
         if podset is None or is_deleting(podset):
-            return  # gone or going: the cluster collects what it owned
+            return  # deleted: the garbage collector removes the objects it owns
         if podset.status.observed_generation != podset.metadata.generation:
             before = podset.deep_copy()
             podset.status.observed_generation = podset.metadata.generation

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fleet in each of its versions, by way of v2, which is stored."""
+"""Conversion of Fleet between its versions, with the storage version v2 as the hub."""
 
 from pyctrl.webhook import Conversion, Spoke, same_fields
 
@@ -10,12 +10,12 @@ from shop.api.v2 import fleet as v2
 
 
 def v1_to_v2(obj: v1.Fleet) -> v2.Fleet:
-    """Say in v2 what is said in v1; fields of other names are to be carried over here."""
+    """Convert v1 to v2. Fields with the same name are copied; convert the others here."""
     return same_fields(obj, v2.Fleet)
 
 
 def v2_to_v1(obj: v2.Fleet) -> v1.Fleet:
-    """Say in v1 what is said in v2; fields of other names are to be carried over here."""
+    """Convert v2 to v1. Fields with the same name are copied; convert the others here."""
     return same_fields(obj, v1.Fleet)
 
 

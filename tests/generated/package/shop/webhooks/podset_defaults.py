@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What users of PodSet leave out, filled in before it is stored."""
+"""The defaulting webhook of PodSet."""
 
 from pyctrl.webhook import AdmissionRequest, Defaulter, Operation
 
@@ -9,9 +9,9 @@ from shop.api.v1alpha1.podset import PodSet
 
 
 class PodSetDefaults(Defaulter[PodSet]):
-    """Fills in what users of PodSet leave out, where the defaults of its fields cannot say it."""
+    """Sets defaults of a PodSet that field defaults in its schema cannot express."""
 
     def default(self, obj: PodSet, request: AdmissionRequest) -> None:
-        """Have each new one tell who made it."""
+        """Set an annotation with the name of the creator."""
         if request.operation is Operation.CREATE:
             obj.metadata.annotations["apps.generated.pyctrl.test/created-by"] = request.user.username

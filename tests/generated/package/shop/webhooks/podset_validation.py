@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is refused of PodSet, before it is stored."""
+"""The validating webhook of PodSet."""
 
 from pyctrl.errors import Rejected
 from pyctrl.webhook import AdmissionRequest, FieldError, Validator
@@ -10,9 +10,9 @@ from shop.api.v1alpha1.podset import PodSet
 
 
 class PodSetValidation(Validator[PodSet]):
-    """Refuses what the types of PodSet cannot rule out; validate_update and validate_delete would be asked, too."""
+    """Validates a PodSet beyond its schema. Add validate_update and validate_delete as needed."""
 
     def validate_create(self, obj: PodSet, request: AdmissionRequest) -> None:
-        """Leave room in its name, with which the names of what is made for it begin."""
-        if len(obj.metadata.name) > 52:  # labels hold 63
+        """Limit the length of the name, which is the prefix of the names of owned objects."""
+        if len(obj.metadata.name) > 52:  # label values have at most 63 characters
             raise Rejected(FieldError.too_long("metadata.name", 52))

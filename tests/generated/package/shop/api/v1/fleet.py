@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fleet, generated.pyctrl.test."""
+"""The Fleet API of the group generated.pyctrl.test."""
 
 from pyctrl import CustomResource, Int64, Model
 
 
 class FleetSpec(Model):
-    """What the user wants."""
+    """The desired state of a Fleet."""
 
 
 class FleetStatus(Model):
-    """What there is."""
+    """The observed state of a Fleet."""
 
     observed_generation: Int64 = 0
 
@@ -23,4 +23,4 @@ class Fleet(
     plural="armada",
     scope="Cluster",
 ):
-    """Fleet, as its users write it."""
+    """Fleet is the schema for the Fleet API."""

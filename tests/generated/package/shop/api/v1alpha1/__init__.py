@@ -1,4 +1,4 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""The kinds of version v1alpha1."""
+"""The API types of version v1alpha1."""

@@ -1,26 +1,26 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""Memcached, cache.generated.pyctrl.test."""
+"""The Memcached API of the group cache.generated.pyctrl.test."""
 
 from pyctrl import CustomResource, Int32, Int64, Model
 from pydantic import Field
 
 
 class MemcachedSpec(Model):
-    """What the user wants."""
+    """The desired state of a Memcached."""
 
     size: Int32 = Field(1, ge=0)
-    """How many pods run."""
+    """The desired number of pods."""
 
 
 class MemcachedStatus(Model):
-    """What there is."""
+    """The observed state of a Memcached."""
 
     observed_generation: Int64 = 0
 
     ready: Int32 = 0
-    """How many of the pods are ready."""
+    """The number of ready pods."""
 
 
 class Memcached(
@@ -28,4 +28,4 @@ class Memcached(
     group="cache.generated.pyctrl.test",
     version="v1alpha1",
 ):
-    """Memcached, as its users write it."""
+    """Memcached is the schema for the Memcached API."""

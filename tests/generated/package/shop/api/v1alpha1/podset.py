@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: Jane Doe
 # SPDX-License-Identifier: Apache-2.0
 
-"""PodSet, apps.generated.pyctrl.test."""
+"""The PodSet API of the group apps.generated.pyctrl.test."""
 
 from pyctrl import CustomResource, Int64, Model
 
 
 class PodSetSpec(Model):
-    """What the user wants."""
+    """The desired state of a PodSet."""
 
 
 class PodSetStatus(Model):
-    """What there is."""
+    """The observed state of a PodSet."""
 
     observed_generation: Int64 = 0
 
@@ -21,4 +21,4 @@ class PodSet(
     group="apps.generated.pyctrl.test",
     version="v1alpha1",
 ):
-    """PodSet, as its users write it."""
+    """PodSet is the schema for the PodSet API."""

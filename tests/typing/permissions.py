@@ -7,7 +7,7 @@ from typing import assert_type
 from pyctrl.api import Access
 from pyctrl.client import Config, Transport
 from pyctrl.manager import Manager
-from pyctrl.rbac import Grants, RecordedAccess, RightsComparison, compare
+from pyctrl.rbac import Grants, PermissionComparison, RecordedAccess, compare
 from pyctrl.testing import AccessRecorder, Operator, UnderRole
 
 
@@ -17,7 +17,7 @@ async def what_was_asked_for(config: Config, transport: Transport, manager: Mana
     assert_type(recorder.recorded(config), Config)
     assert_type(recorder.wrap(transport), Transport)
     assert_type(await recorder.wait_until_refused(timeout=5), list[RecordedAccess])
-    assert_type(compare(manager.grants(), recorder.asked), RightsComparison)
+    assert_type(compare(manager.grants(), recorder.asked), PermissionComparison)
     assert_type(manager.grants().without(Access("get", "", "pods")), Grants)
 
 
@@ -28,4 +28,4 @@ async def under_its_role(under_role: UnderRole) -> None:
 
     async with under_role(wire, namespaces=["web"]) as operator:
         assert_type(operator, Operator)
-        assert_type(operator.compare(), RightsComparison)
+        assert_type(operator.compare(), PermissionComparison)
