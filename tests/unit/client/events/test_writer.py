@@ -14,7 +14,7 @@ from pyctrl.apiserver import ApiServer, User
 from pyctrl.client import Client, Config, EventWriter
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace
 from pyctrl.kinds.events.v1 import Event
-from pyctrl.testing import Answered, AnswerLost, Delayed, Refused, Rule, Silent
+from pyctrl.testing import Answered, AnswerLost, ConnectionRefused, Delayed, Rule, Silent
 from tests.unit.client.events._bench import EVENTS, bench, config_map, moment
 
 
@@ -33,7 +33,7 @@ async def test_telling_never_waits() -> None:
 async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
     """Everything waits, in order and with its own time; the log says once that it waits, and once that it goes on."""
     caplog.set_level(logging.INFO, "pyctrl.events")
-    async with bench(Rule(Refused(), times=None)) as b:
+    async with bench(Rule(ConnectionRefused(), times=None)) as b:
         for minute in range(10):
             b.recorder.normal(b.shop, f"Minute{minute}", "said")
             b.recorder.warning(b.shop, "Failed", "no server")
@@ -55,7 +55,7 @@ async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytes
 @pytest.mark.slow("writes a thousand events")
 async def test_a_thousand_events_wait_and_further_ones_are_counted(caplog: pytest.LogCaptureFixture) -> None:
     """Memory is bounded while the server is away, and the log has a line a minute about it."""
-    async with bench(Rule(Refused(), times=None)) as b:
+    async with bench(Rule(ConnectionRefused(), times=None)) as b:
         for number in range(1500):
             b.recorder.normal(config_map(f"shop-{number}"), "Created", "said")
             await asyncio.sleep(0.1)
@@ -93,7 +93,7 @@ async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_othe
 async def test_an_outage_uses_up_no_tries() -> None:
     """An event that waited for the server is tried as often as any other when the server is back, but not well."""
     failing = Rule(Answered(status=500, reason="InternalError"), path=EVENTS, nth=81, times=5)
-    async with bench(Rule(Refused(), path=EVENTS, times=80), failing) as b:
+    async with bench(Rule(ConnectionRefused(), path=EVENTS, times=80), failing) as b:
         b.recorder.normal(b.shop, "Created", "said")
         await asyncio.sleep(3600)
         assert b.network.unused == []
@@ -243,9 +243,9 @@ async def test_stopping_writes_what_waits_with_the_last_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [Refused(), Silent(), Answered.unavailable(), Answered(status=500, reason="InternalError")]
+    "fault", [ConnectionRefused(), Silent(), Answered.unavailable(), Answered(status=500, reason="InternalError")]
 )
-async def test_stopping_takes_five_seconds_at_most(fault: Refused, caplog: pytest.LogCaptureFixture) -> None:
+async def test_stopping_takes_five_seconds_at_most(fault: ConnectionRefused, caplog: pytest.LogCaptureFixture) -> None:
     """A server that does not take them any more does not use up the grace period; the log says how many are lost."""
     async with bench(Rule(fault, times=None)) as b:
         for number in range(5):
