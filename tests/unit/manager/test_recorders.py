@@ -110,7 +110,7 @@ async def test_a_server_that_is_gone_does_not_use_up_the_grace_period(caplog: py
             manager.event_recorder("last").normal(config_map("a"), "Last", "Words")
             begun = asyncio.get_running_loop().time()
         assert asyncio.get_running_loop().time() - begun <= 5
-    assert "Events were not written before the end" in [record.message for record in caplog.records]
+    assert "Stopped before all events were written" in [record.message for record in caplog.records]
 
 
 async def test_a_program_that_tells_nothing_sends_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -47,8 +47,8 @@ async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytes
         assert "Failed: no server x10" in told
         assert {event.event_time.minute for event in await b.events() if event.event_time} == set(range(10))
     assert [record.message for record in caplog.records] == [
-        "Events wait, the server cannot take them now",
-        "Events are written again",
+        "Server unavailable, keeping events",
+        "Resumed writing events",
     ]
 
 
@@ -87,7 +87,7 @@ async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_othe
         await asyncio.sleep(150)
         assert len(b.network.befallen) == 12
         assert b.writer.statistics().refused == 1
-    assert [record.message for record in caplog.records] == ["An event could not be written"]
+    assert [record.message for record in caplog.records] == ["Unable to write event"]
 
 
 async def test_an_outage_uses_up_no_tries() -> None:
@@ -167,10 +167,7 @@ async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
             recorder.normal(shop, f"Reason{number}", "said")
         await asyncio.sleep(600)
         (record,) = caplog.records
-        assert (
-            record.message
-            == "Events may not be written until somebody grants this; is EVENTS in the rbac of who tells?"
-        )
+        assert record.message == "Events are forbidden: grant this rule, and add EVENTS to the rbac of the controller"
         assert yaml.safe_load(vars(record)["rule"]) == [EVENTS_RULE]
         commands = vars(record)["commands"]
         assert "kubectl create role " in commands
@@ -194,7 +191,7 @@ async def test_a_quota_is_not_a_missing_right(caplog: pytest.LogCaptureFixture) 
         await asyncio.sleep(600)
         assert b.writer.statistics().refused == 5
     (record,) = caplog.records
-    assert record.message == "Events are refused"
+    assert record.message == "Events rejected by admission"
     assert "exceeded quota: few" in vars(record)["error"]
     assert "rule" not in vars(record)
 
@@ -257,7 +254,7 @@ async def test_stopping_takes_five_seconds_at_most(fault: ConnectionRefused, cap
     assert statistics.waiting + statistics.refused == 5
     last = caplog.records[-1]
     if statistics.waiting:
-        assert (last.message, vars(last)["events"]) == ("Events were not written before the end", statistics.waiting)
+        assert (last.message, vars(last)["events"]) == ("Stopped before all events were written", statistics.waiting)
 
 
 async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCaptureFixture) -> None:
@@ -270,7 +267,7 @@ async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCa
     with pytest.raises(asyncio.CancelledError):
         await task
     (record,) = caplog.records
-    assert (record.message, vars(record)["events"]) == ("Events were not written before the end", 1)
+    assert (record.message, vars(record)["events"]) == ("Stopped before all events were written", 1)
 
 
 async def test_events_that_were_told_before_the_writer_runs_are_written_when_it_does() -> None:
