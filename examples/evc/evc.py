@@ -57,7 +57,7 @@ class EvcSpec(Model, marks=(PreserveUnknownFields(),)):
     """What the user wants."""
 
     size: Annotated[object, PreserveUnknownFields()] = None
-    """Such as 2G. The definition lets everything through: what is no size is told in the status."""
+    """Such as 2G. The definition accepts any value; the status reports an invalid one."""
 
 
 class EvcStatus(Model, marks=(PreserveUnknownFields(),)):
@@ -73,7 +73,7 @@ class EvcStatus(Model, marks=(PreserveUnknownFields(),)):
 class EphemeralVolumeClaim(
     CustomResource[EvcSpec, EvcStatus], group="kopf.dev", version="v1", short_names=("evcs", "evc"), subresources=()
 ):
-    """EphemeralVolumeClaim is a volume of some size that goes when it goes."""
+    """EphemeralVolumeClaim is a volume of a given size that is deleted with its claim."""
 
 
 class NotReady(TerminalError):

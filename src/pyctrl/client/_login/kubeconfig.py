@@ -20,7 +20,7 @@ from pyctrl.client._login.tls import Pem
 from pyctrl.client._login.yaml_limits import LimitExceeded, check_limits
 from pyctrl.errors import ConfigError
 
-__all__ = ["Entry", "Kubeconfig", "MissingKubeconfig"]
+__all__ = ["Kubeconfig", "KubeconfigEntry", "MissingKubeconfig"]
 
 Section = Literal["clusters", "users", "contexts"]
 _SECTIONS: tuple[Section, ...] = ("clusters", "users", "contexts")
@@ -31,7 +31,7 @@ class MissingKubeconfig(ConfigError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KubeconfigEntry:
     """A named cluster, user or context. Errors about its fields name the entry and the file.
 
     ``file`` is None for a kubeconfig given as text; relative paths are then relative to the working directory.
@@ -84,9 +84,9 @@ class Entry:
             raise self.error(f"{key} must be a mapping, not a {type(value).__name__}")
         return value
 
-    def part(self, key: str) -> Entry:
+    def part(self, key: str) -> KubeconfigEntry:
         """Return a mapping as an entry, so that errors name both."""
-        return Entry(f"{key} of {self.kind}", self.name, self.file, self.mapping(key))
+        return KubeconfigEntry(f"{key} of {self.kind}", self.name, self.file, self.mapping(key))
 
     def path(self, key: str) -> Path | None:
         """Return a path, made absolute; None if it is missing."""
@@ -111,7 +111,7 @@ class Entry:
 class Kubeconfig:
     """One or several merged kubeconfig files: the first entry of a name and the first current-context win."""
 
-    entries: Mapping[tuple[Section, str], Entry]
+    entries: Mapping[tuple[Section, str], KubeconfigEntry]
     current_context: str
     files: tuple[Path, ...]
 
@@ -139,7 +139,7 @@ class Kubeconfig:
 
     @classmethod
     def _merged(cls, documents: Sequence[tuple[Path | None, Mapping[str, Any]]], *, files: tuple[Path, ...]) -> Self:
-        entries: dict[tuple[Section, str], Entry] = {}
+        entries: dict[tuple[Section, str], KubeconfigEntry] = {}
         for file, document in reversed(documents):
             for section in _SECTIONS:
                 entries |= {(section, entry.name): entry for entry in _entries(document, section, file)}
@@ -151,11 +151,11 @@ class Kubeconfig:
         """The name of the kubeconfig in messages."""
         return f"kubeconfig {os.pathsep.join(map(str, self.files))}" if self.files else "the given kubeconfig"
 
-    def find(self, section: Section, name: str) -> Entry | None:
+    def find(self, section: Section, name: str) -> KubeconfigEntry | None:
         """Return the entry of this name, or None."""
         return self.entries.get((section, name))
 
-    def require(self, section: Section, name: str, wanted_by: str) -> Entry:
+    def require(self, section: Section, name: str, wanted_by: str) -> KubeconfigEntry:
         """Return the entry of this name. Raises ConfigError, which lists the existing names."""
         entry = self.find(section, name)
         if entry is None:
@@ -167,7 +167,7 @@ class Kubeconfig:
         """Return the names in a section, sorted."""
         return sorted(name for where, name in self.entries if where == section)
 
-    def context(self, name: str | None = None) -> Entry:
+    def context(self, name: str | None = None) -> KubeconfigEntry:
         """Return the context of this name, or the current one. Raises ConfigError, which lists the existing ones."""
         if name is not None:
             return self.require("contexts", name, "the caller")
@@ -228,7 +228,7 @@ def _position(error: Exception) -> str:
     return f"{problem} at line {mark.line + 1}, column {mark.column + 1}" if mark else str(problem)
 
 
-def _entries(document: Mapping[str, Any], section: Section, file: Path | None) -> Iterable[Entry]:
+def _entries(document: Mapping[str, Any], section: Section, file: Path | None) -> Iterable[KubeconfigEntry]:
     where, kind = file or "the given kubeconfig", section[:-1]
     items = document.get(section) or []
     if not isinstance(items, list):
@@ -243,4 +243,4 @@ def _entries(document: Mapping[str, Any], section: Section, file: Path | None) -
         if not isinstance(fields, dict):
             raise ConfigError(f"{where}: {kind} {name!r} must be a mapping, not a {type(fields).__name__}")
         seen.add(name)
-        yield Entry(kind, name, file, fields)
+        yield KubeconfigEntry(kind, name, file, fields)

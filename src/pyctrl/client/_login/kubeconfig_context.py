@@ -12,7 +12,7 @@ from pyctrl.client._login.config import Config, server_address
 from pyctrl.client._login.credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile, read_token
 from pyctrl.client._login.exec import ExecCredentials, ExecPlugin, InteractiveMode, resolved_command
 from pyctrl.client._login.impersonation import Impersonation
-from pyctrl.client._login.kubeconfig import Entry, Kubeconfig
+from pyctrl.client._login.kubeconfig import Kubeconfig, KubeconfigEntry
 from pyctrl.client._login.plain_http import is_readable, warn_of_withheld_credentials
 from pyctrl.client._login.proxy import checked_proxy, proxy_from_environment
 from pyctrl.client._login.tls import ClientCertificate, Tls
@@ -41,7 +41,11 @@ def config_for_context(
     context = kubeconfig.context(context_name)
     cluster = kubeconfig.require("clusters", context.text("cluster"), str(context))
     user_name = context.text("user")
-    user = kubeconfig.require("users", user_name, str(context)) if user_name else Entry("user", "", context.file, {})
+    user = (
+        kubeconfig.require("users", user_name, str(context))
+        if user_name
+        else KubeconfigEntry("user", "", context.file, {})
+    )
     if not trusted:
         _check_self_contained(cluster, user)
     tls = _tls(cluster, user)
@@ -64,7 +68,7 @@ def config_for_context(
     )
 
 
-def _check_self_contained(cluster: Entry, user: Entry) -> None:
+def _check_self_contained(cluster: KubeconfigEntry, user: KubeconfigEntry) -> None:
     """Reject programs and files: the author of the kubeconfig also chooses the server that receives the credentials."""
     if user.mapping("exec"):
         command = user.part("exec").text("command")
@@ -84,7 +88,7 @@ _ONLY_TRUSTED = (
 )
 
 
-def _address(cluster: Entry, server: str, tls: Tls) -> str:
+def _address(cluster: KubeconfigEntry, server: str, tls: Tls) -> str:
     address = server or cluster.text("server")
     if not address:
         raise cluster.error("it has no server")
@@ -92,7 +96,7 @@ def _address(cluster: Entry, server: str, tls: Tls) -> str:
     return server_address(address, default_scheme=scheme, origin="--master" if server else str(cluster))
 
 
-def _tls(cluster: Entry, user: Entry) -> Tls:
+def _tls(cluster: KubeconfigEntry, user: KubeconfigEntry) -> Tls:
     return Tls(
         ca=cluster.pem("certificate-authority"),
         certificate=_client_certificate(user),
@@ -101,7 +105,7 @@ def _tls(cluster: Entry, user: Entry) -> Tls:
     )
 
 
-def _client_certificate(user: Entry) -> ClientCertificate | None:
+def _client_certificate(user: KubeconfigEntry) -> ClientCertificate | None:
     certificate, key = user.pem("client-certificate"), user.pem("client-key")
     if certificate is None and key is None:
         return None
@@ -111,12 +115,12 @@ def _client_certificate(user: Entry) -> ClientCertificate | None:
     return ClientCertificate(certificate, key)
 
 
-def _proxy(cluster: Entry, address: str) -> str | None:
+def _proxy(cluster: KubeconfigEntry, address: str) -> str | None:
     named = cluster.text("proxy-url")
     return checked_proxy(named, f"proxy-url of {cluster}") if named else proxy_from_environment(address)
 
 
-def impersonation(user: Entry) -> Impersonation | None:
+def impersonation(user: KubeconfigEntry) -> Impersonation | None:
     """Return the user to impersonate, or None."""
     name, uid, groups = user.text("as"), user.text("as-uid"), user.texts("as-groups")
     extra = user.part("as-user-extra")
@@ -127,7 +131,7 @@ def impersonation(user: Entry) -> Impersonation | None:
     return Impersonation(user=name, uid=uid, groups=groups, extra={key: extra.texts(key) for key in extra.fields})
 
 
-def _credentials(user: Entry, cluster: Entry) -> Credentials:
+def _credentials(user: KubeconfigEntry, cluster: KubeconfigEntry) -> Credentials:
     """Return the user's credentials. As in client-go, static ones win over fetched ones; two of a kind are an error."""
     has_token = bool(user.text("token") or user.text("tokenFile"))
     has_password = bool(user.text("username") or user.text("password"))
@@ -146,7 +150,7 @@ def _credentials(user: Entry, cluster: Entry) -> Credentials:
     return Anonymous()
 
 
-def _token(user: Entry) -> Credentials:
+def _token(user: KubeconfigEntry) -> Credentials:
     path = user.path("tokenFile")
     if path is None:
         return BearerToken(user.text("token"), origin=f"the token of {user}")
@@ -155,7 +159,7 @@ def _token(user: Entry) -> Credentials:
     return TokenFile(path, token=token)
 
 
-def _plugin(user: Entry, cluster: Entry) -> ExecPlugin:
+def _plugin(user: KubeconfigEntry, cluster: KubeconfigEntry) -> ExecPlugin:
     entry = user.part("exec")
     if not entry.text("command") or not entry.text("apiVersion"):
         raise entry.error("command and apiVersion are required")
@@ -174,7 +178,7 @@ def _plugin(user: Entry, cluster: Entry) -> ExecPlugin:
     )
 
 
-def _environment(entry: Entry) -> dict[str, str]:
+def _environment(entry: KubeconfigEntry) -> dict[str, str]:
     variables = entry.fields.get("env") or []
     try:
         pairs = {variable["name"]: variable["value"] for variable in variables}
@@ -185,7 +189,7 @@ def _environment(entry: Entry) -> dict[str, str]:
     return pairs
 
 
-def _cluster_info(cluster: Entry) -> Mapping[str, Any]:
+def _cluster_info(cluster: KubeconfigEntry) -> Mapping[str, Any]:
     """Return the ``spec.cluster`` of KUBERNETES_EXEC_INFO: the cluster's entry, with the authority always as data."""
     authority = cluster.pem("certificate-authority")
     settings = next((item for item in _extensions(cluster) if item.get("name") == _PLUGIN_SETTINGS), {})
@@ -200,14 +204,14 @@ def _cluster_info(cluster: Entry) -> Mapping[str, Any]:
     return {key: value for key, value in info.items() if value or key == "server"}
 
 
-def _extensions(cluster: Entry) -> list[Mapping[str, Any]]:
+def _extensions(cluster: KubeconfigEntry) -> list[Mapping[str, Any]]:
     extensions = cluster.fields.get("extensions") or []
     if not isinstance(extensions, list) or not all(isinstance(item, dict) for item in extensions):
         raise cluster.error("extensions must be a list of mappings with 'name' and 'extension'")
     return extensions
 
 
-def _auth_provider(entry: Entry) -> Credentials:
+def _auth_provider(entry: KubeconfigEntry) -> Credentials:
     if entry.text("name") != "oidc":
         # kubectl removed the others, azure and gcp, in 1.26
         raise entry.error(
