@@ -56,7 +56,7 @@ def config_for_context(
     proxy, source = _proxy(cluster, address), f"{kubeconfig.origin}, context {context.name!r}"
     if not isinstance(credentials, Anonymous) and is_readable(address, proxy):
         warn_of_withheld_credentials(address, credentials, source)
-        credentials = Anonymous()  # as clientcmd does, even for loopback
+        credentials = Anonymous()  # as clientcmd does, which makes no exception for loopback
     return Config(
         server=address,
         namespace=context.text("namespace") or "default",
