@@ -1,7 +1,7 @@
 """Run the EphemeralVolumeClaim operator against a cluster: ``python -m examples.evc [--install-crds] …``.
 
-The cluster is found as kubectl finds it, or is the one that this runs in. The flags are those of ``pyctrl run``, which
-runs it as well: ``pyctrl run examples/evc``.
+It uses the service account of its pod, or kubectl's kubeconfig. The flags are those of ``pyctrl run``, which runs it
+too: ``pyctrl run examples/evc``.
 """
 
 import sys

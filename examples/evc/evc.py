@@ -1,4 +1,4 @@
-"""EphemeralVolumeClaim: a size, a PersistentVolumeClaim of that size, and what became of it in the status."""
+"""EphemeralVolumeClaim operator: creates a PersistentVolumeClaim of a given size and reports it in the status."""
 
 from __future__ import annotations
 
@@ -47,19 +47,21 @@ __all__ = ["EphemeralVolumeClaim", "EvcReconciler", "EvcSpec", "EvcStatus", "add
 log = logging.getLogger("evc")
 
 FINALIZER = "kopf.dev/evc"
-CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"  # from before storageClassName; servers warn, and obey it
-LATER = timedelta(minutes=5)  # until the next try after a refusal that passes without our doing: a quota, a class
+CLASS_ANNOTATION = (
+    "volume.beta.kubernetes.io/storage-class"  # older than storageClassName; servers warn about it and honour it
+)
+LATER = timedelta(minutes=5)  # until the next try after an error that others can fix: a quota, a storage class
 
 
 class EvcSpec(Model, marks=(PreserveUnknownFields(),)):
     """What the user wants."""
 
     size: Annotated[object, PreserveUnknownFields()] = None
-    """Such as 2G. The definition lets everything through: what is no size is told in the status."""
+    """Such as 2G. The definition accepts any value; the status reports an invalid one."""
 
 
 class EvcStatus(Model, marks=(PreserveUnknownFields(),)):
-    """What there is. Fields of others, such as kopf's, are kept."""
+    """What there is. Unknown fields, such as kopf's, are kept."""
 
     size: str | None = None
     phase: str | None = None
@@ -71,11 +73,11 @@ class EvcStatus(Model, marks=(PreserveUnknownFields(),)):
 class EphemeralVolumeClaim(
     CustomResource[EvcSpec, EvcStatus], group="kopf.dev", version="v1", short_names=("evcs", "evc"), subresources=()
 ):
-    """EphemeralVolumeClaim is a volume of some size that goes when it goes."""
+    """EphemeralVolumeClaim is a volume of a given size that is deleted with its claim."""
 
 
 class NotReady(TerminalError):
-    """Why there is no volume as the claim wants it: what its condition says."""
+    """Raised when a claim has no volume as specified, with the reason and message of its condition."""
 
     def __init__(self, reason: str, message: str, *, may_pass: bool = False) -> None:
         super().__init__(message)
@@ -83,18 +85,18 @@ class NotReady(TerminalError):
 
 
 def size_of(claim: EphemeralVolumeClaim) -> Quantity:
-    """Return the size that a claim asks for; raises NotReady when it is none."""
+    """Return the size of a claim. Raises NotReady if it is invalid."""
     size = claim.spec.size
     if not size:
         raise NotReady("InvalidSize", f"Size must be set. Got {size!r}.")
     try:
-        return Quantity(str(Quantity(size)))  # type: ignore[arg-type]  # whatever it is, it says what is wrong with it
+        return Quantity(str(Quantity(size)))  # type: ignore[arg-type]  # any object: QuantityError describes invalid ones
     except QuantityError as error:
         raise NotReady("InvalidSize", f"Size must be a quantity: {error}") from error
 
 
 def volume_claim_for(claim: EphemeralVolumeClaim, size: Quantity, storage_class: str) -> PersistentVolumeClaim:
-    """Make the PersistentVolumeClaim of an EphemeralVolumeClaim, owned by it."""
+    """Return the PersistentVolumeClaim of an EphemeralVolumeClaim, owned by it."""
     volume_claim = PersistentVolumeClaim(
         metadata=ObjectMeta(
             name=claim.metadata.name,
@@ -112,7 +114,7 @@ def volume_claim_for(claim: EphemeralVolumeClaim, size: Quantity, storage_class:
 
 
 def readiness(claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None) -> Condition:
-    """Say how far a claim is that nothing is wrong with."""
+    """Return the Ready condition of a valid claim."""
     if volume_claim is None:
         return unready("Pending", "The PersistentVolumeClaim is being made.")
     if is_deleting(volume_claim) or not is_controlled_by(volume_claim, claim):
@@ -126,34 +128,34 @@ def readiness(claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim |
 
 
 def unready(reason: str, message: str) -> Condition:
-    """Make the condition that there is no volume as the claim wants it."""
+    """Return a Ready condition with status False."""
     return Condition(type="Ready", status="False", reason=reason, message=message)
 
 
 class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
-    """Gives each EphemeralVolumeClaim a PersistentVolumeClaim of its name, and tells in the status what became of it.
+    """Creates a PersistentVolumeClaim of the same name for each EphemeralVolumeClaim, and reports it in the status.
 
     Args:
-        storage_class: the class of the volumes.
-        finalizer: delete the PersistentVolumeClaim ourselves and keep the claim until it is gone; by default the
-            cluster's garbage collector deletes it, afterwards, for its owner is gone.
+        storage_class: the storage class of the volumes.
+        finalizer: delete the PersistentVolumeClaim with a finalizer on the claim. By default the garbage collector
+            deletes it after its owner, the claim.
     """
 
     def __init__(self, *, storage_class: str = "standard", finalizer: bool = False) -> None:
         self.storage_class, self.finalizer = storage_class, finalizer
         self.rbac = (
             allow(PersistentVolumeClaim, "create", "patch", *(("delete",) if finalizer else ())),
-            allow(EphemeralVolumeClaim, "patch"),  # the status, which is no sub-resource, and the finalizer
-            # to own, where the cluster asks for it as OpenShift does
+            allow(EphemeralVolumeClaim, "patch"),  # the status, which is no subresource, and the finalizer
+            # to set owner references where OwnerReferencesPermissionEnforcement is on, as in OpenShift
             allow(EphemeralVolumeClaim, "update", subresource="finalizers", essential=False),
             EVENTS,
         )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Look at one claim and at what has its name, and make what differs as it says."""
+        """Compare a claim with the PersistentVolumeClaim of its name, and correct the difference."""
         claim = await self.client.find(EphemeralVolumeClaim, request.key)
         if claim is None:
-            return None  # what it owned is collected by the cluster
+            return None  # the garbage collector deletes what it owned
         volume_claim = await self.client.find(PersistentVolumeClaim, request.key)
         if is_deleting(claim):
             await self.let_go(claim, volume_claim)
@@ -174,17 +176,17 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
     async def provide(
         self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None
     ) -> PersistentVolumeClaim | None:
-        """Create the PersistentVolumeClaim, or bring it to the size; returns it as it is then."""
+        """Create or resize the PersistentVolumeClaim, and return it."""
         size = size_of(claim)
         if volume_claim is None:
             return await self.create(claim, size)
         if is_deleting(volume_claim):
-            return volume_claim  # its end brings the claim here again
+            return volume_claim  # its deletion triggers another reconcile
         if not is_controlled_by(volume_claim, claim):
             if has_owner_reference(volume_claim, claim):
-                return volume_claim  # of a claim that had this name: the cluster is about to collect it
+                return volume_claim  # of an earlier claim of this name: the garbage collector will delete it
             raise NotReady("NameTaken", f"There is a PersistentVolumeClaim {claim.metadata.name} that is not ours.")
-        if volume_claim.status.phase == "Bound":  # before, the server refuses each change
+        if volume_claim.status.phase == "Bound":  # earlier the server rejects every change
             return await self.resize(claim, volume_claim, size)
         return volume_claim
 
@@ -193,9 +195,9 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
         try:
             created = await self.client.create(volume_claim_for(claim, size, self.storage_class))
         except AlreadyExists:
-            return None  # somebody was faster; the cache is about to tell who
+            return None  # another client has created it; the cache will have it soon
         except (Invalid, Forbidden) as error:
-            raise refusal(error, "InvalidSize" if isinstance(error, Invalid) else "Refused") from error
+            raise refusal(error, "InvalidSize" if isinstance(error, Invalid) else "Forbidden") from error
         log.info("created PersistentVolumeClaim", extra={"size": str(size)})
         self.recorder.normal(claim, "Created", f"Created PersistentVolumeClaim of {size}", related=created)
         return created
@@ -203,7 +205,7 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
     async def resize(
         self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim, size: Quantity
     ) -> PersistentVolumeClaim:
-        """Ask for another size, if it is another one."""
+        """Request the size, if it differs."""
         old = volume_claim.spec.resources.requests["storage"]
         if old == size:
             return volume_claim
@@ -220,7 +222,7 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
     async def report(
         self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None, ready: Condition
     ) -> bool:
-        """Bring the status up to date; says whether the condition is news."""
+        """Update the status. Return True if the condition has changed."""
         before, status = claim.deep_copy(), claim.status
         ours = volume_claim if volume_claim is not None and is_controlled_by(volume_claim, claim) else None
         capacity = ours.status.capacity.get("storage") if ours else None
@@ -230,59 +232,59 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
         is_news = set_condition(status.conditions, ready)
         if status == before.status and status.observed_generation == claim.metadata.generation:
             return False
-        # Without a status sub-resource this very write makes a new generation. Nobody else gets to make it, because
-        # of the lock: so it is the one that has been seen.
+        # Without a status subresource this write increments the generation. Because of the optimistic lock no other
+        # write can have that generation.
         status.observed_generation = claim.metadata.generation + 1
         await self.client.patch(claim, merge_from(before, optimistic_lock=True))
         return is_news
 
     async def hold(self, claim: EphemeralVolumeClaim) -> EphemeralVolumeClaim:
-        """Put our finalizer on a claim, before anything is made for it."""
+        """Add the finalizer to a claim, before anything is created for it."""
         before = claim.deep_copy()
         if add_finalizer(claim, FINALIZER):
             claim = await self.client.patch(claim, merge_from(before, optimistic_lock=True))
         return claim
 
     async def let_go(self, claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None) -> None:
-        """Let a deleted claim go; one with our finalizer once its PersistentVolumeClaim is gone."""
+        """Remove the finalizer from a deleted claim, once its PersistentVolumeClaim is gone."""
         if not has_finalizer(claim, FINALIZER):
             return
         if self.finalizer and volume_claim is not None and is_controlled_by(volume_claim, claim):
             if not is_deleting(volume_claim):
                 await self.delete(volume_claim)
-            return  # its end brings the claim here again
+            return  # its deletion triggers another reconcile
         before = claim.deep_copy()
         remove_finalizer(claim, FINALIZER)
         await self.client.patch(claim, merge_from(before, optimistic_lock=True))
 
     async def delete(self, volume_claim: PersistentVolumeClaim) -> None:
-        """Delete a PersistentVolumeClaim, this one and none that has taken its name."""
+        """Delete a PersistentVolumeClaim, unless another one has its name now."""
         try:
             await self.client.delete(volume_claim, preconditions=Preconditions(uid=volume_claim.metadata.uid))
         except NotFound:
-            return  # it has gone by itself
+            return  # already deleted
         log.info("deleted PersistentVolumeClaim")
 
 
 def refusal(error: Invalid | Forbidden, reason: str) -> Exception:
-    """Return what a refusal of the server means: bad luck of the claim, or a right that we have to be given first."""
+    """Return the error itself if the operator lacks a permission, else NotReady: the server rejects the claim."""
     if isinstance(error, Forbidden) and error.verb:
         return error
     return NotReady(reason, error.message, may_pass=isinstance(error, Forbidden))
 
 
 def is_unseen(claim: EphemeralVolumeClaim) -> bool:
-    """Say whether somebody else has written since our last report, see `EvcReconciler.report`."""
+    """Return True if another client has written the claim since the last report, see `EvcReconciler.report`."""
     return claim.status.observed_generation != claim.metadata.generation
 
 
 def claim_of(volume_claim: PersistentVolumeClaim) -> list[Request]:
-    """Return the request for the claim of the same name: also of one that is not ours, which is in the way."""
+    """Return the request for the claim of the same name, also for an unowned one, which is a conflict."""
     return [Request.of(volume_claim)]
 
 
 def add_evc(host: ManagedCluster, *, storage_class: str = "standard", finalizer: bool = False) -> Controller:
-    """Wire the operator into a manager: two workers, and no run for what we have just written ourselves."""
+    """Add the operator to a manager: two workers, and no reconcile for its own writes."""
     return (
         Builder(host)
         .reconciles(EphemeralVolumeClaim, predicates=[on_create | on_delete | where(is_unseen)])

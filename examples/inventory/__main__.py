@@ -1,7 +1,7 @@
 """Serve the inventory: ``python -m examples.inventory [--master URL] [--kubeconfig FILE] [--address A] [--port N]``.
 
-The login is that of client-go's ``BuildConfigFromFlags``: with neither flag it is the service account of the pod that
-this runs in, else kubectl's kubeconfig.
+The login is that of client-go's ``BuildConfigFromFlags``: with neither flag it is the service account of this pod, else
+kubectl's kubeconfig.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .inventory import Inventory
 
 log = logging.getLogger("inventory")
 
-SHUTDOWN_SECONDS = 20.0  # for requests that have begun; below the 30 seconds after which kubelet kills a pod
+SHUTDOWN_SECONDS = 20.0  # for pending requests; less than a pod's default grace period of 30 seconds
 
 
 class RequestLog(AbstractAccessLogger):
-    """One line for each request, but none for kubelet's, which asks every ten seconds how we are."""
+    """Access log with one line per request. Kubelet's health checks are logged at debug level."""
 
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
-        """Tell of a request that has been answered."""
+        """Log a completed request."""
         facts = {
             "method": request.method,
             "path": request.path_qs,
@@ -41,7 +41,7 @@ class RequestLog(AbstractAccessLogger):
 
 
 def serve(config: Config, namespace: str, listening: socket.socket) -> None:
-    """Serve until SIGTERM or Ctrl-C; requests that have begun are answered first."""
+    """Serve until SIGTERM or Ctrl-C, then complete pending requests."""
     client = Client.connect(config, field_owner="inventory")
     app = Inventory(client, namespace).application()
 
@@ -55,7 +55,7 @@ def serve(config: Config, namespace: str, listening: socket.socket) -> None:
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """Take the port, before anything else is begun."""
+    """Return a listening socket."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         return socket.create_server((address, port), family=family)
@@ -64,7 +64,7 @@ def listen(address: str, port: int) -> socket.socket:
 
 
 def main() -> int:
-    """Read the command line and serve; a failure is one sentence and exit code 1."""
+    """Serve with the flags of the command line. An error is printed, with exit code 1."""
     parser = argparse.ArgumentParser(
         prog="python -m examples.inventory", description="Serve the inventory of a cluster."
     )
@@ -85,7 +85,7 @@ def main() -> int:
             log.info("serving", extra={"address": host, "port": port, "cluster": config.server})
             serve(config, args.namespace, listening)
     except KeyboardInterrupt:
-        return 130  # as the shell has it; while it started, for later it ends in order
+        return 130  # as shells do; after the start, Ctrl-C ends `serve` with exit code 0
     except PyctrlError as error:
         print(f"inventory: {error}", file=sys.stderr)
         return 1

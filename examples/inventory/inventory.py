@@ -1,16 +1,16 @@
-"""Inventory: a web service that lists what a cluster has, and creates and deletes one Deployment with its Service.
+"""Inventory: a web service that lists a cluster's objects, and creates and deletes one Deployment with its Service.
 
-No manager, no cache, no reconciler: an operator is only a client of the API server, and this is the client alone.
+It uses only pyctrl's client, without a manager, a cache or a reconciler.
 
 | request | what it does |
 |---|---|
-| GET /nodes, GET /namespaces | lists all of the cluster |
+| GET /nodes, GET /namespaces | lists those of the cluster |
 | GET /deployments?ns=NAME, GET /services?ns=NAME | lists those of a namespace; of all of them without ``ns`` |
 | POST /deployments, POST /services | creates the Deployment, or the Service, ``k8s-test-stub`` |
 | DELETE /k8s-test-stub | deletes both, the Deployment first |
 
-Answers are the JSON that a Go service with client-go gives: lists and objects as they are, refusals as ``ErrStatus``.
-Nobody is asked who they are: whoever reaches this service acts with its rights.
+Responses are the JSON of a Go service with client-go: lists and objects as they are, errors as ``ErrStatus``. There is
+no authentication: every client of this service acts with its permissions.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ A_NAMESPACE = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")  # RFC 1123, as for th
 
 
 class Inventory:
-    """The requests, each a method, and the client that they ask.
+    """The request handlers, and their client.
 
     Args:
-        client: who asks the API server; stays the caller's to close.
-        namespace: where the Deployment and the Service are created and deleted.
+        client: the client of the API server. The caller closes it.
+        namespace: the namespace of the Deployment and the Service.
     """
 
-    #: What its account has to be allowed; config/role.yaml is made of it.
+    #: The permissions of its service account; config/role.yaml is generated from them.
     rbac: ClassVar[Sequence[Permission]] = (
         allow(Node, "list"),
         allow(Namespace, "list"),
@@ -110,7 +110,7 @@ class Inventory:
         return web.json_response(as_json(await self._client.create(stub_service(self._namespace))))
 
     async def delete_both(self, request: web.Request) -> web.Response:
-        """Delete the Deployment, then the Service; one that is gone already is told of, and does not keep the other."""
+        """Delete the Deployment, then the Service. Both are tried, and a missing one is an error."""
         missing: NotFound | None = None
         for kind in (Deployment, Service):
             try:
@@ -122,12 +122,12 @@ class Inventory:
         return web.json_response(None)
 
     async def is_up(self, request: web.Request) -> web.Response:
-        """Say that this process answers; the API server is not asked."""
+        """Respond to health checks, without a request to the API server."""
         return web.Response(text="ok")
 
 
 def namespace_of(request: web.Request) -> str | None:
-    """Return what ``?ns=`` says; nothing, or nothing behind it, means all namespaces."""
+    """Return the namespace of ``?ns=``; None, for all namespaces, if it is missing or empty."""
     namespace = request.query.get("ns") or None
     if namespace is not None and not A_NAMESPACE.fullmatch(namespace):
         raise BadRequest(f"ns={namespace!r} is not the name of a namespace: small letters, digits and hyphens")
@@ -135,7 +135,7 @@ def namespace_of(request: web.Request) -> str | None:
 
 
 def as_json(obj: KubernetesObject) -> dict[str, Any]:
-    """Return an object as client-go prints it: of what kind it is, is said by the request."""
+    """Return an object as client-go prints it, without apiVersion and kind."""
     return {name: value for name, value in obj.to_wire().items() if name not in ("apiVersion", "kind")}
 
 
@@ -148,7 +148,7 @@ def list_as_json(objects: ObjectList[Any]) -> dict[str, Any]:
 async def refusals_as_json(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Answer what the API server refused with its code and its Status; 503 when it could not be asked."""
+    """Respond to API errors with their code and Status, and with 503 if the API server is unreachable."""
     try:
         return await handler(request)
     except ApiError as error:
@@ -158,7 +158,7 @@ async def refusals_as_json(
 
 
 def refusal(error: ApiError) -> web.Response:
-    """Return the answer to a refusal, in the shape of client-go's error."""
+    """Return the response for an API error, in the form of client-go's error."""
     status = {
         "metadata": {},
         "status": "Failure",
@@ -171,7 +171,7 @@ def refusal(error: ApiError) -> web.Response:
 
 
 def stub_deployment(namespace: str) -> Deployment:
-    """Make the Deployment: two pods of nginx."""
+    """Return the Deployment: two pods of nginx."""
     meta = ObjectMeta(name=NAME, namespace=namespace, labels=LABELS, annotations={"creator": "k8s-operator-test"})
     pods = PodSpec(
         containers=[Container(name="nginx", image="nginx:alpine")],
@@ -194,7 +194,7 @@ def stub_deployment(namespace: str) -> Deployment:
 
 
 def stub_service(namespace: str) -> Service:
-    """Make the Service: port 80 of these pods, at a port of every node that the cluster chooses."""
+    """Return the Service: a NodePort for port 80 of these pods."""
     meta = ObjectMeta(name=NAME, namespace=namespace, labels=LABELS, annotations={"creator": "k8s-test-operator"})
     port = ServicePort(name="http", protocol="TCP", port=80, target_port=80)
     return Service(metadata=meta, spec=ServiceSpec(type="NodePort", selector=LABELS, ports=[port]))

@@ -1,7 +1,7 @@
 """Run the PodSet operator against a cluster: ``python -m examples.podset [--install-crds] [--kubeconfig FILE] …``.
 
-The cluster is found as kubectl finds it, or is the one that this runs in. The flags are those of ``pyctrl run``, which
-runs it as well: ``pyctrl run examples/podset``.
+It uses the service account of its pod, or kubectl's kubeconfig. The flags are those of ``pyctrl run``, which runs it
+too: ``pyctrl run examples/podset``.
 """
 
 import sys

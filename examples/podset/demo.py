@@ -1,9 +1,8 @@
-"""The PodSet operator at work, on the API server inside pyctrl: ``python -m examples.podset.demo [--keep]``.
+"""Demo of the PodSet operator on pyctrl's embedded API server: ``python -m examples.podset.demo [--keep]``.
 
-Starts a cluster in this process, installs the definition, runs the operator over HTTP as anybody would, and plays
-through the life of one PodSet. Every step waits for what it promises and says how long that took; one that does not
-happen ends the demo with exit code 1. Nothing outside of the process is touched but a kubeconfig file, with which
-kubectl can look on; it goes when the demo ends.
+It starts a cluster in this process, installs the definition, runs the operator over HTTP, and creates, scales and
+deletes a PodSet. Every step waits for its result and prints the time it took. If a result is missing, the demo exits
+with code 1. It writes only a kubeconfig file, for kubectl, and removes it at the end.
 """
 
 from __future__ import annotations
@@ -43,17 +42,17 @@ PATIENCE = 30.0  # seconds after which a step that has not happened has failed; 
 
 
 class Stage:
-    """Prints what happens and how long each step took."""
+    """Output of the demo: the steps and their durations."""
 
     def __init__(self) -> None:
         self._is_colourful = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
     def say(self, text: str) -> None:
-        """Print what is about to be done."""
+        """Print a heading."""
         print(f"\n{self._paint('1', text)}", flush=True)
 
     async def step(self, promise: str, happens: Awaitable[T], show: Callable[[T], str] = str) -> T:
-        """Wait for a promise, then print it with what came of it."""
+        """Wait for a result, then print it with its duration."""
         clock = asyncio.get_running_loop().time
         begun = clock()
         try:
@@ -69,13 +68,13 @@ class Stage:
 
 
 class Play:
-    """The life of one PodSet, step by step, against any cluster with pods that run."""
+    """The steps of the demo, for any cluster that runs pods."""
 
     def __init__(self, client: Client, stage: Stage) -> None:
         self._client, self._stage = client, stage
 
     async def run(self) -> None:
-        """Create, scale, lose a pod, delete."""
+        """Create a PodSet, scale it, delete one of its pods, delete it."""
         await self._create(3)
         for size in (5, 0, 2):
             await self._scale(size)
@@ -138,7 +137,7 @@ class Play:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the first name, and how many more there are: so much fits into 80 columns."""
+    """Return the first name and the number of others, which fits into 80 columns."""
     every = list(names)
     more = f" and {len(every) - 1} more" if len(every) > 1 else ""
     return "".join(every[:1]) + more
@@ -158,7 +157,7 @@ async def install(client: Client) -> str:
 
 
 async def demo(*, keep: bool, kubeconfig: Path | None) -> None:
-    """Start everything, play, and stay up when asked to."""
+    """Start the cluster and the operator, run the steps, and wait for Ctrl-C if ``keep`` is set."""
     stage = Stage()
     stage.say("PodSet on the API server inside pyctrl")
     async with AsyncExitStack() as stack:
@@ -180,7 +179,7 @@ async def demo(*, keep: bool, kubeconfig: Path | None) -> None:
 
 
 async def start(stack: AsyncExitStack) -> Config:
-    """Start the cluster and serve it on a free port of this machine."""
+    """Start the cluster and serve it on a free local port."""
     cluster = await stack.enter_async_context(Cluster())
     return await stack.enter_async_context(cluster.serve())
 
@@ -193,7 +192,7 @@ async def operate(stack: AsyncExitStack, manager: Manager) -> str:
 
 
 async def stay(stage: Stage, kubeconfig: Path) -> None:
-    """Wait for Ctrl-C, which from here on is the way to end and no interruption."""
+    """Wait for Ctrl-C, which now ends the demo with exit code 0."""
     interrupted = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, interrupted.set)
@@ -205,7 +204,7 @@ async def stay(stage: Stage, kubeconfig: Path) -> None:
 
 
 def main() -> int:
-    """Read the command line and play; a promise that was not kept is one sentence and exit code 1."""
+    """Run the demo with the flags of the command line. An error is printed, with exit code 1."""
     parser = argparse.ArgumentParser(prog="python -m examples.podset.demo", description="Watch PodSet at work.")
     parser.add_argument("--keep", action="store_true", help="stay up afterwards, for kubectl, until Ctrl-C")
     parser.add_argument(
@@ -219,9 +218,9 @@ def main() -> int:
     try:
         asyncio.run(demo(keep=args.keep, kubeconfig=args.kubeconfig))
     except KeyboardInterrupt:
-        return 130  # as the shell has it; promises were left open
+        return 130  # as shells do
     except BrokenPipeError:
-        return 1  # whoever read, head or less, has seen enough
+        return 1  # the reader of stdout, such as head or less, has exited
     except (PyctrlError, OSError) as error:
         print(f"\ndemo: {error}", file=sys.stderr)
         return 1

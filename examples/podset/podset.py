@@ -1,4 +1,4 @@
-"""PodSet: a size, a Deployment of that size, and the names of its pods in the status."""
+"""PodSet operator: runs a Deployment of a given size, and reports the names of its pods in the status."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class PodSet(
 
 
 def labels_for(name: str) -> dict[str, str]:
-    """Return the labels that the pods of a PodSet carry."""
+    """Return the labels of the pods of a PodSet."""
     return {"app": "podSet", "podSet_cr": name}
 
 
 def deployment_for(podset: PodSet) -> Deployment:
-    """Make the Deployment that a PodSet wants, owned by it."""
+    """Return the Deployment of a PodSet, owned by it."""
     labels = labels_for(podset.metadata.name)
     container = Container(
         name="podset",
@@ -78,33 +78,33 @@ def deployment_for(podset: PodSet) -> Deployment:
 
 
 class PodSetReconciler(Reconciler[PodSet]):
-    """Brings Deployment and status to what the PodSet says; runs again whenever one of the three changes."""
+    """Keeps the Deployment and the status in sync with the PodSet. PodSets, Deployments and pods trigger it."""
 
     rbac = (allow(Deployment, "create", "patch"), allow(PodSet, "patch", subresource="status"))
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Look at one PodSet and make what differs as it says."""
+        """Compare a PodSet with its Deployment and pods, and correct the difference."""
         podset = await self.client.find(PodSet, request.key)
         if podset is None or is_deleting(podset):
-            return None  # gone or going: what it owns is collected by the cluster
+            return None  # deleted: the garbage collector deletes what it owns
         await self.scale(podset)
         await self.report(podset)
         return None
 
     async def scale(self, podset: PodSet) -> None:
-        """Create the Deployment, or bring its replicas to the PodSet's size."""
+        """Create the Deployment, or set its replicas to the PodSet's size."""
         deployment = await self.client.find(Deployment, podset.key)
         if deployment is None:
             await self.client.create(deployment_for(podset))
             log.info("created deployment", extra={"replicas": podset.spec.size})
         elif deployment.spec.replicas != podset.spec.size:
-            patch = merge_from(deployment)  # of what is changed from here on
+            patch = merge_from(deployment)  # of the changes from here on
             deployment.spec.replicas = podset.spec.size
             await self.client.patch(deployment, patch)
             log.info("scaled deployment", extra={"replicas": podset.spec.size})
 
     async def report(self, podset: PodSet) -> None:
-        """Bring the pod names in the status up to date."""
+        """Update the pod names in the status."""
         labels = labels_for(podset.metadata.name)
         pods = await self.client.list(Pod, namespace=podset.metadata.namespace, labels=labels)
         names = sorted(pod.metadata.name for pod in pods if not is_deleting(pod))
@@ -115,13 +115,13 @@ class PodSetReconciler(Reconciler[PodSet]):
 
 
 def podset_of(pod: Pod) -> list[Request]:
-    """Return the request for the PodSet that a pod belongs to, by its label."""
+    """Return the request for the PodSet of a pod, by its label."""
     name = pod.metadata.labels.get("podSet_cr")
     return [Request(pod.metadata.namespace, name)] if name else []
 
 
 def add_podset(host: ManagedCluster) -> Controller:
-    """Wire the operator into a manager: two workers, and a look at pods, whose names the status shows."""
+    """Add the operator to a manager: two workers, and a watch of pods, whose names are in the status."""
     return (
         Builder(host)
         .reconciles(PodSet)

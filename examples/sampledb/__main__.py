@@ -1,7 +1,7 @@
 """Run the SampleDB operator against a cluster: ``python -m examples.sampledb [--install-crds] [--kubeconfig FILE] …``.
 
-The cluster is found as kubectl finds it, or is the one that this runs in. The flags are those of ``pyctrl run``, which
-runs it as well: ``pyctrl run examples/sampledb``.
+It uses the service account of its pod, or kubectl's kubeconfig. The flags are those of ``pyctrl run``, which runs it
+too: ``pyctrl run examples/sampledb``.
 """
 
 import sys

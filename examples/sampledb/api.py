@@ -1,4 +1,4 @@
-"""SampleDB, as its users write it: a database of some version, with a volume and backups."""
+"""API types of SampleDB: a database of a given version, with volumes and backups."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ class SampleDBSpec(Model):
     """The release to run. A higher one than before is an upgrade."""
 
     replicas: Int32 = Field(1, ge=1, le=9)
-    """How many pods serve the data."""
+    """The number of pods that serve the data."""
 
     storage: Annotated[Quantity, Immutable()] = Quantity("1Gi")
-    """How much room each of them has, and the backups together."""
+    """The volume size of each pod, and of all backups together."""
 
     storage_class: Annotated[str, Immutable()] = ""
-    """What its volumes are made of; by default what the cluster takes."""
+    """The storage class of the volumes; by default the cluster's."""
 
     backup_every: Annotated[
         Duration, ValidationRule("duration(self) >= duration('1m')", message="at least a minute was expected")
     ] = timedelta(days=1)
-    """How often a backup is made."""
+    """The interval between backups."""
 
     snapshot_on_delete: bool = True
-    """Whether the data is saved once more before it goes. False lets a database go whose snapshot fails."""
+    """Whether the data is saved before deletion. False also releases a database whose snapshot fails."""
 
 
 class SampleDBStatus(Model):
     """What there is."""
 
     version: Int32 | None = None
-    """The release that the data was made for, or upgraded to."""
+    """The release that the data was created with, or upgraded to."""
 
     last_backup: Time | None = None
     next_backup: Time | None = None
@@ -68,7 +68,7 @@ class SampleDB(
     CustomResource[SampleDBSpec, SampleDBStatus],
     group="databases.example.com",
     version="v1alpha1",
-    marks=(MetadataName(max_length=40),),  # of which names of pods and Jobs are made
+    marks=(MetadataName(max_length=40),),  # pods and Jobs have it in their names
     columns=(
         PrinterColumn("Version", ".status.version"),
         PrinterColumn("Ready", '.status.conditions[?(@.type=="Ready")].status'),
@@ -77,4 +77,4 @@ class SampleDB(
         AGE,
     ),
 ):
-    """SampleDB is a database that is initialised, backed up, upgraded, and saved before it goes."""
+    """SampleDB is a database that is initialised, backed up, upgraded, and saved before its deletion."""

@@ -1,4 +1,4 @@
-"""What a SampleDB is made of: a Secret, a Service, a StatefulSet, volumes, and the Jobs that work on them. No I/O."""
+"""The objects of a SampleDB: a Secret, a Service, a StatefulSet, volumes, and Jobs. No I/O."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ __all__ = [
 T = TypeVar("T", bound=KubernetesObject)
 
 PORT = 5432
-DAY = 24 * 3600  # seconds that a Job stays after its end, for who wants to read its log
+DAY = 24 * 3600  # seconds; finished Jobs are kept this long for their logs
 
 
 def labels_for(name: str, part: str) -> dict[str, str]:
-    """Return the labels of what is one part of a database."""
+    """Return the labels of one part of a database."""
     labels = {"app.kubernetes.io/name": "sampledb", "app.kubernetes.io/instance": name}
     return labels | {"app.kubernetes.io/component": part}
 
 
 def secret_for(database: SampleDB) -> Secret:
-    """Make the login that pods and Jobs share. It cannot be made again: the data knows the password."""
+    """Return the Secret with the login of pods and Jobs. It cannot be recreated: the data has the password."""
     login = {
         "SAMPLEDB_HOST": f"{database.metadata.name}.{database.metadata.namespace}.svc",
         "SAMPLEDB_USER": "admin",
@@ -65,14 +65,14 @@ def secret_for(database: SampleDB) -> Secret:
 
 
 def service_for(database: SampleDB) -> Service:
-    """Make the name under which the pods are reached."""
+    """Return the headless Service of the pods."""
     name = database.metadata.name
     spec = ServiceSpec(cluster_ip="None", selector=labels_for(name, "data"), ports=[ServicePort(name="db", port=PORT)])
     return _owned(database, Service(metadata=_meta(database, "data", name=name), spec=spec))
 
 
 def stateful_set_for(database: SampleDB) -> StatefulSet:
-    """Make the pods, each of which has a volume."""
+    """Return the StatefulSet, whose pods have a volume each."""
     labels = labels_for(database.metadata.name, "data")
     container = _container(
         database, "serve", ports=[ContainerPort(name="db", container_port=PORT)], mounts={"data": "/var/lib/sampledb"}
@@ -83,19 +83,19 @@ def stateful_set_for(database: SampleDB) -> StatefulSet:
         selector=LabelSelector(match_labels=labels),
         template=PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[container])),
         volume_claim_templates=[
-            PersistentVolumeClaim(metadata=ObjectMeta(name="data", labels=labels), spec=_room(database))
+            PersistentVolumeClaim(metadata=ObjectMeta(name="data", labels=labels), spec=_volume_spec(database))
         ],
     )
     return _owned(database, StatefulSet(metadata=_meta(database, "data", name=database.metadata.name), spec=spec))
 
 
 def backup_volume_for(database: SampleDB) -> PersistentVolumeClaim:
-    """Make the volume of backups and snapshots. Nobody owns it: it stays when the database goes."""
-    return PersistentVolumeClaim(metadata=_meta(database, "backups"), spec=_room(database))
+    """Return the volume claim of backups and snapshots. It has no owner, so it outlives the database."""
+    return PersistentVolumeClaim(metadata=_meta(database, "backups"), spec=_volume_spec(database))
 
 
 def setup_job_for(database: SampleDB) -> Job:
-    """Make what initialises a database that is new, or else upgrades its data to the version that it shall have."""
+    """Return the Job that initialises a new database, or upgrades its data to the specified version."""
     version = database.status.version
     command = ["init"] if version is None else ["upgrade", f"--from={version}"]
     container = _container(database, *command)
@@ -103,19 +103,19 @@ def setup_job_for(database: SampleDB) -> Job:
 
 
 def backup_job_for(database: SampleDB, due: datetime) -> Job:
-    """Make the backup of a time: a second one for the same time has the same name."""
+    """Return the backup Job of a time, which is in its name, so that there is one for each time."""
     container = _container(database, "backup", f"--to=/backups/{due:%Y%m%d%H%M%S}", mounts={"backups": "/backups"})
     return _owned(database, _job(database, "backup", f"{due:%Y%m%d%H%M%S}", container, backups=_backups(database)))
 
 
 def snapshot_job_for(database: SampleDB, data: str) -> Job:
-    """Make what saves a volume whose pod is gone already.
+    """Return the Job that saves a volume after its pod is gone.
 
-    Nobody owns it: who deletes a database with ``--cascade=foreground`` would have it collected while it works.
+    It has no owner: ``kubectl delete --cascade=foreground`` would delete an owned Job while it runs.
     """
     mounts = {"data": "/var/lib/sampledb", "backups": "/backups"}
     container = _container(database, "snapshot", f"--to=/backups/{database.metadata.uid}", mounts=mounts, login=False)
-    uid = database.metadata.uid[:8]  # another one of this name has a snapshot of its own
+    uid = database.metadata.uid[:8]  # a later database of this name has its own snapshot
     return _job(database, "snapshot", uid, container, data=data, backups=_backups(database))
 
 
@@ -138,20 +138,20 @@ def _container(
     )
 
 
-def _job(database: SampleDB, what: str, which: str, container: Container, **claims: str) -> Job:
-    """Make a Job. Its pods are not among those that the Service leads to."""
+def _job(database: SampleDB, part: str, suffix: str, container: Container, **claims: str) -> Job:
+    """Return a Job, whose pods the Service does not select."""
     volumes = [
         Volume(name=name, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=claim))
         for name, claim in claims.items()
     ]
     pod = PodSpec(containers=[container], restart_policy="Never", volumes=volumes)
-    meta = ObjectMeta(labels=labels_for(database.metadata.name, what))
+    meta = ObjectMeta(labels=labels_for(database.metadata.name, part))
     spec = JobSpec(backoff_limit=2, ttl_seconds_after_finished=DAY, template=PodTemplateSpec(metadata=meta, spec=pod))
-    return Job(metadata=_meta(database, what, name=f"{database.metadata.name}-{what}-{which}"), spec=spec)
+    return Job(metadata=_meta(database, part, name=f"{database.metadata.name}-{part}-{suffix}"), spec=spec)
 
 
 def _login(database: SampleDB) -> str:
-    """Return the name of the login, which the next database of this name does not find."""
+    """Return the name of the login, which a later database of this name does not use."""
     return f"{database.metadata.name}-credentials-{database.metadata.uid[:8]}"
 
 
@@ -159,7 +159,7 @@ def _backups(database: SampleDB) -> str:
     return backup_volume_for(database).metadata.name
 
 
-def _room(database: SampleDB) -> PersistentVolumeClaimSpec:
+def _volume_spec(database: SampleDB) -> PersistentVolumeClaimSpec:
     return PersistentVolumeClaimSpec(
         access_modes=["ReadWriteOnce"],
         resources=VolumeResourceRequirements(requests={"storage": Quantity(database.spec.storage)}),

@@ -1,4 +1,4 @@
-"""What becomes of each SampleDB: it is set up, kept running, backed up, upgraded, and saved before it goes."""
+"""Reconciler of SampleDBs: sets up, runs, backs up and upgrades databases, and saves their data on deletion."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FINALIZER = "databases.example.com/snapshot"
 
 
 class Waiting(Exception):
-    """Why a step cannot be done yet. What is waited for is watched, so its change brings the database here again."""
+    """Raised when a step has to wait. The awaited object is watched, so its change triggers another reconcile."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ class Waiting(Exception):
 
 
 class SampleDBReconciler(Reconciler[SampleDB]):
-    """Takes each database a step further, whatever it has come to, and says in its status how far it is."""
+    """Performs the next step of each database, and reports the progress in its status."""
 
     rbac = (
         allow(Secret, "create"),
@@ -66,13 +66,13 @@ class SampleDBReconciler(Reconciler[SampleDB]):
         allow(PersistentVolumeClaim, "create", "delete"),
         allow(SampleDB, "patch"),  # the finalizer
         allow(SampleDB, "patch", subresource="status"),
-        # to own, where the cluster asks for it as OpenShift does
+        # to set owner references where OwnerReferencesPermissionEnforcement is on, as in OpenShift
         allow(SampleDB, "update", subresource="finalizers", essential=False),
         EVENTS,
     )
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Look at one database, and make the next step."""
+        """Perform the next step of a database."""
         found = await self.client.find(SampleDB, request.key)
         if found is None or (is_deleting(found) and not has_finalizer(found, FINALIZER)):
             return None
@@ -87,25 +87,25 @@ class SampleDBReconciler(Reconciler[SampleDB]):
             await self.set_up(database)
             result = await self.back_up(database)
             ready = Condition(type="Ready", status="True", reason="Running", message="It takes connections.")
-        except Waiting as why:
-            ready = why.condition
+        except Waiting as waiting:
+            ready = waiting.condition
         await self.report(found, database, ready)
         return result
 
     async def provide(self, database: SampleDB) -> None:
-        """Make what the database consists of, and bring it to what the spec says."""
+        """Create the objects of the database, and update them to the spec."""
         if database.status.version is None:
             with suppress(AlreadyExists):
                 await self.client.create(secret_for(database))
         await self.once(backup_volume_for(database))
-        await self.client.create_or_apply(service_for(database), force=True)  # what others have changed is mended
+        await self.client.create_or_apply(service_for(database), force=True)  # reverts changes of others
         stateful_set = (await self.client.create_or_apply(stateful_set_for(database), force=True)).object
         if not is_rolled_out(stateful_set):
             ready, wanted = stateful_set.status.ready_replicas or 0, database.spec.replicas
             raise Waiting("Starting", f"{ready} of {wanted} pods are ready; they get version {database.spec.version}.")
 
     async def set_up(self, database: SampleDB) -> None:
-        """Initialise the data, or upgrade it when it is of an old version."""
+        """Initialise the data, or upgrade it from an old version."""
         old, version = database.status.version, database.spec.version
         if old != version:
             await self.ended(setup_job_for(database), "Initializing" if old is None else "Upgrading")
@@ -114,7 +114,7 @@ class SampleDBReconciler(Reconciler[SampleDB]):
             self.recorder.normal(database, "SetUp", f"The database is {done}")
 
     async def back_up(self, database: SampleDB) -> Result:
-        """Start a backup when it is time, note what became of the one before, and come again for the next."""
+        """Start a backup if it is due, report the previous one, and return the time of the next."""
         status, period = database.status, now() + database.spec.backup_every
         due = min(status.next_backup or period, period)
         if due <= now():
@@ -124,11 +124,11 @@ class SampleDBReconciler(Reconciler[SampleDB]):
         where, labels = database.metadata.namespace, labels_for(database.metadata.name, "backup")
         jobs = [job for job in await self.client.list(Job, namespace=where, labels=labels) if not is_running(job)]
         if jobs:
-            self.note_backup(database, max(jobs, key=lambda job: job.metadata.name))  # which has the time in it
+            self.note_backup(database, max(jobs, key=lambda job: job.metadata.name))  # the name has the time
         return Result.after(due - now())
 
     def note_backup(self, database: SampleDB, job: Job) -> None:
-        """Say in the status what became of a backup."""
+        """Report the result of a backup in the status."""
         failure = failure_of(job)
         if failure is None:
             database.status.last_backup = job.status.completion_time
@@ -139,7 +139,7 @@ class SampleDBReconciler(Reconciler[SampleDB]):
             self.recorder.warning(database, "BackupFailed", failure, related=job)
 
     async def let_go(self, database: SampleDB) -> None:
-        """Stop a database that is deleted, save its data, delete its volumes, and let it go."""
+        """Stop a deleted database, save its data, delete its volumes, and remove the finalizer."""
         stateful_set = await self.client.find(StatefulSet, database.key)
         if stateful_set is not None and is_controlled_by(stateful_set, database):
             await self.delete(stateful_set, "Foreground")
@@ -152,7 +152,7 @@ class SampleDBReconciler(Reconciler[SampleDB]):
             self.recorder.normal(database, "Saved", f"The data of {whole[0]} is saved")
         for volume in volumes:
             await self.delete(volume)
-        if volumes:  # which wait for pods that use them, also for those that have ended
+        if volumes:  # kept until the pods that use them are deleted, even finished ones
             job = await self.client.find(Job, snapshot_job_for(database, "").key)
             if job is not None:
                 await self.delete(job)
@@ -162,17 +162,19 @@ class SampleDBReconciler(Reconciler[SampleDB]):
         await self.client.patch(database, merge_from(before, optimistic_lock=True))
 
     async def once(self, wanted: T) -> T:
-        """Create something that is not changed afterwards, if it is not there; returns it."""
+        """Create an object that is not updated later, unless it exists. Return it."""
         found = await self.client.find(type(wanted), wanted.key)
         if found is None:
             return await self.client.create(wanted)
         owners = controller_of(found), controller_of(wanted)
-        if len({owner and owner.uid for owner in owners}) > 1:  # of somebody, or of a database that had this name
+        if (
+            len({owner and owner.uid for owner in owners}) > 1
+        ):  # of another owner, or of an earlier database of this name
             raise Waiting("NameTaken", f"There is a {found.kind} {found.metadata.name} that is not ours.")
         return found
 
     async def ended(self, wanted: Job, reason: str) -> None:
-        """Have a Job run to its end; raises Waiting until it has, also when it failed and nobody has deleted it."""
+        """Run a Job. Raises Waiting until it has succeeded, also after a failure until the Job is deleted."""
         job = await self.once(wanted)
         if failure := failure_of(job):
             raise Waiting(f"{reason}Failed", f"{failure} Delete the Job to have it tried again.")
@@ -180,21 +182,21 @@ class SampleDBReconciler(Reconciler[SampleDB]):
             raise Waiting(reason, f"Job {job.metadata.name} runs.")
 
     async def delete(self, obj: KubernetesObject, propagation: Propagation = "Background") -> None:
-        """Delete this very object, unless that has been done."""
+        """Delete this object, unless it is being deleted."""
         if not is_deleting(obj):
             with suppress(NotFound):
                 precondition = Preconditions(uid=obj.metadata.uid)
                 await self.client.delete(obj, propagation=propagation, preconditions=precondition)
 
     async def hold(self, database: SampleDB) -> SampleDB:
-        """Put our finalizer on a database, before anything is made for it."""
+        """Add the finalizer to a database, before anything is created for it."""
         before = database.deep_copy()
         if add_finalizer(database, FINALIZER):
             return await self.client.patch(database, merge_from(before, optimistic_lock=True))
         return database
 
     async def report(self, before: SampleDB, database: SampleDB, ready: Condition) -> None:
-        """Bring the status up to date; what has failed is told as an Event, too."""
+        """Update the status, and record an Event for a new failure."""
         status = database.status
         is_news = set_condition(status.conditions, ready)
         status.observed_generation = database.metadata.generation
@@ -205,7 +207,7 @@ class SampleDBReconciler(Reconciler[SampleDB]):
 
 
 def is_rolled_out(stateful_set: StatefulSet) -> bool:
-    """Say whether all pods are ready, and as they shall be."""
+    """Return True if all pods are ready and up to date."""
     status, wanted = stateful_set.status, stateful_set.spec.replicas
     is_current = status.observed_generation == stateful_set.metadata.generation
     is_uniform = status.current_revision == status.update_revision
@@ -213,25 +215,25 @@ def is_rolled_out(stateful_set: StatefulSet) -> bool:
 
 
 def is_running(job: Job) -> bool:
-    """Say whether a Job has neither succeeded nor failed for good."""
+    """Return True if a Job has neither completed nor failed."""
     return not any(each.type in ("Complete", "Failed") and each.status == "True" for each in job.status.conditions)
 
 
 def failure_of(job: Job) -> str | None:
-    """Say that a Job failed, and why; None when it did not."""
-    said = (each.message for each in job.status.conditions if each.type == "Failed" and each.status == "True")
-    return next((f"Job {job.metadata.name} failed: {message}." for message in said), None)
+    """Return the message of a failed Job, or None."""
+    messages = (each.message for each in job.status.conditions if each.type == "Failed" and each.status == "True")
+    return next((f"Job {job.metadata.name} failed: {message}." for message in messages), None)
 
 
 def database_of(obj: KubernetesObject) -> list[Request]:
-    """Return the request for the database that a Job or a volume belongs to, by its labels; not all are owned."""
+    """Return the request for the database of a Job or a volume, by its labels, because not all have an owner."""
     labels = obj.metadata.labels
     name = labels.get("app.kubernetes.io/instance") if labels.get("app.kubernetes.io/name") == "sampledb" else None
     return [Request(obj.metadata.namespace, name)] if name else []
 
 
 def add_sampledb(host: ManagedCluster) -> Controller:
-    """Wire the operator into a manager."""
+    """Add the operator to a manager."""
     return (
         Builder(host)
         .reconciles(SampleDB)

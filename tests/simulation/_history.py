@@ -17,12 +17,12 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import Namespace
-from pyctrl.testing import Answered, Refused, Rule, Silent, run_virtual
+from pyctrl.testing import Answered, ConnectionRefused, Rule, Silent, run_virtual
 from pyctrl.testing._loop.watched_loop import no_leftovers
 from tests.simulation._births import Births
 from tests.simulation._flock import definition
 from tests.simulation._operator import NAMESPACES, Operator
-from tests.simulation._trace import ToldWeather, Trace
+from tests.simulation._trace import Trace, TracedRandomFaults
 from tests.simulation._user import User
 from tests.simulation._views import check_views
 
@@ -30,8 +30,8 @@ DEFINITION = (
     Path(__file__).parents[2] / "examples" / "podset" / "config" / "crd" / "bases" / "apps.jicki.cn_podsets.yaml"
 )
 
-# Seconds of good weather until all is well. A watch that fell silent is found dead after 90, a list after 10; then
-# there may be 30 of backoff; a retry of the queue waits for as long as the weather was bad at most.
+# Seconds without faults until all is well. A watch that fell silent is found dead after 90, a list after 10; then
+# there may be 30 of backoff; a retry of the queue waits for as long as the faults lasted at most.
 CONVERGES_WITHIN = 200
 QUIET_FOR = 600
 STEP = 5
@@ -47,7 +47,7 @@ ACTIONS = (1, 8)
 SHARES = (0.0, 0.05, 0.2, 0.5, 0.9)
 PAUSES = (0.0, 0.0, 0.01, 0.1, 0.5, 2.0, 10.0)
 OUTAGES = (
-    Rule(Refused(), times=None),
+    Rule(ConnectionRefused(), times=None),
     Rule(Answered.unavailable(), times=None),
     Rule(Answered.too_many_requests(), times=None),
     Rule(Silent(), times=None),
@@ -90,7 +90,7 @@ def live(seed: int) -> Outcome:
 class _History:
     def __init__(self, random: Random, trace: Trace) -> None:
         self._random, self._trace = random, trace
-        self._weather = ToldWeather(random, trace)
+        self._random_faults = TracedRandomFaults(random, trace)
 
     async def run(self) -> Outcome:
         random, trace = self._random, self._trace
@@ -99,7 +99,7 @@ class _History:
             await _furnish(client)
             self._server = server
             self._births = Births(cluster, random, trace)
-            self._operator = Operator(cluster, random, self._weather, self._births, trace)
+            self._operator = Operator(cluster, random, self._random_faults, self._births, trace)
             self._user = User(client, cluster, random, trace)
             await self._suffer()
             converged_after = await self._converge()
@@ -114,7 +114,7 @@ class _History:
     async def _suffer(self) -> None:
         self._operator.start()
         for _ in range(self._random.randint(*EPISODES)):
-            self._change_weather()
+            self._change_faults()
             for _ in range(self._random.randint(*ACTIONS)):
                 await self._user.act()
                 await self._pause()
@@ -122,10 +122,10 @@ class _History:
                 await self._lose_history()
             await self._meet_fate()
 
-    def _change_weather(self) -> None:
-        self._weather.share = self._random.choice(SHARES)
+    def _change_faults(self) -> None:
+        self._random_faults.share = self._random.choice(SHARES)
         outage = self._random.choice(OUTAGES) if self._random.random() < 0.2 else None
-        self._trace.say(f"weather: {self._weather.share}, {outage.fault if outage else 'no outage'}")
+        self._trace.say(f"faults: {self._random_faults.share}, {outage.fault if outage else 'no outage'}")
         self._operator.outage(outage)
 
     async def _meet_fate(self) -> None:
@@ -153,11 +153,11 @@ class _History:
     # --- without faults ---
 
     async def _converge(self) -> float:
-        self._weather.share = 0.0
+        self._random_faults.share = 0.0
         self._births.end()
         self._operator.outage(None)
         self._operator.start()
-        self._trace.say("weather: fine from now on")
+        self._trace.say("faults: none from now on")
         well_since = 0
         for waited in range(STEP, CONVERGES_WITHIN + STEP, STEP):
             await asyncio.sleep(STEP)

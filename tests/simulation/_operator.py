@@ -65,13 +65,15 @@ class Mirror:
 class Process:
     """One run of the operator."""
 
-    def __init__(self, cluster: Cluster, random: Random, weather: RandomFaults, births: Births, trace: Trace) -> None:
+    def __init__(
+        self, cluster: Cluster, random: Random, random_faults: RandomFaults, births: Births, trace: Trace
+    ) -> None:
         self._random = random
         self._busy: set[tuple[str, Request]] = set()
         self._manager: Manager | None = None
         self.mirrors: dict[KindLike, Mirror] = {}
         self.wire = Wire(InProcessTransport(cluster.server), random, births)
-        self.faults = FaultyTransport(self.wire, weather=weather)
+        self.faults = FaultyTransport(self.wire, random_faults=random_faults)
         self.socket = Socket(self.faults, "operator", trace, births)
         self.task = asyncio.create_task(self._live(), name="operator")
 
@@ -128,8 +130,10 @@ class Process:
 class Operator:
     """Runs one process after another."""
 
-    def __init__(self, cluster: Cluster, random: Random, weather: RandomFaults, births: Births, trace: Trace) -> None:
-        self._parts = (cluster, random, weather, births, trace)
+    def __init__(
+        self, cluster: Cluster, random: Random, random_faults: RandomFaults, births: Births, trace: Trace
+    ) -> None:
+        self._parts = (cluster, random, random_faults, births, trace)
         self._random, self._births, self._trace = random, births, trace
         self._outage: Rule | None = None
         self.process: Process | None = None

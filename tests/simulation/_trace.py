@@ -42,7 +42,7 @@ class Trace:
         yield from self.lines[-SHOWN:]
 
 
-class ToldWeather(RandomFaults):
+class TracedRandomFaults(RandomFaults):
     """Faults that are recorded in the trace; none at first."""
 
     def __init__(self, random: Random, trace: Trace) -> None:

@@ -65,7 +65,7 @@ class LegacyEventRecorder:
         key, message = self._correlator.combine((*subject, type, reason), message, now)
         written = self._written.get(key)
         count = written.count + 1 if written is not None else 1
-        if not self._correlator.may_speak(subject, now):
+        if not self._correlator.is_allowed(subject, now):
             return
         try:
             if written is None or not await self._patch_count(about, written, count, message):

@@ -1,11 +1,10 @@
-"""What users and we test with: virtual time, faults, fixtures, real binaries.
+"""Test tools: virtual time, network faults, pytest fixtures, and control planes from real binaries.
 
 `run_virtual` and the pytest marker ``virtual_time`` run a program on a clock that jumps instead of waiting.
-`FaultyTransport` makes the network fail as scripted, or by chance, which is `RandomFaults`. `control_plane` starts a
-real
-API server from its binaries. `admission_request` is what a webhook is asked about an object, such as a `sample_of` its
-kind. The pytest plugin, found by pytest itself, gives the fixtures ``cluster``, ``client``, ``namespace``,
-``install_kinds``, ``running_pods`` and ``storage_class``.
+`FaultyTransport` injects network faults, scripted (`Rule`) or random (`RandomFaults`). `control_plane` starts a real
+API server from its binaries. `admission_request` makes the request that a webhook receives about an object, such as a
+`sample_of` its kind. pytest loads the plugin automatically; it provides the fixtures ``cluster``, ``client``,
+``namespace``, ``install_kinds``, ``running_pods`` and ``storage_class``.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ if TYPE_CHECKING:
         Answered,
         AnswerLost,
         Broken,
+        ConnectionRefused,
         Delayed,
         Ended,
         Fault,
         FaultyTransport,
         Inserted,
-        Refused,
         Repeated,
         Rule,
         Silent,
@@ -53,6 +52,7 @@ __all__ = [
     "Answered",
     "Broken",
     "ClusterUnderTest",
+    "ConnectionRefused",
     "ControlPlane",
     "ControlPlaneFailed",
     "Deadlock",
@@ -65,7 +65,6 @@ __all__ = [
     "Operator",
     "OutsideWorld",
     "RandomFaults",
-    "Refused",
     "Repeated",
     "Rule",
     "Runaway",
@@ -81,11 +80,14 @@ __all__ = [
     "webhook_caller",
 ]
 
-_FAULTS = ("Answered", "AnswerLost", "Broken", "Delayed", "Ended", "Fault", "FaultyTransport", "Inserted", "Refused")
+_FAULTS = (
+    *("Answered", "AnswerLost", "Broken", "ConnectionRefused", "Delayed", "Ended", "Fault", "FaultyTransport"),
+    *("Inserted", "Repeated", "Rule", "Silent"),
+)
 
-#: Imported when they are used: pytest imports this room in every project.
+#: Imported on first use: pytest imports this package in every project.
 _FILES = {
-    **dict.fromkeys((*_FAULTS, "Repeated", "Rule", "Silent"), "_faults.transport"),
+    **dict.fromkeys(_FAULTS, "_faults.transport"),
     **dict.fromkeys(("ControlPlane", "ControlPlaneFailed", "control_plane"), "_cluster.control_plane"),
     **dict.fromkeys(("Operator", "UnderRole"), "_access.under_role"),
     "AccessRecorder": "_access.recorder",
@@ -96,5 +98,5 @@ _FILES = {
     "webhook_caller": "_webhook_caller",
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # a type checker would take a module __getattr__ to define every name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -1,4 +1,4 @@
-"""What a webhook is asked, made of objects: to test a decision as the function that it is."""
+"""Admission requests made from objects, to test a webhook's decision as a function."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def admission_request(
     groups: Iterable[str] = ("system:authenticated",),
     dry_run: bool = False,
 ) -> AdmissionRequest:
-    """Return what an API server asks about a write, for a method of a `Defaulter` or a `Validator`.
+    """Return the request that an API server sends about a write, for a method of a `Defaulter` or a `Validator`.
 
         refused = PodSetValidation().validate_update(old, new, admission_request(new, old=old))
 
     Args:
-        obj: what is to be stored; of a deletion, what is to go.
-        old: what is stored; None for a creation.
-        operation: by default an update if there is something old, and a creation if not.
-        username: who wants it.
-        groups: of this user.
-        dry_run: whether nothing will be stored.
+        obj: the object to store; for a deletion, the object to delete.
+        old: the stored object; None for a creation.
+        operation: by default UPDATE if there is an ``old``, else CREATE.
+        username: the user of the write.
+        groups: the groups of this user.
+        dry_run: whether the write is a dry run.
     """
-    asked = Operation(operation or ("CREATE" if old is None else "UPDATE"))
-    is_gone = asked is Operation.DELETE
+    operation = Operation(operation or ("CREATE" if old is None else "UPDATE"))
+    is_gone = operation is Operation.DELETE
     resource = GroupVersionResource(obj.gvk.group, obj.gvk.version, obj.resource.plural)
     before = obj if is_gone else old
     return AdmissionRequest(
@@ -48,7 +48,7 @@ def admission_request(
         resource=resource,
         request_kind=obj.gvk,
         request_resource=resource,
-        operation=asked,
+        operation=operation,
         user=UserInfo(username=username, groups=tuple(groups)),
         name=obj.metadata.name,
         namespace=obj.metadata.namespace,
@@ -59,17 +59,17 @@ def admission_request(
 
 
 def sample_of(kind: type[T]) -> T:
-    """Return an object of a custom kind: the project's own sample of its version, or one that is made up.
+    """Return an object of a custom kind: the project's own sample of its version, or a generated one.
 
-    The project's are those of ``config/samples`` and ``config/sample.yaml``, in the directory of the class's module or
-    above, up to pyproject.toml; the first is taken, in the order of the files. Without one, `pyctrl.manifests.sample`
-    makes one up, with what has to be said.
+    The project's samples are ``config/samples`` and ``config/sample.yaml`` in the directory of the class's module or a
+    parent, up to the one with pyproject.toml. The first match in the order of the files is returned. Without one,
+    `pyctrl.manifests.sample` generates one with the required fields.
 
     Raises:
-        CommandFailed: a file of samples cannot be read.
-        DecodeError: the class has rules of its own that what was made up breaks; say an example with
+        CommandFailed: a sample file cannot be read.
+        DecodeError: the generated sample violates the class's own validation; give an example with
             ``Field(examples=[…])``, or make the object yourself.
-        DefinitionError: its types cannot be a definition.
+        DefinitionError: no definition can be generated from its types.
     """
     wire = next((each for each in _samples_beside(kind) if _is_of(each, kind)), None)
     return kind.from_wire(wire if wire is not None else sample(definition(kind)))

@@ -1,7 +1,6 @@
-"""The fixtures of the pytest plugin; async ones are declared through pytest-asyncio, so they work in both its modes.
+"""Fixtures of the pytest plugin. pytest-asyncio declares the async ones, so they work in both its modes.
 
-What needs a client or a cluster is imported where it is used: this module is imported by pytest in every project that
-has pyctrl installed.
+pytest imports this module in every project that has pyctrl installed, so clients and clusters are imported on use.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ __all__: list[str] = []
 
 @pytest.fixture(autouse=True)
 def _pyctrl_strict_loop(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Watch the loop of an async test, where ``pyctrl_strict_loop`` asks for it."""
+    """Check the event loop of an async test if ``pyctrl_strict_loop`` is set."""
     if not request.config.getini("pyctrl_strict_loop") or not pytest_asyncio.is_async_test(request.node):
         yield
         return
@@ -45,7 +44,7 @@ def _pyctrl_strict_loop(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _pyctrl_dropped_status() -> Iterator[None]:
-    """Warn of changes of a status that an update or a patch of the object does not write."""
+    """Warn about status changes that an update or a patch of the object drops."""
     if "pyctrl.client" not in sys.modules:  # the test writes nothing
         yield
         return
@@ -57,14 +56,14 @@ def _pyctrl_dropped_status() -> Iterator[None]:
 
 @pytest_asyncio.fixture
 async def _pyctrl_no_leftovers() -> AsyncIterator[None]:
-    """Set up before every other async fixture and so torn down after all of them, when nothing may be left."""
+    """Check for leftovers. It is set up before every other async fixture, hence torn down after all of them."""
     async with no_leftovers():
         yield
 
 
 @pytest.fixture(scope="session")
 def _pyctrl_outside_cluster() -> Iterator[ClusterUnderTest | None]:
-    """The cluster of the session, where the environment asks for one."""
+    """The cluster of the session, or None if the environment chooses none."""
     from pyctrl.testing._cluster.cluster_under_test import outside_cluster
 
     choice = cluster_choice()
@@ -113,7 +112,7 @@ async def client(cluster: ClusterUnderTest) -> AsyncIterator[Client]:
 
 @pytest_asyncio.fixture
 async def install_kinds(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[InstallKinds]:
-    """Installs the kinds of a program, with all versions and their conversion; see `pyctrl.testing.InstallKinds`."""
+    """Installer of a program's kinds, with all versions and their conversion; see `pyctrl.testing.InstallKinds`."""
     from pyctrl.testing._cluster.install_kinds import InstallKinds
 
     async with AsyncExitStack() as stack:
@@ -122,14 +121,14 @@ async def install_kinds(cluster: ClusterUnderTest, client: Client) -> AsyncItera
 
 @pytest_asyncio.fixture
 async def namespace(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[str]:
-    """The name of a namespace that is this test's own, ready for pods; deleted afterwards with all that is in it."""
+    """The name of this test's own namespace, ready for pods; deleted afterwards with its contents."""
     from pyctrl.api import Key, ObjectMeta
     from pyctrl.client import wait_for
     from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 
     created = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     name = created.metadata.name
-    if cluster.has_controllers:  # until this account is there, pods are refused
+    if cluster.has_controllers:  # admission rejects pods until this account exists
         await wait_for(client, ServiceAccount, Key(name, "default"))
     yield name
     await client.delete(created)
@@ -137,7 +136,7 @@ async def namespace(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[
 
 @pytest_asyncio.fixture
 async def running_pods(cluster: ClusterUnderTest) -> AsyncIterator[None]:
-    """Make pods run: on a cluster without nodes, such as a bare control plane, a pretend kubelet plays their part."""
+    """Run pods: on a cluster without nodes, such as a bare control plane, a simulated kubelet runs them."""
     from pyctrl.testing._cluster.stand_ins import stand_ins
 
     async with stand_ins(cluster):
@@ -146,7 +145,7 @@ async def running_pods(cluster: ClusterUnderTest) -> AsyncIterator[None]:
 
 @pytest_asyncio.fixture
 async def storage_class(cluster: ClusterUnderTest) -> AsyncIterator[str]:
-    """The name of a storage class whose claims get volumes: on a cluster that makes none, of a pretend provisioner."""
+    """The name of a storage class with a provisioner: a simulated one on a cluster that has none."""
     from pyctrl.testing._cluster.stand_ins import volume_maker
 
     async with volume_maker(cluster) as name:
@@ -155,7 +154,7 @@ async def storage_class(cluster: ClusterUnderTest) -> AsyncIterator[str]:
 
 @pytest.fixture
 def accesses(request: pytest.FixtureRequest) -> Iterator[AccessRecorder]:
-    """What the operators of this test ask of the cluster; kept for ``--rbac-record`` and ``--rbac-check``."""
+    """Recorder of the accesses of this test's operators, for ``--rbac-record`` and ``--rbac-check``."""
     from pyctrl.testing._access.recorder import AccessRecorder
 
     recorder = AccessRecorder(by=request.node.nodeid)
@@ -165,7 +164,7 @@ def accesses(request: pytest.FixtureRequest) -> Iterator[AccessRecorder]:
 
 @pytest.fixture
 def operator_config(cluster: ClusterUnderTest, accesses: AccessRecorder) -> Config:
-    """How an operator under test reaches the cluster: with every right, and what it asks is noted in ``accesses``."""
+    """The `Config` of an operator under test: with every permission; ``accesses`` records its requests."""
     return accesses.recorded(cluster.config)
 
 
@@ -173,7 +172,7 @@ def operator_config(cluster: ClusterUnderTest, accesses: AccessRecorder) -> Conf
 def under_role(
     request: pytest.FixtureRequest, cluster: ClusterUnderTest, namespace: str, accesses: AccessRecorder
 ) -> UnderRole:
-    """Runs operators under exactly the roles that follow from their wiring; see `pyctrl.testing.UnderRole`."""
+    """Runner of operators under exactly the roles that their wiring declares; see `pyctrl.testing.UnderRole`."""
     from pyctrl.testing._access.under_role import UnderRole
 
     return UnderRole(cluster=cluster, namespace=namespace, accesses=accesses, by=request.node.nodeid)

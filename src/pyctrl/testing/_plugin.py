@@ -1,7 +1,7 @@
-"""The pytest plugin: virtual time for marked tests, and fixtures that give a cluster.
+"""pytest plugin: virtual time for marked tests, and fixtures with a cluster.
 
-Loaded by pytest itself (entry point ``pytest11``) wherever pyctrl is installed. It does nothing to tests that use none
-of it; the checks of the event loop are on only where ``pyctrl_strict_loop`` says so. Fixtures are in ``_fixtures.py``.
+pytest loads it automatically (entry point ``pytest11``) wherever pyctrl is installed. It does not affect tests that use
+none of it. The setting ``pyctrl_strict_loop`` turns on the checks of the event loop. Fixtures are in ``_fixtures.py``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pyctrl.testing._loop.watched_loop import WatchedLoop, WatchedVirtualTimeLoo
 __all__: list[str] = []
 
 MARKERS = (
-    "rbac: roles decide who may do what in this test's embedded cluster, as they do elsewhere",
+    "rbac: authorize requests to this test's embedded cluster by RBAC, as other clusters do",
     "virtual_time(limit=timedelta(days=1), outside='fail'): run this async test on a clock that jumps",
     "real_time: run this async test on the real clock although its directory is listed in pyctrl_virtual_time",
 )
 
-#: What becomes of tests in virtual time on a cluster that has a clock of its own.
+#: The policies for tests in virtual time whose cluster runs in real time.
 OUTSIDE = {"fail": "they fail", "real": "they run on the real clock", "skip": "they are skipped"}
 
 
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("pyctrl_virtual_time", "directories whose async tests run in virtual time", type="paths", default=[])
     parser.addini(
         "pyctrl_virtual_time_outside",
-        "what becomes of tests in virtual time whose cluster is outside of this process, where no clock jumps: "
+        "policy for tests in virtual time whose cluster is outside of this process and runs in real time: "
         "fail, real (run on the real clock) or skip",
         default="fail",
     )
@@ -45,13 +45,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "pyctrl_strict_loop", "fail tests that leak tasks or block the event loop", type="bool", default=False
     )
     group = parser.getgroup("pyctrl", "rights of operators")
-    group.addoption("--rbac-record", metavar="FILE", help="add to this file what operators ask of the cluster")
+    group.addoption("--rbac-record", metavar="FILE", help="add the accesses of operators to this file")
     group.addoption(
         "--rbac-check",
         metavar="TARGET",
-        help="fail unless this program, such as FILE.py:FUNCTION, declares what operators ask of the cluster",
+        help="fail unless this program, such as FILE.py:FUNCTION, declares every access of the operators",
     )
-    group.addoption("--rbac-strict", action="store_true", help="fail too if it declares more, or wildcards")
+    group.addoption("--rbac-strict", action="store_true", help="also fail if it declares more than that, or wildcards")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say which cluster tests use, where it is not the embedded one, and what that means for virtual time."""
+    """Report the cluster of the tests and its policy for virtual time, unless it is the embedded one."""
     if cluster_choice() is ClusterChoice.EMBEDDED:
         return None
     policy = config.getini("pyctrl_virtual_time_outside")
@@ -97,14 +97,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Give pytest-asyncio the loop for ``item``: virtual where it is marked so, or where its directory is."""
+    """Return the event loop factory of ``item``: a virtual one if its marker or its directory says so."""
     if _is_virtual(item) and not _uses_outside_cluster(item):
         return {"virtual": partial(WatchedVirtualTimeLoop, limit=_limit(item))}
     return {"real": WatchedLoop if config.getini("pyctrl_strict_loop") else asyncio.new_event_loop}
 
 
 def _is_virtual(item: pytest.Item) -> bool:
-    """Whether the test is marked so, or its directory is listed and it does not ask for real time."""
+    """Return True if the test or its directory is marked for virtual time and the test not for real time."""
     if item.get_closest_marker("real_time") is not None or not iscoroutinefunction(getattr(item, "obj", None)):
         return False
     return item.get_closest_marker("virtual_time") is not None or _in_virtual_directory(item.config, item.path)
@@ -124,7 +124,7 @@ def _limit(item: pytest.Item) -> timedelta:
 
 
 def _policy(item: pytest.Item) -> str:
-    """Return what becomes of a test whose cluster has a clock of its own: by its marker, or for the whole project."""
+    """Return the policy for a test whose cluster runs in real time: that of its marker, or of the project."""
     policy: str = _arguments(item).get("outside") or item.config.getini("pyctrl_virtual_time_outside")
     if policy not in OUTSIDE:
         raise pytest.UsageError(f"pyctrl_virtual_time_outside is one of {', '.join(OUTSIDE)}, not {policy!r}")
@@ -136,9 +136,7 @@ def _arguments(item: pytest.Item) -> Mapping[str, Any]:
     if marker is None:
         return {}
     if marker.args or set(marker.kwargs) - {"limit", "outside"}:
-        raise pytest.UsageError(
-            f"virtual_time takes limit=timedelta(...) and outside=..., and nothing else, not {marker}"
-        )
+        raise pytest.UsageError(f"virtual_time takes only limit=timedelta(...) and outside=..., not {marker}")
     return marker.kwargs
 
 

@@ -1,4 +1,4 @@
-"""Webhooks of a program asked by an API server in the same process: no socket, no certificate, any clock."""
+"""Caller of a program's webhooks for an API server in the same process: no socket, no certificate, any clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["webhook_caller"]
 
 
 def webhook_caller(webhooks: Webhooks) -> WebhookCaller:
-    """Return what an `ApiServer` takes as ``webhooks=``: it asks these, whatever host the configuration names."""
+    """Return the ``webhooks=`` argument of an `ApiServer` that calls ``webhooks`` for any host of a configuration."""
 
     async def call(request: WebhookRequest) -> WebhookResponse:
         url = urlsplit(request.url)

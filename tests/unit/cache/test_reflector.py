@@ -8,7 +8,18 @@ from datetime import timedelta
 import pytest
 
 from pyctrl.cache._reflector import WATCH_SILENCE, IdleTimeout
-from pyctrl.testing import Answered, AnswerLost, Broken, Ended, Fault, Inserted, Refused, Repeated, Rule, Silent
+from pyctrl.testing import (
+    Answered,
+    AnswerLost,
+    Broken,
+    ConnectionRefused,
+    Ended,
+    Fault,
+    Inserted,
+    Repeated,
+    Rule,
+    Silent,
+)
 from tests.unit.cache._kit import CONFIGMAP, SECOND, Lab, Mirror, lab, until
 
 WATCH = {"watch": "true"}
@@ -84,7 +95,7 @@ async def test_a_server_that_does_not_know_streamed_lists_is_found_out() -> None
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])
-@pytest.mark.parametrize("fault", [Refused(), AnswerLost(), Broken(lines=1), Silent(lines=1)])
+@pytest.mark.parametrize("fault", [ConnectionRefused(), AnswerLost(), Broken(lines=1), Silent(lines=1)])
 async def test_a_list_that_fails_is_tried_again(fault: Fault, is_streamed: bool) -> None:
     """Reset while connecting, in the head, in the body, or silence: the list begins anew until it is whole."""
     if is_streamed:
@@ -99,7 +110,7 @@ async def test_a_list_that_fails_is_tried_again(fault: Fault, is_streamed: bool)
 
 
 @pytest.mark.parametrize(
-    "fault", [Refused(), AnswerLost(), Broken(lines=1), Broken(), Ended(lines=1), Silent(lines=1), Repeated()]
+    "fault", [ConnectionRefused(), AnswerLost(), Broken(lines=1), Broken(), Ended(lines=1), Silent(lines=1), Repeated()]
 )
 async def test_a_watch_that_fails_is_resumed_where_it_was(fault: Fault) -> None:
     """Whatever becomes of the connection, the watch goes on after the last event; there is no new list."""
@@ -292,11 +303,11 @@ async def test_credentials_that_expire_under_a_watch_are_tried_again() -> None:
 
 async def test_waits_grow_and_are_forgotten_after_two_healthy_minutes() -> None:
     """An outage ends with waits of up to 30 seconds; the next failure begins again below one."""
-    async with lab([on_list(Refused(), times=12)]) as it:
+    async with lab([on_list(ConnectionRefused(), times=12)]) as it:
         await it.cache.wait_for_sync(timeout=timedelta(minutes=10))
         await asyncio.sleep(130)
         begun = asyncio.get_running_loop().time()
-        it.network.add(Rule(Refused(), path=CONFIGMAPS))
+        it.network.add(Rule(ConnectionRefused(), path=CONFIGMAPS))
         await asyncio.sleep(400)  # the watch ends and the next one is refused
         assert not it.network.unused
         assert asyncio.get_running_loop().time() - begun == 400

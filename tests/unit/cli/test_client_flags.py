@@ -74,7 +74,7 @@ def test_a_flag_replaces_its_field_of_the_kubeconfig_only(kubeconfig: Path) -> N
 
 def test_a_group_needs_a_user(kubeconfig: Path) -> None:
     """A group without a user is an error, as on the server."""
-    with pytest.raises(ConfigError, match="name one"):
+    with pytest.raises(ConfigError, match="set user="):
         ClientFlags(kubeconfig=kubeconfig, as_groups=("a",)).config()
 
 
@@ -118,7 +118,7 @@ async def test_nobody_waits_longer_than_they_said() -> None:
     login = ClientFlags(request_timeout=timedelta(milliseconds=50))
     async with silent_server() as url, login.client(Config(server=url)) as client:
         async with asyncio.timeout(5):
-            with pytest.raises(RequestTimeout, match="no answer to GET"):
+            with pytest.raises(RequestTimeout, match=r"GET .* timed out"):
                 await client.list(ConfigMap, namespace="default")
 
 

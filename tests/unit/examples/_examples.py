@@ -119,11 +119,11 @@ class Operator:
         *,
         seed: int,
         rules: tuple[Rule, ...] = (),
-        weather: RandomFaults | None = None,
+        random_faults: RandomFaults | None = None,
     ) -> None:
         assert config.application is not None
         inner = InProcessTransport(config.application, credentials=config.credentials)
-        self.transport = FaultyTransport(inner, rules, weather=weather)
+        self.transport = FaultyTransport(inner, rules, random_faults=random_faults)
         self._example, self._seed = example, seed
 
     async def run(self) -> None:

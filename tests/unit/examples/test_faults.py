@@ -126,12 +126,12 @@ async def test_the_definition_is_deleted_and_made_again(cluster: Cluster, client
 @pytest.mark.slow("minutes of faults, and of waiting for the last retry")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", range(2))
-async def test_bad_weather(cluster: Cluster, client: Client, example: Example, seed: int) -> None:
+async def test_random_faults(cluster: Cluster, client: Client, example: Example, seed: int) -> None:
     """While every third request fails in its own way, users go on; when it is over all is as they want it, once."""
     random = Random(seed)
-    weather = RandomFaults(random, share=1 / 3)
+    random_faults = RandomFaults(random, share=1 / 3)
     wanted: dict[str, int] = {}
-    async with running(Operator(cluster.config, example, seed=seed, weather=weather)) as process:
+    async with running(Operator(cluster.config, example, seed=seed, random_faults=random_faults)) as process:
         for _ in range(20):
             name = random.choice("abcde")
             if name not in wanted:
@@ -144,7 +144,7 @@ async def test_bad_weather(cluster: Cluster, client: Client, example: Example, s
                 wanted[name] += 1
                 await example.resize(client, name, wanted[name])
             await asyncio.sleep(random.uniform(0, 10))
-        weather.share = 0.0
+        random_faults.share = 0.0
         for name, size in wanted.items():
             await example.settled(client, name, size, timeout=1300)  # the longest backoff is 1000 s, and has jitter
         await asyncio.sleep(60)

@@ -15,7 +15,7 @@ from pyctrl.client import Client, Config, Transport
 from pyctrl.controller import Reconciler, Request
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Fleet, InMemoryProvider, Manager
-from pyctrl.testing import FaultyTransport, Refused, Rule
+from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule
 
 A = Key("default", "a")
 
@@ -79,7 +79,7 @@ class Away:
 
     def cut(self) -> None:
         """Let nothing through any more, of open watches either."""
-        self.network.add(Rule(Refused(), times=None))
+        self.network.add(Rule(ConnectionRefused(), times=None))
 
 
 class World:

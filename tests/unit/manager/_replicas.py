@@ -15,7 +15,7 @@ from pyctrl.client import Client, InProcessTransport
 from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import LeaderElection, Manager, Preflight
-from pyctrl.testing import FaultyTransport, Refused, Rule, VirtualTimeLoop
+from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule, VirtualTimeLoop
 
 KEY = Key("default", "op")
 
@@ -81,7 +81,7 @@ class Replica:
         return len([r for r in self.network.requests if r.method == "GET" and r.path.endswith("/configmaps")])
 
     def cut(self) -> None:
-        self.network.add(Rule(Refused(), times=None))
+        self.network.add(Rule(ConnectionRefused(), times=None))
 
 
 async def forever() -> None:

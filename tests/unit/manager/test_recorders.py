@@ -18,7 +18,7 @@ from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.kinds.events.v1 import Event
 from pyctrl.manager import Group, LeaderElection, Manager
-from pyctrl.testing import FaultyTransport, Refused, Rule
+from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule
 
 
 class Teller(Reconciler[ConfigMap]):
@@ -106,11 +106,11 @@ async def test_a_server_that_is_gone_does_not_use_up_the_grace_period(caplog: py
         async with manager.running():
             await manager.client.create(config_map("a"))
             await asyncio.sleep(10)
-            network.add(Rule(Refused(), times=None))
+            network.add(Rule(ConnectionRefused(), times=None))
             manager.event_recorder("last").normal(config_map("a"), "Last", "Words")
             begun = asyncio.get_running_loop().time()
         assert asyncio.get_running_loop().time() - begun <= 5
-    assert "Events were not written before the end" in [record.message for record in caplog.records]
+    assert "Stopped before all events were written" in [record.message for record in caplog.records]
 
 
 async def test_a_program_that_tells_nothing_sends_nothing(caplog: pytest.LogCaptureFixture) -> None:

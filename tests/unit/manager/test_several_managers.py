@@ -16,7 +16,7 @@ from pyctrl.controller import Builder, Controller
 from pyctrl.errors import LeadershipLost
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Group, LeaderElection, Manager, Restart
-from pyctrl.testing import FaultyTransport, Refused, Rule
+from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule
 from tests.unit.manager._replicas import Noter, config_map, now
 
 
@@ -73,7 +73,7 @@ async def test_each_ends_by_itself() -> None:
         failing.fail.set()
         await asyncio.wait([failing.ran])
         assert isinstance(failing.ran.exception(), OSError)
-        losing.network.add(Rule(Refused(), times=None))
+        losing.network.add(Rule(ConnectionRefused(), times=None))
         await asyncio.wait([losing.ran])
         assert isinstance(losing.ran.exception(), LeadershipLost)
         losing.network.clear()

@@ -30,7 +30,7 @@ from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Manager
 from pyctrl.rbac import Grants, manifests
-from pyctrl.testing import Answered, FaultyTransport, Refused, Rule, Silent
+from pyctrl.testing import Answered, ConnectionRefused, FaultyTransport, Rule, Silent
 
 GROUP = "zoo.test"
 KINDS = tuple(GroupVersionKind(GROUP, "v1", f"Animal{number}") for number in range(20))
@@ -222,7 +222,7 @@ async def test_of_twenty_controllers_one_has_a_source_that_raises() -> None:
 FAULTS = [
     pytest.param(Answered(status=500, reason="InternalError", message="conversion webhook failed"), 1, id="500"),
     pytest.param(Answered.unavailable(), 1, id="503"),
-    pytest.param(Refused(), 1, id="no connection"),
+    pytest.param(ConnectionRefused(), 1, id="no connection"),
     pytest.param(Silent(), 31, id="no answer"),
 ]
 
@@ -341,7 +341,7 @@ async def test_a_definition_that_goes_while_the_controller_runs() -> None:
 async def test_a_cluster_that_is_not_there_ends_the_manager() -> None:
     """If no list arrives in two minutes, `run` raises one error with all kinds."""
     async with zoo() as it:
-        wire = FaultyTransport(InProcessTransport(it.cluster.server), [Rule(Refused(), times=None)])
+        wire = FaultyTransport(InProcessTransport(it.cluster.server), [Rule(ConnectionRefused(), times=None)])
         async with Manager(client=Client(wire, random=Random(2)), random=Random(3)) as manager:
             build(manager, it)
             begun = now()

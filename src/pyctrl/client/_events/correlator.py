@@ -1,7 +1,4 @@
-"""Which events are told, which are combined, and which are too many: client-go's event correlator.
-
-The numbers are those of tools/record/events_cache.go.
-"""
+"""Event correlator: combines similar events and limits their rate, as client-go's tools/record/events_cache.go."""
 
 from __future__ import annotations
 
@@ -13,38 +10,37 @@ from msgspec import Struct, field
 
 __all__ = ["EventCorrelator", "EventGroup"]
 
-SIMILAR = 10  # from this many different messages of one group on they are combined (defaultAggregateMaxEvents)
-SIMILAR_SECONDS = 600.0  # what is further apart is not similar (defaultAggregateIntervalInSeconds)
-BURST = 25  # events about one object at once (defaultSpamBurst)
-REFILL_SECONDS = 300.0  # until it may have one more (1 / defaultSpamQPS)
-REMEMBERED = 4096  # of each kind of memory (maxLruCacheEntries)
+SIMILAR = 10  # different messages of a group from which on they are combined (defaultAggregateMaxEvents)
+SIMILAR_SECONDS = 600.0  # between two events of a group at most (defaultAggregateIntervalInSeconds)
+BURST = 25  # events of an object at once (defaultSpamBurst)
+REFILL_SECONDS = 300.0  # until the next event of an object after the burst (1 / defaultSpamQPS)
+REMEMBERED = 4096  # entries of each cache (maxLruCacheEntries)
 
 T = TypeVar("T")
 
-#: What events have in common: who tells them, of what, and why.
+#: The fields that similar events share: controller, object, type, reason and action.
 EventGroup: TypeAlias = tuple[str, ...]
 
 
 class _AggregateRecord(Struct):
-    """The messages of one group of late."""
+    """The recent messages of a group."""
 
     messages: set[str] = field(default_factory=set)
     last: float = 0.0
 
 
 class _SpamRecord(Struct):
-    """How many events an object may still cause."""
+    """Token bucket of an object."""
 
     tokens: float
     filled: float
 
 
 class EventCorrelator:
-    """Keep the events of one program from becoming too many, by what it told of late.
+    """Aggregation and rate limit of a program's events.
 
-    From the tenth different message of one group within ten minutes on they share one event. An object that has had
-    25 events is not listened to any more, but for one every five minutes. No input or output; ``now`` is seconds of a
-    clock that never goes back.
+    From the tenth different message of a group within ten minutes on, the messages share one event. After 25 events an
+    object may have one more every five minutes. It does no I/O; ``now`` is seconds of a monotonic clock.
     """
 
     def __init__(self) -> None:
@@ -53,7 +49,7 @@ class EventCorrelator:
         self._last_name = 0
 
     def combine(self, group: EventGroup, message: str, now: float) -> tuple[EventGroup, str]:
-        """Return what identifies an event, and its message: its own, or that of all that are similar to it."""
+        """Return the key and the message of an event: its own, or those of its combined group."""
         similar = self._similar.get(group)
         if similar is None or now - similar.last > SIMILAR_SECONDS:
             similar = _remember(self._similar, group, _AggregateRecord())
@@ -63,8 +59,8 @@ class EventCorrelator:
             return (*group, message), message
         return group, f"(combined from similar events): {message}"
 
-    def may_speak(self, subject: EventGroup, now: float) -> bool:
-        """Say whether there may be one more event about an object, and count it if so."""
+    def is_allowed(self, subject: EventGroup, now: float) -> bool:
+        """Return True if the rate limit of an object allows another event, and count it."""
         bucket = self._buckets.get(subject)
         if bucket is None:
             bucket = _remember(self._buckets, subject, _SpamRecord(BURST, now))
@@ -76,7 +72,7 @@ class EventCorrelator:
         return True
 
     def new_name(self, about: str, moment: datetime) -> str:
-        """Return an object's name with the time in nanoseconds; no two are alike, though clocks may stand still."""
+        """Return an object's name with the time in nanoseconds, unique even if the clock does not advance."""
         elapsed = moment - datetime(1970, 1, 1, tzinfo=UTC)
         nanoseconds = (elapsed.days * 86400 + elapsed.seconds) * 10**9 + elapsed.microseconds * 1000
         self._last_name = max(nanoseconds, self._last_name + 1)
@@ -84,7 +80,7 @@ class EventCorrelator:
 
 
 def _remember(memory: OrderedDict[EventGroup, T], key: EventGroup, value: T) -> T:
-    """Keep a value, and forget the oldest beyond the limit."""
+    """Store a value, and remove the oldest one beyond the limit."""
     memory[key] = value
     memory.move_to_end(key)
     if len(memory) > REMEMBERED:

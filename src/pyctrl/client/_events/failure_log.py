@@ -1,4 +1,4 @@
-"""What the log says of events that cannot be written: each thing once, with what to do about it."""
+"""Log of events that cannot be written, with one line for each cause and the remedy."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ log = logging.getLogger("pyctrl.events")
 
 
 class WriteFailureLog:
-    """Says what is wrong when it begins, and that it is over; not again for every event."""
+    """Logger of the start and the end of failures, not of each event."""
 
     def __init__(self) -> None:
         self._is_server_away = False
         self._forbidden: set[tuple[str, str]] = set()  # verb and namespace
 
     def away(self, error: Exception) -> None:
-        """Say that the server cannot take events at the moment."""
+        """Log that the server is unavailable."""
         if not self._is_server_away:
             self._is_server_away = True
-            log.warning("Events wait, the server cannot take them now", extra={"error": str(error)})
+            log.warning("Server unavailable, keeping events", extra={"error": str(error)})
 
     def accepted(self, verb: str, namespace: str, *, waiting: int) -> None:
-        """Say that what was wrong is over, if something was."""
+        """Log the end of a failure, if there was one."""
         self._forbidden.discard((verb, namespace))
         if self._is_server_away:
             self._is_server_away = False
-            log.info("Events are written again", extra={"waiting": waiting})
+            log.info("Resumed writing events", extra={"waiting": waiting})
 
     def refused(self, verb: str, namespace: str, name: str, error: Exception) -> None:
-        """Say that an event is lost, unless its namespace is gone, in which case nobody would look for it."""
+        """Log that an event is lost; at debug level if its namespace is gone or terminating."""
         facts = {"namespace": namespace, "event": name, "error": str(error)}
         if isinstance(error, NotFound) or _is_namespace_ending(error):
-            log.debug("An event has no namespace to be written to", extra=facts)
+            log.debug("Dropped event of a deleted namespace", extra=facts)
         elif not isinstance(error, Forbidden):
-            log.error("An event could not be written", extra=facts)
+            log.error("Unable to write event", extra=facts)
         elif (verb, namespace) not in self._forbidden:
             self._forbidden.add((verb, namespace))
             if error.verb:
                 log.error(
-                    "Events may not be written until somebody grants this; is EVENTS in the rbac of who tells?",
+                    "Events are forbidden: grant this rule, and add EVENTS to the rbac of the controller",
                     extra=facts | _grant(error, namespace),
                 )
             else:
-                log.error("Events are refused", extra=facts)  # by a quota, by a policy
+                log.error("Events rejected by admission", extra=facts)  # a quota or a policy
 
 
 def _is_namespace_ending(error: Exception) -> bool:
@@ -54,8 +54,8 @@ def _is_namespace_ending(error: Exception) -> bool:
 
 
 def _grant(error: Forbidden, namespace: str) -> dict[str, str]:
-    """Return the rule that is missing, and the commands that grant it."""
-    from pyctrl.rbac import EVENTS, remedy  # here: most programs may write events, and never need it
+    """Return the missing rule and the commands that grant it."""
+    from pyctrl.rbac import EVENTS, remedy  # here: programs with the permission do not need it
 
     grant = remedy(EVENTS.rule, namespace, user=error.user, name="event-writer")
     return {"rule": grant.rule, "commands": "; ".join(grant.commands)}

@@ -1,4 +1,4 @@
-"""What the server takes for the names and texts of an event; nothing that a recorder is given makes it refuse one."""
+"""Conversion of names and texts to valid fields of an Event, so that the server accepts any recorded event."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _other = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def is_event_name(name: str) -> bool:
-    """Say whether an Event can have this name: a role can be called ``system:node``, an Event cannot."""
+    """Return True for a valid name of an Event. A role can have the name ``system:node``, an Event cannot."""
     return len(name) <= NAME_LENGTH and _is_subdomain(name) is not None
 
 
 def qualified_name(name: str) -> str:
-    """Return a name as it is if it is a qualified one, such as ``evc`` or ``example.com/evc``, or make it one."""
+    """Return a qualified name, such as ``evc`` or ``example.com/evc``, unchanged, and make others qualified."""
     if _is_qualified(name):
         return name
     return _other.sub("-", name)[:CONTROLLER_LENGTH].strip("-_.") or "controller"
 
 
 def reporting_instance(controller: str, host: str) -> str:
-    """Return a name for the instance of a controller that runs on a host."""
+    """Return the ``reportingInstance`` of a controller on a host."""
     return truncate(f"{controller}-{host}", INSTANCE_LENGTH)
 
 
 def truncate(text: str, limit: int) -> str:
-    """Cut a text to so many bytes, which is what the server counts; an ellipsis says so."""
-    encoded = text.encode(errors="replace")  # half of a surrogate pair, as of a file name, is no text elsewhere
+    """Truncate a text to ``limit`` bytes, with an ellipsis. The server counts bytes."""
+    encoded = text.encode(errors="replace")  # a lone surrogate, as in file names, is not valid UTF-8
     if len(encoded) <= limit:
         return encoded.decode()
     return encoded[: limit - len("…".encode())].decode(errors="ignore") + "…"

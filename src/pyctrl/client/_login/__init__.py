@@ -1,1 +1,1 @@
-"""Logging in: kubeconfig, in-cluster, exec plugins, OIDC, TLS and proxies."""
+"""Logins: kubeconfig, in-cluster, exec plugins, OpenID Connect, TLS and proxies."""

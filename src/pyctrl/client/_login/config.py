@@ -1,7 +1,7 @@
-"""How to reach an API server, and as whom: one value, made in one of many ways.
+"""`Config`: the address of an API server and the login to it.
 
-The ways that read files or the environment are behind `Config.load` and its siblings; each has a file of its own
-(`loading_rules.py`, `_in_cluster.py`, `_kubeconfig_login.py`) which is imported when it is used.
+The constructors that read files or the environment are in files of their own (`loading_rules.py`, `in_cluster.py`,
+`kubeconfig_context.py`), imported on first use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "server_address"]
 
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}  # Go's names, which servers' logs are full of
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}  # Go's names, as in other clients' user agents
 _IN_PROCESS = "http://in-process"
 
 
@@ -37,38 +37,38 @@ def _user_agent() -> str:
     return f"pyctrl/{version()} ({system}/{_ARCHITECTURES.get(machine, machine)})"
 
 
-_USER_AGENT = _user_agent()  # now and not in the first Config, which may be made on a loop: it reads files
+_USER_AGENT = _user_agent()  # at import, because it reads files and a Config may be made on an event loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything a transport has to know to reach one API server as one user.
+    """The address of an API server, and the credentials and options of one user's connections to it.
 
-    A value: change it with ``dataclasses.replace``. ``repr`` shows no token, key or password. Made by `load` in most
-    programs; by the other constructors when it is known where the login comes from; directly when nothing fits.
+    A Config is immutable: copy it with ``dataclasses.replace``. ``repr`` shows no token, key or password. Most programs
+    call `load`. The other constructors are for logins from a known source.
 
-    Credentials that are renewed (token files, plugins) keep what they have learned in their own object, so copies of
-    a Config share it.
+    Credentials that are renewed (token files, plugins) keep their state in their own object, so copies of a Config
+    share it.
     """
 
     server: str
     """``https://HOST[:PORT][/PREFIX]``, without a slash at the end."""
     namespace: str = "default"
-    """The namespace of the login: of the context, or of the pod this runs in."""
+    """The default namespace: that of the kubeconfig's context, or of this pod."""
     tls: Tls = field(default_factory=Tls)
     credentials: Credentials = field(default_factory=Anonymous)
     impersonate: Impersonation | None = None
     proxy: str | None = field(default=None, repr=False)
-    """The URL of an HTTP proxy. Decided when a constructor made this, never looked up again."""
+    """The URL of an HTTP proxy. A constructor reads it once from the kubeconfig or the environment."""
     user_agent: str = field(default=_USER_AGENT, repr=False)
     source: str = "code"
-    """Where this came from, for people: "the kubeconfig /home/dev/.kube/config, context 'kind'"."""
+    """A description of the login's source: "kubeconfig /home/dev/.kube/config, context 'kind'"."""
     passed_over: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
-    """The sources that were looked at before this one, and why each was not taken."""
+    """The sources that `load` tried before this one, each with the reason why it was not used."""
     application: Application | None = field(default=None, repr=False)
-    """An API server in this process, which then answers instead of ``server``."""
+    """An API server in this process, which handles the requests instead of ``server``."""
     wrap_transport: Callable[[Transport], Transport] | None = field(default=None, repr=False)
-    """What to put between a client and its connection: something that notes requests, or makes some of them fail."""
+    """A function that wraps the transport, for example to record requests or to inject faults."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "server", server_address(self.server, default_scheme="https", origin=self.source))
@@ -85,24 +85,21 @@ class Config:
     ) -> Config:
         """Find a login: ``kubeconfig``, then KUBECONFIG, then this pod's service account, then ``~/.kube/config``.
 
-        The first source that is there is taken; ``passed_over`` says why not those before it. What is wrong with
-        the one that is there is an error: a broken file never makes the next source win. A KUBECONFIG whose files are
-        all missing still allows the service account, as in client-go, but not ``~/.kube/config``, which would be
-        another cluster than the one that was meant. Naming a ``context`` means a kubeconfig, so the service account
-        is left out.
+        The first source that exists is used; ``passed_over`` has the reasons against those before it. A source that
+        exists and is invalid is an error: the next one is not tried. If all files of KUBECONFIG are missing, the
+        service account is tried, as in client-go, but not ``~/.kube/config``, which would be another cluster than the
+        intended one. A ``context`` excludes the service account.
 
         Args:
             kubeconfig: one file, or several that are merged.
             context: the context to use instead of the current one.
-            service_account: the directory it is mounted at, if not where Kubernetes mounts it.
+            service_account: the directory where the service account is mounted, by default Kubernetes' own.
 
         Raises:
-            NoConfiguration: no source is there; ``attempts`` lists each one and why it was not taken.
-            ConfigError: a source is there and cannot be used.
+            NoConfiguration: no source exists; ``attempts`` lists each one with the reason.
+            ConfigError: a source exists and is invalid.
         """
-        from pyctrl.client._login import (
-            loading_rules,  # here and below: what reads files is imported by who reads files
-        )
+        from pyctrl.client._login import loading_rules  # here and below: programs with another login do without it
 
         return loading_rules.load(kubeconfig, context, service_account)
 
@@ -110,24 +107,24 @@ class Config:
     def from_kubeconfig(
         cls, path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, context: str | None = None
     ) -> Config:
-        """Take a context of a kubeconfig, or of several that are merged: the first to name a thing wins."""
+        """Use a context of a kubeconfig, or of several that are merged: the first entry of a name wins."""
         from pyctrl.client._login import loading_rules
 
         return loading_rules.from_kubeconfig(path, context)
 
     @classmethod
     def from_kubeconfig_text(cls, text: str, *, context: str | None = None, trusted: bool = False) -> Config:
-        """Take a context of a kubeconfig's content, as operators for many clusters find it in Secrets.
+        """Use a context of a kubeconfig's text, such as the content of a Secret in an operator for many clusters.
 
         Args:
-            text: YAML or JSON; it is not parsed beyond 4 MiB, 100,000 values and 100 levels.
-            context: its name; by default the current one.
-            trusted: whether the content may name programs to run (``exec``) and files to read (``tokenFile``,
-                ``client-key`` and the like). Whoever writes it chooses the server as well, and so could have your own
-                service account's token sent there.
+            text: YAML or JSON, of at most 4 MiB, 100,000 values and 100 levels.
+            context: the name of the context; by default the current one.
+            trusted: whether the text may name programs to run (``exec``) and files to read (``tokenFile``,
+                ``client-key`` and the like). Its author also chooses the server, and so could have your own service
+                account's token sent there.
 
         Raises:
-            ConfigError: it is no kubeconfig, something is missing or wrong, or needs trust.
+            ConfigError: the text is no valid kubeconfig, or it needs ``trusted``.
         """
         from pyctrl.client._login import loading_rules
 
@@ -135,10 +132,10 @@ class Config:
 
     @classmethod
     def in_cluster(cls, *, service_account: str | os.PathLike[str] | None = None) -> Config:
-        """Log in as the service account of the pod this runs in; its token is read again as kubelet renews it.
+        """Use the service account of this pod. Its token is read again after kubelet has renewed it.
 
         Raises:
-            ConfigError: this is not a pod, or no token is mounted in it.
+            ConfigError: this is not a pod, or no token is mounted.
         """
         from pyctrl.client._login import in_cluster as _in_cluster
 
@@ -152,12 +149,12 @@ class Config:
         *,
         service_account: str | os.PathLike[str] | None = None,
     ) -> Config:
-        """Take the two flags of classic operators, in the order of client-go's ``BuildConfigFromFlags``.
+        """Use the flags ``--master`` and ``--kubeconfig`` as client-go's ``BuildConfigFromFlags`` does.
 
-        With neither, in-cluster is tried, with client-go's warning; if that fails its second one is logged, and the
-        default kubeconfigs are read: KUBECONFIG, else ``~/.kube/config``. With a ``kubeconfig``, it is read, and
-        ``master`` replaces the address in it. With a ``master`` alone, that server is asked as nobody: the credentials
-        of some kubeconfig are not sent to a server it does not name.
+        With neither, in-cluster is tried with client-go's warning. If that fails, client-go's second warning is logged,
+        and the default kubeconfigs are read: KUBECONFIG, else ``~/.kube/config``. With a ``kubeconfig``, that file is
+        read, and ``master`` replaces its server address. With ``master`` alone, requests are anonymous: credentials of
+        a kubeconfig are not sent to a server that the kubeconfig does not name.
         """
         from pyctrl.client._login import loading_rules
 
@@ -173,17 +170,17 @@ class Config:
         insecure: bool = False,
         namespace: str = "default",
     ) -> Config:
-        """Log in with a bearer token, such as a service account's.
+        """Use a bearer token, such as a service account's.
 
         Args:
-            server: its address; https if it has no scheme.
-            token: the token itself, or the Path of a file with it, which is then read again every minute.
-            ca: the authority that signed the server's certificate, PEM or a path; the system's ones if left out.
+            server: the server's address; https if it has no scheme.
+            token: the token, or the Path of its file, which is read again every minute.
+            ca: the certificate authority of the server, PEM or a path; by default the system's authorities.
             insecure: trust any certificate.
-            namespace: the namespace of the login.
+            namespace: the default namespace.
 
         Raises:
-            ConfigError: a file is not there or cannot be read; every one of them is named.
+            ConfigError: files cannot be read; the message lists all of them.
         """
         source, authority = "a token given in code", _ca(ca)
         file = None if isinstance(token, str) else Path(token)
@@ -203,10 +200,10 @@ class Config:
         insecure: bool = False,
         namespace: str = "default",
     ) -> Config:
-        """Log in with a client certificate: each part is PEM, or the path of a file, which may be renewed in place.
+        """Use a client certificate. Each part is PEM, or the path of a file, which may be renewed in place.
 
         Raises:
-            ConfigError: a file is not there or cannot be read; every one of them is named.
+            ConfigError: files cannot be read; the message lists all of them.
         """
         source, authority = "a client certificate given in code", _ca(ca)
         certificate = ClientCertificate(Pem.of(cert, "the client certificate"), Pem.of(key, "the client key"))
@@ -216,7 +213,7 @@ class Config:
 
     @classmethod
     def in_process(cls, application: Application, *, token: str | None = None, namespace: str = "default") -> Config:
-        """Use an API server in this process: no socket and no proxy, and it works in virtual time."""
+        """Use an API server in this process. It needs no socket and no proxy, and works in virtual time."""
         return cls(
             server=_IN_PROCESS,
             namespace=namespace,
@@ -227,19 +224,19 @@ class Config:
 
     @classmethod
     def from_kubernetes_asyncio(cls, configuration: LoadedConfiguration, *, namespace: str = "default") -> Config:
-        """Take a ``kubernetes_asyncio.client.Configuration`` that a loader of that library, or the program, has filled.
+        """Use a ``kubernetes_asyncio.client.Configuration`` that the library's loaders or the program have filled.
 
-        Its ``refresh_api_key_hook``, plain or async, is called for each request, never twice at the same time, and
-        once more after a 401. Address, authority and proxy are read now; token and client certificate each time.
-        They mean what they mean there: ``verify_ssl=False`` wins over an authority, and from Python 3.13 on
+        Its ``refresh_api_key_hook``, sync or async, is called for each request and once more after a 401, never twice
+        at the same time. Address, authority and proxy are read now, token and client certificate for each request.
+        They have the library's meaning: ``verify_ssl=False`` wins over an authority, and from Python 3.13 on
         certificates are checked strictly unless ``disable_strict_ssl_verification`` is set.
 
         Args:
-            configuration: the one that was passed to the loader as ``client_configuration``.
-            namespace: of the login; a Configuration has none, so the loaders lose that of the context.
+            configuration: the ``client_configuration`` that was passed to the loader.
+            namespace: the default namespace. A Configuration has none: the loaders drop the context's.
 
         Raises:
-            ConfigError: it is not loaded, or has something that cannot be done.
+            ConfigError: it is not loaded, or has an unsupported setting.
         """
         from pyctrl.client._login import kubernetes_asyncio as _kubernetes_asyncio
 
@@ -253,26 +250,26 @@ class Config:
         context: str | None = None,
         service_account: str | os.PathLike[str] | None = None,
     ) -> Config:
-        """Find a login as `load` does, and let kubernetes_asyncio's loaders make it, as for its gcp provider.
+        """Find a login as `load` does, and load it with kubernetes_asyncio, for example for its gcp provider.
 
-        pyctrl finds the files, the context with its namespace, and whom to act as. The library fetches tokens and
-        certificates, which are renewed shortly before they expire and after a 401, never twice at the same time, with
-        the time limits of plugins. No kubeconfig is ever rewritten. Certificates and keys in a kubeconfig lie in
-        temporary files until the process ends: that is how the library takes them.
+        pyctrl finds the files, the context with its namespace, and the user to impersonate. The library fetches tokens
+        and certificates. They are renewed shortly before they expire and after a 401, never twice at the same time,
+        with the time limits of plugins. No kubeconfig is rewritten. The library writes certificates and keys of a
+        kubeconfig to temporary files, which remain until the process ends.
 
         Raises:
-            NoConfiguration: no source is there; ``attempts`` lists each one and why it was not taken.
-            ConfigError: a source is there and cannot be used, or kubernetes_asyncio is not installed.
+            NoConfiguration: no source exists; ``attempts`` lists each one with the reason.
+            ConfigError: a source exists and is invalid, or kubernetes_asyncio is not installed.
         """
         from pyctrl.client._login import kubernetes_asyncio as _kubernetes_asyncio
 
         return await _kubernetes_asyncio.load(kubeconfig, context, service_account)
 
     def to_kubeconfig(self, *, context_name: str = "pyctrl") -> str:
-        """Return this login as a kubeconfig that stands alone: certificates are in it, and so are tokens and keys.
+        """Return this login as a self-contained kubeconfig, with certificates, keys and tokens.
 
         Raises:
-            ConfigError: it cannot be written down, as for a server in this process or credentials of your own.
+            ConfigError: a kubeconfig cannot express it: a server in this process, or custom credentials.
         """
         from pyctrl.client._login import kubeconfig_writer
 
@@ -286,7 +283,7 @@ class Config:
 
 
 def server_address(server: str, *, default_scheme: str, origin: str) -> str:
-    """Return the address of a server as ``scheme://host[:port][/prefix]``. Raises ConfigError if it is none."""
+    """Return a server's address as ``scheme://host[:port][/prefix]``. Raises ConfigError if it is invalid."""
     url = server if "://" in server else f"{default_scheme}://{server}"
     try:
         parts = urlsplit(url)
@@ -302,13 +299,13 @@ def server_address(server: str, *, default_scheme: str, origin: str) -> str:
 
 
 def _check_files(source: str, *parts: Pem | None) -> None:
-    """Refuse a login whose files are not there, all at once: the usual case is a path of another machine."""
-    unreadable = [f"{part.origin} ({why})" for part in parts if part is not None and (why := _why_unreadable(part))]
+    """Raise ConfigError for all unreadable files at once. They are usually paths of another machine."""
+    unreadable = [f"{part.origin} ({reason})" for part in parts if part is not None and (reason := _read_error(part))]
     if unreadable:
         raise ConfigError(f"{source}: cannot read {', '.join(unreadable)}; in a container, are they mounted?")
 
 
-def _why_unreadable(part: Pem) -> str | None:
+def _read_error(part: Pem) -> str | None:
     try:
         part.read()
     except ConfigError as error:

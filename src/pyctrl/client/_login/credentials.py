@@ -1,7 +1,7 @@
-"""Who we are: what goes into the Authorization header, and how it is renewed.
+"""Credentials: the Authorization header and its renewal.
 
-The transport asks `Credentials.authorization` before each request, which must be cheap, and `Credentials.refresh`
-once when the server answered 401. Plugins have a file of their own, `_exec.py`; so has OpenID Connect, `_oidc.py`.
+The transport calls `Credentials.authorization` before each request, so it must be cheap, and `Credentials.refresh` once
+after a 401. Exec plugins are in `exec.py`, OpenID Connect is in `oidc.py`.
 """
 
 from __future__ import annotations
@@ -36,34 +36,34 @@ REREAD_SECONDS = (
 
 @runtime_checkable
 class Credentials(Protocol):
-    """Proves to an API server who is asking. Implement it for a way of logging in that pyctrl lacks.
+    """Authentication to an API server. Implement it for a kind of login that pyctrl lacks.
 
-    Both methods are called from many tasks at once; what is slow in them should happen once for all who wait.
-    A class that also has ``async def certificate(self) -> ClientCertificate | None`` brings the client certificate.
-    ``str()`` of credentials says for people what is sent and where it is from, and does not show it.
+    Many tasks call both methods concurrently, so share slow work among them. A class with
+    ``async def certificate(self) -> ClientCertificate | None`` also provides the client certificate. ``str()`` of
+    credentials describes them and their source without showing a secret.
     """
 
     async def authorization(self) -> str | None:
         """Return the value of the Authorization header, renewed if it is about to expire; None for no header.
 
         Raises:
-            ConfigError: there is none to be had; the message says from where and why.
+            ConfigError: the credentials cannot be obtained; the message has the source and the reason.
         """
         ...
 
     async def refresh(self, rejected: str | None = None) -> bool:
-        """Renew after the server answered 401; True if it is worth asking again.
+        """Renew the credentials after a 401. Return True if the request should be sent again.
 
         Args:
-            rejected: the header that was refused. If it is no longer the current one somebody else has renewed it
-                in the meantime: there is nothing to do, and asking again is worth it.
+            rejected: the rejected header. If it is no longer the current one, another task has renewed it: return True
+                at once.
         """
         ...
 
 
 @runtime_checkable
 class StorableCredentials(Protocol):
-    """Credentials that can be written down in a kubeconfig."""
+    """Credentials that can be written to a kubeconfig."""
 
     def to_kubeconfig_user(self) -> dict[str, Any]:
         """Return the entries of ``user``, secrets included."""
@@ -71,7 +71,7 @@ class StorableCredentials(Protocol):
 
 
 class Anonymous:
-    """Nobody, or whoever the client certificate says: no header is sent."""
+    """No Authorization header: an anonymous user, or the user of the client certificate."""
 
     async def authorization(self) -> None:
         """Return None: no header."""
@@ -92,7 +92,7 @@ class Anonymous:
 
 
 class BearerToken:
-    """A token that never changes. For one that is renewed on disk use `TokenFile`."""
+    """A fixed token. Use `TokenFile` for a token that is renewed on disk."""
 
     def __init__(self, token: str, *, origin: str = "the token") -> None:
         self._token = checked_token(token, origin)
@@ -118,7 +118,7 @@ class BearerToken:
 
 
 class BasicAuth:
-    """A name and a password. Kubernetes itself takes none since 1.19; proxies in front of it may."""
+    """A name and a password. Kubernetes 1.19 removed them; proxies in front of it may accept them."""
 
     def __init__(self, username: str, password: str) -> None:
         self._username = username
@@ -144,9 +144,9 @@ class BasicAuth:
 
 
 class TokenFile:
-    """A token in a file that somebody else renews, as kubelet does: read again within 60 s, and on a 401.
+    """A token in a file that another program renews, such as kubelet. It is read again within 60 s, and after a 401.
 
-    While the file cannot be read the last token stays in use, and a warning is logged.
+    If the file cannot be read, the current token stays in use and a warning is logged.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, token: str | None = None) -> None:
@@ -162,7 +162,7 @@ class TokenFile:
         return self._header
 
     async def refresh(self, rejected: str | None = None) -> bool:
-        """Read the file now; True if it holds another token than the one that was refused."""
+        """Read the file now. Return True if it has another token than the rejected one."""
         if rejected is not None and rejected != self._header:
             return True
         before = self._header
@@ -187,16 +187,18 @@ class TokenFile:
 
     def _read(self) -> None:
         try:
-            self._header = _bearer(read_token(self._path))  # on the loop: reading 1 KB is quicker than a thread for it
+            self._header = _bearer(
+                read_token(self._path)
+            )  # on the loop: reading 1 KB is quicker than starting a thread
         except ConfigError as error:
             if self._header is None:
                 raise
-            log.warning("token file cannot be read again, the last token stays", extra={"error": str(error)})
+            log.warning("Token file cannot be read, keeping the current token", extra={"error": str(error)})
         self._read_at = asyncio.get_running_loop().time()
 
 
 def read_token(path: Path, origin: str = "the token file") -> str:
-    """Return the token in a file, without the line break that editors leave behind. Blocks."""
+    """Return the token in a file, without the trailing line break that editors add. Blocks."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -207,12 +209,14 @@ def read_token(path: Path, origin: str = "the token file") -> str:
 
 
 def checked_token(token: str, origin: str) -> str:
-    """Return the token stripped. One that is empty or cannot stand in a header is a ConfigError, which hides it."""
+    """Return the token stripped. Raises ConfigError, without showing the token, if it is empty or no header value."""
     stripped = token.strip()
     if not stripped:
         raise ConfigError(f"{origin} is empty")
     if not (stripped.isascii() and stripped.isprintable()) or " " in stripped:
-        raise ConfigError(f"{origin} holds characters that no token has: a blank, a line break or non-ASCII text")
+        raise ConfigError(
+            f"{origin} has characters that are invalid in a token: a blank, a line break or non-ASCII text"
+        )
     return stripped
 
 

@@ -1,9 +1,8 @@
-"""Credentials from a program: the exec plugins of a kubeconfig (`aws eks get-token`, `gke-gcloud-auth-plugin`, …).
+"""Credentials from the exec plugins of a kubeconfig (`aws eks get-token`, `gke-gcloud-auth-plugin`, …).
 
-kubernetes_asyncio has a runner of its own, which is not used: it has no time limit, runs the plugin while the
-kubeconfig is loaded, runs it again for each call when the answer has no expiry, drops a client certificate that
-comes with a token and forgets the expiry of one that comes without, and knows neither provideClusterInfo nor
-interactiveMode.
+kubernetes_asyncio's runner is not used: it has no time limit, runs the plugin while the kubeconfig is loaded, runs it
+again for each call if its output has no expiry, drops a client certificate that accompanies a token, drops the expiry
+of one that does not, and supports neither provideClusterInfo nor interactiveMode.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ log = logging.getLogger("pyctrl.client")
 InteractiveMode = Literal["Never", "IfAvailable", "Always"]
 
 API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
-RUN_SECONDS = 60.0  # a cloud's token endpoint answers within a few; an operator must not hang on one that does not
-INTERACTIVE_SECONDS = 600.0  # somebody at a terminal may have to find a telephone first
-RENEW_BEFORE = timedelta(seconds=30)  # longer than a request takes, shorter than any token lives
-SHOWN_STDERR = 2000  # characters of it, from the end: that is where the reason stands
+RUN_SECONDS = 60.0  # a cloud's token endpoint answers within a few; a plugin that hangs must not stop an operator
+INTERACTIVE_SECONDS = 600.0  # for users who answer a second factor at a terminal
+RENEW_BEFORE = timedelta(seconds=30)  # longer than a request takes, shorter than the lifetime of any token
+SHOWN_STDERR = 2000  # characters, from the end, where the reason is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecPlugin:
-    """What a kubeconfig says about a plugin. ``environment`` may hold secrets and is not shown."""
+    """The exec plugin of a kubeconfig's user. ``environment`` may have secrets and is not in its repr."""
 
     command: str
     api_version: str
@@ -62,10 +61,10 @@ class ExecPlugin:
 
     def __post_init__(self) -> None:
         if self.api_version not in API_VERSIONS:
-            raise ConfigError(f"{self.origin}: apiVersion {self.api_version!r} is none of {', '.join(API_VERSIONS)}")
+            raise ConfigError(f"{self.origin}: apiVersion {self.api_version!r} is not one of {', '.join(API_VERSIONS)}")
 
     def info(self, *, interactive: bool) -> str:
-        """Return the text for KUBERNETES_EXEC_INFO."""
+        """Return the value of KUBERNETES_EXEC_INFO."""
         cluster = {} if self.cluster is None else {"cluster": dict(self.cluster)}
         spec = {**cluster, "interactive": interactive}
         return json.dumps({"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec})
@@ -73,19 +72,19 @@ class ExecPlugin:
 
 @dataclass(frozen=True, slots=True)
 class _ExecCredentialStatus:
-    """What one run of a plugin gave."""
+    """Output of one run of a plugin."""
 
     token: str | None = field(repr=False)
     certificate: ClientCertificate | None
     renew_at: datetime | None
-    """None: the plugin named no expiry, so it is good until the server says 401."""
+    """None if the output has no expiry: it is renewed after a 401."""
 
 
 class ExecCredentials:
     """Credentials that a plugin issues: a token, a client certificate, or both.
 
-    The plugin runs when credentials are first needed, shortly before they expire, and when the server refused them;
-    never twice at the same time. While what it gave last has not expired, a failing run is logged and nothing more.
+    The plugin runs when credentials are first needed, shortly before they expire, and after a 401, never twice at the
+    same time. Until the current credentials expire, a failing run is only logged.
     """
 
     def __init__(self, plugin: ExecPlugin, *, entry: Mapping[str, Any] | None = None) -> None:
@@ -96,16 +95,16 @@ class ExecCredentials:
         self._flight = SingleFlight()
 
     async def authorization(self) -> str | None:
-        """Return the Bearer header, or None if the plugin gives certificates only."""
+        """Return the Bearer header, or None if the plugin issues certificates only."""
         token = (await self._current()).token
         return None if token is None else f"Bearer {token}"
 
     async def certificate(self) -> ClientCertificate | None:
-        """Return the client certificate, or None if the plugin gives tokens only."""
+        """Return the client certificate, or None if the plugin issues tokens only."""
         return (await self._current()).certificate
 
     async def refresh(self, rejected: str | None = None) -> bool:
-        """Run the plugin again; True if it gave something else."""
+        """Run the plugin again. Return True if it issued other credentials."""
         before = self._issued
         if rejected is not None and before is not None and rejected != f"Bearer {before.token}":
             return True
@@ -115,13 +114,13 @@ class ExecCredentials:
         return before is None or (before.token, before.certificate) != (after.token, after.certificate)
 
     def to_kubeconfig_user(self) -> dict[str, Any]:
-        """Return the user with its plugin as it was read."""
+        """Return the user with its plugin as read from the kubeconfig."""
         if self._entry is None:
             raise ConfigError(f"{self._plugin.origin} was not read from a kubeconfig, so it cannot be written to one")
         return {"exec": dict(self._entry)}
 
     def __str__(self) -> str:
-        return f"what {self._plugin.command!r} gave ({self._plugin.origin})"
+        return f"the credentials of {self._plugin.command!r} ({self._plugin.origin})"
 
     def __repr__(self) -> str:
         return f"ExecCredentials({self._plugin.command!r})"
@@ -133,7 +132,7 @@ class ExecCredentials:
             except ConfigError as error:
                 if self._expires_at is None or _clock.now() >= self._expires_at:
                     raise
-                log.warning("exec plugin failed, its last credentials still hold", extra={"error": str(error)})
+                log.warning("Exec plugin failed, keeping its current credentials", extra={"error": str(error)})
         assert self._issued is not None
         return self._issued
 
@@ -151,31 +150,30 @@ class ExecCredentials:
 
 
 def renewal_time(expires_at: datetime | None) -> datetime | None:
-    """Return when to ask a plugin again for what expires then; None for never."""
+    """Return when to run a plugin again for credentials with this expiry; None for never."""
     if expires_at is None:
         return None
     early = expires_at - RENEW_BEFORE
-    # Plugins with a cache of their own hand out the same token until it expires: asking earlier would ask forever.
+    # Plugins with a cache return the same token until it expires: an earlier run would be followed by many others.
     return early if early > _clock.now() else expires_at
 
 
 async def _run(plugin: ExecPlugin) -> bytes:
-    """Run the plugin and return what it printed. Raises ConfigError with its words if that fails."""
+    """Run the plugin and return its output. Raises ConfigError with its stderr if that fails."""
     interactive = _is_interactive(plugin)
     seconds = INTERACTIVE_SECONDS if interactive else RUN_SECONDS
     process = await _start(plugin, interactive=interactive)
     try:
         async with asyncio.timeout(seconds):
-            output, complaint = await process.communicate()
+            output, stderr = await process.communicate()
     except TimeoutError:
-        raise ConfigError(f"{plugin.origin}: {plugin.command!r} did not end within {seconds:.0f} s") from None
+        raise ConfigError(f"{plugin.origin}: {plugin.command!r} did not exit within {seconds:.0f} s") from None
     finally:
         if process.returncode is None:
             await _kill(process, whole_group=not interactive)
     if process.returncode != 0:
-        words = complaint.decode(errors="replace").strip()[-SHOWN_STDERR:]
-        ending = f"ended with {process.returncode}: {words or 'no message'}"
-        raise ConfigError(f"{plugin.origin}: {plugin.command!r} {ending}")
+        reason = stderr.decode(errors="replace").strip()[-SHOWN_STDERR:] or "no message"
+        raise ConfigError(f"{plugin.origin}: {plugin.command!r} exited with code {process.returncode}: {reason}")
     return output
 
 
@@ -184,9 +182,7 @@ def _is_interactive(plugin: ExecPlugin) -> bool:
         return False
     available = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
     if plugin.interactive_mode == "Always" and not available:
-        raise ConfigError(
-            f"{plugin.origin}: {plugin.command!r} asks questions, and no terminal is there to answer them"
-        )
+        raise ConfigError(f"{plugin.origin}: {plugin.command!r} is interactive, and there is no terminal")
     return available
 
 
@@ -200,12 +196,12 @@ async def _start(plugin: ExecPlugin, *, interactive: bool) -> asyncio.subprocess
             stdin=None if interactive else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            start_new_session=not interactive,  # a group of its own, so that what it started can be ended with it
+            start_new_session=not interactive,  # its own process group, so that its children can be killed too
         )
     except OSError as error:
         hint = f"\n{plugin.install_hint}" if plugin.install_hint else ""
-        why = "no such program" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-        raise ConfigError(f"{plugin.origin}: cannot run {plugin.command!r}: {why}{hint}") from error
+        reason = "no such program" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        raise ConfigError(f"{plugin.origin}: cannot run {plugin.command!r}: {reason}{hint}") from error
 
 
 async def _kill(process: asyncio.subprocess.Process, *, whole_group: bool) -> None:
@@ -220,7 +216,7 @@ async def _kill(process: asyncio.subprocess.Process, *, whole_group: bool) -> No
 
 
 def _parse_status(plugin: ExecPlugin, output: bytes) -> Mapping[str, Any]:
-    where = f"{plugin.origin}: what {plugin.command!r} printed"
+    where = f"{plugin.origin}: the output of {plugin.command!r}"
     try:
         answer = json.loads(output)
     except ValueError as error:
@@ -228,7 +224,7 @@ def _parse_status(plugin: ExecPlugin, output: bytes) -> Mapping[str, Any]:
     if not isinstance(answer, dict) or answer.get("kind") != "ExecCredential":
         raise ConfigError(f"{where} is not an ExecCredential")
     if answer.get("apiVersion") != plugin.api_version:
-        raise ConfigError(f"{where} is of version {answer.get('apiVersion')!r}, {plugin.api_version!r} was asked for")
+        raise ConfigError(f"{where} has apiVersion {answer.get('apiVersion')!r}; expected {plugin.api_version!r}")
     status = answer.get("status")
     if not isinstance(status, dict):
         raise ConfigError(f"{where} has no status")
@@ -261,12 +257,12 @@ def _expiry(plugin: ExecPlugin, status: Mapping[str, Any]) -> datetime | None:
     try:
         expires_at = datetime.fromisoformat(str(text))
     except ValueError as error:
-        raise ConfigError(f"{plugin.origin}: expirationTimestamp {text!r} is not a time as RFC 3339 has it") from error
+        raise ConfigError(f"{plugin.origin}: expirationTimestamp {text!r} is not an RFC 3339 time") from error
     if expires_at.tzinfo is None:
         raise ConfigError(f"{plugin.origin}: expirationTimestamp {text!r} has no time zone")
     return expires_at
 
 
 def resolved_command(command: str, directory: Path) -> str:
-    """Return the command as it is started: one with a slash is relative to the kubeconfig, a bare name is in PATH."""
+    """Return the command to start: with a slash it is relative to the kubeconfig, without one it is found in PATH."""
     return str(directory / command) if "/" in command or os.sep in command else command

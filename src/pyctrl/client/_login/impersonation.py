@@ -1,4 +1,4 @@
-"""Asking as somebody else: `kubectl --as`, in headers."""
+"""Impersonation headers, as of `kubectl --as`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _HEADER_NAME = "!#$&'*+-.^_`|~" + string.digits + string.ascii_letters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """The user every request is made as. Needs the right to ``impersonate`` that user, and each group, uid and extra.
+    """The user to impersonate. It takes permission to ``impersonate`` that user, and each group, uid and extra.
 
-    A service account is ``system:serviceaccount:NAMESPACE:NAME``; without ``groups`` the server gives it its own.
+    A service account is ``system:serviceaccount:NAMESPACE:NAME``; without ``groups`` the server adds its own groups.
     """
 
     user: str
@@ -29,10 +29,10 @@ class Impersonation:
 
     def __post_init__(self) -> None:
         if not self.user:
-            raise ConfigError("groups, uid or extra can be impersonated only together with a user: name one")
+            raise ConfigError("groups, uid or extra can be impersonated only together with a user; set user=")
 
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """Return the headers as pairs; the one for groups comes once for each group."""
+        """Return the headers as pairs, with one Impersonate-Group for each group."""
         uid = (("Impersonate-Uid", self.uid),) if self.uid else ()
         groups = (("Impersonate-Group", group) for group in self.groups)
         extra = (

@@ -1,7 +1,7 @@
-"""The login of a pod: what kubelet puts into its environment and mounts into it.
+"""Login of a pod, from the environment variables and the service account that kubelet provides.
 
-Ours and not kubernetes_asyncio's, which costs 37 MB in each operator's pod, sends the token with its line break, and
-times its renewal by a wall clock, which may jump.
+kubernetes_asyncio's loader is not used: it costs 37 MB in each operator's pod, sends the token with its line break, and
+schedules the renewal by the wall clock, which may jump.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 def in_cluster(service_account: str | os.PathLike[str] | None = None) -> Config:
-    """Log in as the service account of this pod. Raises ConfigError if this is no pod, or none is mounted."""
+    """Return the login of this pod's service account. Raises ConfigError if this is no pod, or none is mounted."""
     directory = Path(service_account or SERVICE_ACCOUNT)
     server = _server()
     token = directory / "token"
@@ -46,9 +46,10 @@ def _server() -> str:
 
 
 def _authority(path: Path) -> Pem | None:
-    if not path.exists():  # as in client-go: clusters behind a public certificate mount none
+    if not path.exists():  # as in client-go: clusters with a public certificate mount none
         log.warning(
-            "no authority is mounted with the service account, the system's are trusted", extra={"path": str(path)}
+            "No certificate authority is mounted with the service account, trusting the system's",
+            extra={"path": str(path)},
         )
         return None
     pem = Pem(f"the cluster's authority {path}", path=path)
@@ -58,7 +59,7 @@ def _authority(path: Path) -> Pem | None:
 
 def namespace_of(directory: Path) -> str:
     """Return the namespace of this pod."""
-    named = os.environ.get("POD_NAMESPACE")  # by the downward API; client-go asks it first, too
+    named = os.environ.get("POD_NAMESPACE")  # from the downward API; client-go reads it first, too
     if named:
         return named
     try:

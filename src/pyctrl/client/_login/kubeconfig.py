@@ -1,9 +1,9 @@
-"""kubeconfig files: read, merged, looked up. What an entry means is said in `_kubeconfig_login.py`.
+"""kubeconfig files: reading, merging, looking up entries. `kubeconfig_context.py` interprets the entries.
 
-kubernetes_asyncio has a loader, which is not used here. Checked in 36.1: of several files the last one's
-current-context wins, where kubectl takes the first; an empty or malformed file is an error that does not say which
-file; keys are written to temporary files that stay until the process ends; and its plugins and refreshes have the
-faults that `_exec.py` and `_oidc.py` name. It would cost 37 MB for what remains, which is the merge below.
+kubernetes_asyncio's loader is not used. In 36.1, the last of several files determines the current-context, where
+kubectl takes the first; the error of an empty or malformed file does not name it; keys are written to temporary files
+that remain until the process ends; and its plugins and refreshes have the defects that `exec.py` and `oidc.py` name. It
+would cost 37 MB for the merge below.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from pyctrl.client._login.tls import Pem
 from pyctrl.client._login.yaml_limits import LimitExceeded, check_limits
 from pyctrl.errors import ConfigError
 
-__all__ = ["Entry", "Kubeconfig", "MissingKubeconfig"]
+__all__ = ["Kubeconfig", "KubeconfigEntry", "MissingKubeconfig"]
 
 Section = Literal["clusters", "users", "contexts"]
 _SECTIONS: tuple[Section, ...] = ("clusters", "users", "contexts")
 
 
 class MissingKubeconfig(ConfigError):
-    """Raised when none of the files exists or holds anything; another source may be tried."""
+    """Raised when no file exists or all are empty, so that another source may be tried."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One named cluster, user or context, and the file it is from. Reads its fields with errors that say where.
+class KubeconfigEntry:
+    """A named cluster, user or context. Errors about its fields name the entry and the file.
 
-    ``file`` is None for a kubeconfig that was given as text: relative paths then start at the working directory.
+    ``file`` is None for a kubeconfig given as text; relative paths are then relative to the working directory.
     """
 
     kind: str
@@ -47,15 +47,15 @@ class Entry:
 
     @property
     def directory(self) -> Path:
-        """The directory that relative paths start from."""
+        """The directory that relative paths are relative to."""
         return self.file.absolute().parent if self.file else Path.cwd()
 
-    def error(self, what: str) -> ConfigError:
+    def error(self, message: str) -> ConfigError:
         """Return an error about this entry."""
-        return ConfigError(f"{self}: {what}")
+        return ConfigError(f"{self}: {message}")
 
     def text(self, key: str) -> str:
-        """Return a field that is text, "" if it is missing."""
+        """Return a string field, "" if it is missing."""
         value = self.fields.get(key)
         if value is None:
             return ""
@@ -64,37 +64,37 @@ class Entry:
         return value
 
     def flag(self, key: str) -> bool:
-        """Return a field that is true or false, false if it is missing."""
+        """Return a boolean field, False if it is missing."""
         value = self.fields.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.error(f"{key} must be true or false, not {value!r}")
         return bool(value)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a field that is a list of texts, empty if it is missing."""
+        """Return a list of strings, empty if it is missing."""
         value = self.fields.get(key) or []
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.error(f"{key} must be a list of texts; put numbers in quotes")
+            raise self.error(f"{key} must be a list of strings; put numbers in quotes")
         return tuple(value)
 
     def mapping(self, key: str) -> Mapping[str, Any]:
-        """Return a field that has fields itself, empty if it is missing."""
+        """Return a mapping, empty if it is missing."""
         value = self.fields.get(key) or {}
         if not isinstance(value, dict):
-            raise self.error(f"{key} must have fields, it is a {type(value).__name__}")
+            raise self.error(f"{key} must be a mapping, not a {type(value).__name__}")
         return value
 
-    def part(self, key: str) -> Entry:
-        """Return a field that has fields itself as an entry, for errors that name both."""
-        return Entry(f"{key} of {self.kind}", self.name, self.file, self.mapping(key))
+    def part(self, key: str) -> KubeconfigEntry:
+        """Return a mapping as an entry, so that errors name both."""
+        return KubeconfigEntry(f"{key} of {self.kind}", self.name, self.file, self.mapping(key))
 
     def path(self, key: str) -> Path | None:
-        """Return a field that is a path, made absolute; None if it is missing."""
+        """Return a path, made absolute; None if it is missing."""
         value = self.text(key)
         return self.directory / value if value else None
 
     def pem(self, key: str) -> Pem | None:
-        """Return ``key-data`` if it is there, which wins as in kubectl, or the file that ``key`` names."""
+        """Return ``key-data`` if present, as kubectl does, else the file that ``key`` names."""
         data, path = self.text(f"{key}-data"), self.path(key)
         if data:
             return Pem(f"{key}-data of {self}", data=self._decoded(f"{key}-data", data))
@@ -109,18 +109,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Kubeconfig:
-    """Several kubeconfig files as one: of entries with the same name, and of current contexts, the first wins."""
+    """One or several merged kubeconfig files: the first entry of a name and the first current-context win."""
 
-    entries: Mapping[tuple[Section, str], Entry]
+    entries: Mapping[tuple[Section, str], KubeconfigEntry]
     current_context: str
     files: tuple[Path, ...]
 
     @classmethod
     def read(cls, paths: Sequence[str | os.PathLike[str]]) -> Self:
-        """Read and merge files. Missing ones are skipped, as kubectl does; if nothing remains that is an error.
+        """Read and merge files. Missing ones are skipped, as kubectl does.
 
         Raises:
-            MissingKubeconfig: no file exists, or those that do are empty.
+            MissingKubeconfig: no file exists, or all are empty.
             ConfigError: a file cannot be read or is not a kubeconfig.
         """
         candidates = [Path(path).expanduser() for path in paths]
@@ -134,12 +134,12 @@ class Kubeconfig:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Take the content of a kubeconfig, as from a Secret. Raises ConfigError if it is none."""
+        """Parse a kubeconfig's text, such as the content of a Secret. Raises ConfigError if it is invalid."""
         return cls._merged([(None, _document(text, "the given kubeconfig"))], files=())
 
     @classmethod
     def _merged(cls, documents: Sequence[tuple[Path | None, Mapping[str, Any]]], *, files: tuple[Path, ...]) -> Self:
-        entries: dict[tuple[Section, str], Entry] = {}
+        entries: dict[tuple[Section, str], KubeconfigEntry] = {}
         for file, document in reversed(documents):
             for section in _SECTIONS:
                 entries |= {(section, entry.name): entry for entry in _entries(document, section, file)}
@@ -148,15 +148,15 @@ class Kubeconfig:
 
     @property
     def origin(self) -> str:
-        """How to name it in a sentence."""
+        """The name of the kubeconfig in messages."""
         return f"kubeconfig {os.pathsep.join(map(str, self.files))}" if self.files else "the given kubeconfig"
 
-    def find(self, section: Section, name: str) -> Entry | None:
+    def find(self, section: Section, name: str) -> KubeconfigEntry | None:
         """Return the entry of this name, or None."""
         return self.entries.get((section, name))
 
-    def require(self, section: Section, name: str, wanted_by: str) -> Entry:
-        """Return the entry of this name. Raises ConfigError that lists those there are."""
+    def require(self, section: Section, name: str, wanted_by: str) -> KubeconfigEntry:
+        """Return the entry of this name. Raises ConfigError, which lists the existing names."""
         entry = self.find(section, name)
         if entry is None:
             known = ", ".join(repr(name) for name in self.names(section)) or "none"
@@ -167,8 +167,8 @@ class Kubeconfig:
         """Return the names in a section, sorted."""
         return sorted(name for where, name in self.entries if where == section)
 
-    def context(self, name: str | None = None) -> Entry:
-        """Return the context of this name, or the current one. Raises ConfigError that lists those there are."""
+    def context(self, name: str | None = None) -> KubeconfigEntry:
+        """Return the context of this name, or the current one. Raises ConfigError, which lists the existing ones."""
         if name is not None:
             return self.require("contexts", name, "the caller")
         if not self.current_context:
@@ -191,9 +191,9 @@ def _text(path: Path) -> str | None:
 
 
 def _advice(path: Path) -> str:
-    """Say what to do about a file that is somebody else's, as kubeadm's /etc/kubernetes/admin.conf is root's."""
+    """Return advice on a file of another user, such as kubeadm's /etc/kubernetes/admin.conf, which is root's."""
     own = Path.home() / ".kube" / "config"
-    if path.expanduser().absolute() == own:  # copied by root, as by `sudo cp`
+    if path.expanduser().absolute() == own:  # copied by root, for example with `sudo cp`
         return f'make it yours: sudo chown "$(id -u):$(id -g)" {own}'
     return (
         f"have a copy of your own at {own}: "
@@ -204,31 +204,31 @@ def _advice(path: Path) -> str:
 def _document(text: str, where: str) -> Mapping[str, Any]:
     import yaml  # here: a program in a pod has no kubeconfig, and yaml is 0.8 MB and 13 ms
 
-    # Both are safe loaders. The one in C takes 5 ms for a hundred clusters (0.5 MB), the other 116.
+    # Both loaders are safe. The C one takes 5 ms for a hundred clusters (0.5 MB), the other one 116 ms.
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         check_limits(text, loader)
         document = yaml.load(text, Loader=loader)
     except LimitExceeded as error:
         raise ConfigError(f"{where} is not a kubeconfig: {error}") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: what looks like a date and is none
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an invalid date
         raise ConfigError(f"{where} is not YAML: {_position(error)}") from error
     if document is None:
         return {}
     if not isinstance(document, dict):
         raise ConfigError(
-            f"{where} is not a kubeconfig: fields such as 'clusters' were expected, not a {type(document).__name__}"
+            f"{where} is not a kubeconfig: expected a mapping with 'clusters', not a {type(document).__name__}"
         )
     return document
 
 
 def _position(error: Exception) -> str:
-    # The error's own text quotes the lines around it, which in a kubeconfig may be a token.
+    # The error's own text quotes the surrounding lines, which may have a token.
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "cannot be read"
     return f"{problem} at line {mark.line + 1}, column {mark.column + 1}" if mark else str(problem)
 
 
-def _entries(document: Mapping[str, Any], section: Section, file: Path | None) -> Iterable[Entry]:
+def _entries(document: Mapping[str, Any], section: Section, file: Path | None) -> Iterable[KubeconfigEntry]:
     where, kind = file or "the given kubeconfig", section[:-1]
     items = document.get(section) or []
     if not isinstance(items, list):
@@ -236,11 +236,11 @@ def _entries(document: Mapping[str, Any], section: Section, file: Path | None) -
     seen: set[str] = set()
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            raise ConfigError(f"{where}: each of {section} needs a name, and a name is text")
+            raise ConfigError(f"{where}: each of {section} must have a name, which must be a string")
         name, fields = item["name"], item.get(kind) or {}
         if name in seen:
             raise ConfigError(f"{where}: two {section} have the name {name!r}")
         if not isinstance(fields, dict):
-            raise ConfigError(f"{where}: {kind} {name!r} must have fields, it is a {type(fields).__name__}")
+            raise ConfigError(f"{where}: {kind} {name!r} must be a mapping, not a {type(fields).__name__}")
         seen.add(name)
-        yield Entry(kind, name, file, fields)
+        yield KubeconfigEntry(kind, name, file, fields)

@@ -1,4 +1,4 @@
-"""From a kubeconfig's context to a `Config`: what each entry means."""
+"""Conversion of a kubeconfig's context to a `Config`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyctrl.client._login.config import Config, server_address
 from pyctrl.client._login.credentials import Anonymous, BasicAuth, BearerToken, Credentials, TokenFile, read_token
 from pyctrl.client._login.exec import ExecCredentials, ExecPlugin, InteractiveMode, resolved_command
 from pyctrl.client._login.impersonation import Impersonation
-from pyctrl.client._login.kubeconfig import Entry, Kubeconfig
+from pyctrl.client._login.kubeconfig import Kubeconfig, KubeconfigEntry
 from pyctrl.client._login.plain_http import is_readable, warn_of_withheld_credentials
 from pyctrl.client._login.proxy import checked_proxy, proxy_from_environment
 from pyctrl.client._login.tls import ClientCertificate, Tls
@@ -20,20 +20,20 @@ from pyctrl.client._login.tls import ClientCertificate, Tls
 __all__ = ["KubeconfigContext", "config_for_context", "impersonation", "kubeconfig_contexts"]
 
 
-# A cluster's extension of this name is handed to exec plugins that ask for it.
+# Exec plugins with provideClusterInfo receive the cluster's extension of this name.
 _PLUGIN_SETTINGS = "client.authentication.k8s.io/exec"
 
 _INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 
 
-# What an entry may name in the place of data: a file of this machine.
+# The fields that name a local file, as alternatives to `-data` fields.
 _FILES = ("certificate-authority", "client-certificate", "client-key")
 
 
 def config_for_context(
     kubeconfig: Kubeconfig, context_name: str | None, *, server: str = "", trusted: bool = True
 ) -> Config:
-    """Take a context, or the current one. ``server`` replaces the address that its cluster has.
+    """Return the login of a context, or of the current one. ``server`` replaces the address of its cluster.
 
     Args:
         trusted: whether the entries may name programs to run and files to read.
@@ -41,18 +41,22 @@ def config_for_context(
     context = kubeconfig.context(context_name)
     cluster = kubeconfig.require("clusters", context.text("cluster"), str(context))
     user_name = context.text("user")
-    user = kubeconfig.require("users", user_name, str(context)) if user_name else Entry("user", "", context.file, {})
+    user = (
+        kubeconfig.require("users", user_name, str(context))
+        if user_name
+        else KubeconfigEntry("user", "", context.file, {})
+    )
     if not trusted:
         _check_self_contained(cluster, user)
     tls = _tls(cluster, user)
     address = _address(cluster, server, tls)
     credentials = _credentials(user, cluster)
     if tls.is_configured and address.startswith("https:"):
-        tls.build()  # so that a certificate that does not parse is told now, by name
+        tls.build()  # reports a certificate that does not parse early, by name
     proxy, source = _proxy(cluster, address), f"{kubeconfig.origin}, context {context.name!r}"
     if not isinstance(credentials, Anonymous) and is_readable(address, proxy):
         warn_of_withheld_credentials(address, credentials, source)
-        credentials = Anonymous()  # clientcmd's rule, which makes no exception for loopback
+        credentials = Anonymous()  # as clientcmd does, which makes no exception for loopback
     return Config(
         server=address,
         namespace=context.text("namespace") or "default",
@@ -64,8 +68,8 @@ def config_for_context(
     )
 
 
-def _check_self_contained(cluster: Entry, user: Entry) -> None:
-    """Refuse programs and files: the author of the kubeconfig also chooses the server that receives the credentials."""
+def _check_self_contained(cluster: KubeconfigEntry, user: KubeconfigEntry) -> None:
+    """Reject programs and files: the author of the kubeconfig also chooses the server that receives the credentials."""
     if user.mapping("exec"):
         command = user.part("exec").text("command")
         raise user.error(f"exec runs the program {command!r}; {_ONLY_TRUSTED}")
@@ -80,11 +84,11 @@ def _check_self_contained(cluster: Entry, user: Entry) -> None:
 
 _ONLY_TRUSTED = (
     "a kubeconfig that others write must contain its credentials; use token or …-data, or pass trusted=True if you "
-    "trust whoever writes it with this process"
+    "trust its author with this process"
 )
 
 
-def _address(cluster: Entry, server: str, tls: Tls) -> str:
+def _address(cluster: KubeconfigEntry, server: str, tls: Tls) -> str:
     address = server or cluster.text("server")
     if not address:
         raise cluster.error("it has no server")
@@ -92,7 +96,7 @@ def _address(cluster: Entry, server: str, tls: Tls) -> str:
     return server_address(address, default_scheme=scheme, origin="--master" if server else str(cluster))
 
 
-def _tls(cluster: Entry, user: Entry) -> Tls:
+def _tls(cluster: KubeconfigEntry, user: KubeconfigEntry) -> Tls:
     return Tls(
         ca=cluster.pem("certificate-authority"),
         certificate=_client_certificate(user),
@@ -101,7 +105,7 @@ def _tls(cluster: Entry, user: Entry) -> Tls:
     )
 
 
-def _client_certificate(user: Entry) -> ClientCertificate | None:
+def _client_certificate(user: KubeconfigEntry) -> ClientCertificate | None:
     certificate, key = user.pem("client-certificate"), user.pem("client-key")
     if certificate is None and key is None:
         return None
@@ -111,24 +115,24 @@ def _client_certificate(user: Entry) -> ClientCertificate | None:
     return ClientCertificate(certificate, key)
 
 
-def _proxy(cluster: Entry, address: str) -> str | None:
+def _proxy(cluster: KubeconfigEntry, address: str) -> str | None:
     named = cluster.text("proxy-url")
     return checked_proxy(named, f"proxy-url of {cluster}") if named else proxy_from_environment(address)
 
 
-def impersonation(user: Entry) -> Impersonation | None:
-    """Return whom the user acts as, None for himself."""
+def impersonation(user: KubeconfigEntry) -> Impersonation | None:
+    """Return the user to impersonate, or None."""
     name, uid, groups = user.text("as"), user.text("as-uid"), user.texts("as-groups")
     extra = user.part("as-user-extra")
     if not (name or uid or groups or extra.fields):
         return None
     if not name:
-        raise user.error("as-uid, as-groups and as-user-extra need 'as', the user to be")
+        raise user.error("as-uid, as-groups and as-user-extra require 'as', the user to impersonate")
     return Impersonation(user=name, uid=uid, groups=groups, extra={key: extra.texts(key) for key in extra.fields})
 
 
-def _credentials(user: Entry, cluster: Entry) -> Credentials:
-    """Choose as client-go does: what is written down wins over what has to be fetched; two of a kind are an error."""
+def _credentials(user: KubeconfigEntry, cluster: KubeconfigEntry) -> Credentials:
+    """Return the user's credentials. As in client-go, static ones win over fetched ones; two of a kind are an error."""
     has_token = bool(user.text("token") or user.text("tokenFile"))
     has_password = bool(user.text("username") or user.text("password"))
     if has_token and has_password:
@@ -146,22 +150,22 @@ def _credentials(user: Entry, cluster: Entry) -> Credentials:
     return Anonymous()
 
 
-def _token(user: Entry) -> Credentials:
+def _token(user: KubeconfigEntry) -> Credentials:
     path = user.path("tokenFile")
     if path is None:
         return BearerToken(user.text("token"), origin=f"the token of {user}")
-    # The file wins, because it is renewed; a token beside it is for as long as the file is not there yet.
+    # The file wins, because it is renewed; a token beside it is used until the file exists.
     token = user.text("token") or read_token(path, f"tokenFile of {user}")
     return TokenFile(path, token=token)
 
 
-def _plugin(user: Entry, cluster: Entry) -> ExecPlugin:
+def _plugin(user: KubeconfigEntry, cluster: KubeconfigEntry) -> ExecPlugin:
     entry = user.part("exec")
     if not entry.text("command") or not entry.text("apiVersion"):
         raise entry.error("command and apiVersion are required")
     mode = entry.text("interactiveMode") or "IfAvailable"
     if mode not in _INTERACTIVE_MODES:
-        raise entry.error(f"interactiveMode {mode!r} is none of {', '.join(_INTERACTIVE_MODES)}")
+        raise entry.error(f"interactiveMode {mode!r} is not one of {', '.join(_INTERACTIVE_MODES)}")
     return ExecPlugin(
         command=resolved_command(entry.text("command"), entry.directory),
         arguments=entry.texts("args"),
@@ -174,19 +178,19 @@ def _plugin(user: Entry, cluster: Entry) -> ExecPlugin:
     )
 
 
-def _environment(entry: Entry) -> dict[str, str]:
+def _environment(entry: KubeconfigEntry) -> dict[str, str]:
     variables = entry.fields.get("env") or []
     try:
         pairs = {variable["name"]: variable["value"] for variable in variables}
     except (TypeError, KeyError) as error:
-        raise entry.error("env must be a list of fields 'name' and 'value'") from error
+        raise entry.error("env must be a list of mappings with 'name' and 'value'") from error
     if not all(isinstance(text, str) for pair in pairs.items() for text in pair):
-        raise entry.error("names and values of env must be texts; put numbers in quotes")
+        raise entry.error("names and values of env must be strings; put numbers in quotes")
     return pairs
 
 
-def _cluster_info(cluster: Entry) -> Mapping[str, Any]:
-    """Return what a plugin is told about the cluster: its entry, with the authority as data in any case."""
+def _cluster_info(cluster: KubeconfigEntry) -> Mapping[str, Any]:
+    """Return the ``spec.cluster`` of KUBERNETES_EXEC_INFO: the cluster's entry, with the authority always as data."""
     authority = cluster.pem("certificate-authority")
     settings = next((item for item in _extensions(cluster) if item.get("name") == _PLUGIN_SETTINGS), {})
     info = {
@@ -200,21 +204,23 @@ def _cluster_info(cluster: Entry) -> Mapping[str, Any]:
     return {key: value for key, value in info.items() if value or key == "server"}
 
 
-def _extensions(cluster: Entry) -> list[Mapping[str, Any]]:
+def _extensions(cluster: KubeconfigEntry) -> list[Mapping[str, Any]]:
     extensions = cluster.fields.get("extensions") or []
     if not isinstance(extensions, list) or not all(isinstance(item, dict) for item in extensions):
-        raise cluster.error("extensions must be a list of fields 'name' and 'extension'")
+        raise cluster.error("extensions must be a list of mappings with 'name' and 'extension'")
     return extensions
 
 
-def _auth_provider(entry: Entry) -> Credentials:
+def _auth_provider(entry: KubeconfigEntry) -> Credentials:
     if entry.text("name") != "oidc":
-        # kubectl has dropped the others, azure and gcp, in 1.26
-        raise entry.error(f"auth-provider {entry.text('name')!r} is gone; use the exec plugin that replaced it")
+        # kubectl removed the others, azure and gcp, in 1.26
+        raise entry.error(
+            f"auth-provider {entry.text('name')!r} is not supported; use the exec plugin that replaced it"
+        )
     settings = entry.part("config")
     if not settings.text("idp-issuer-url") or not settings.text("client-id"):
         raise settings.error("idp-issuer-url and client-id are required")
-    from pyctrl.client._login.oidc import (  # here: few logins need it, and it needs aiohttp
+    from pyctrl.client._login.oidc import (  # here: it needs aiohttp, and few logins need it
         OidcCredentials,
         OidcProvider,
     )
@@ -232,10 +238,10 @@ def _auth_provider(entry: Entry) -> Credentials:
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigContext:
-    """A context, and all that its login is made of; two are equal when they lead to the same login."""
+    """A context with the entries that its login consists of. Two are equal if they have the same login."""
 
     name: str
-    #: What stands in the file of the context, its cluster and its user.
+    #: The fields of the context, its cluster and its user.
     content: tuple[Mapping[str, Any] | None, ...] = field(repr=False)
     file: Path
     _kubeconfig: Kubeconfig = field(repr=False, compare=False)
@@ -247,13 +253,13 @@ class KubeconfigContext:
             trusted: whether it may name programs to run and files to read.
 
         Raises:
-            ConfigError: something is missing or wrong, or needs trust.
+            ConfigError: an entry is missing or invalid, or needs ``trusted``.
         """
         return config_for_context(self._kubeconfig, self.name, trusted=trusted)
 
 
 def kubeconfig_contexts(path: Path, *, current_only: bool = False) -> list[KubeconfigContext]:
-    """Return the contexts of a file, or the current one, sorted by name; nothing is logged in.
+    """Return the contexts of a file, or the current one, sorted by name. This makes no login.
 
     Raises:
         ConfigError: there is no such file, or it is not a kubeconfig; with ``current_only``, it has no current context.

@@ -1,4 +1,4 @@
-"""A `Config` as a kubeconfig: so that kubectl can follow a server that pyctrl has started."""
+"""Conversion of a `Config` to a kubeconfig, for kubectl on servers that pyctrl has started."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["write"]
 def write(config: Config, context_name: str) -> str:
     """Return YAML with one cluster, one user and one context, all of the same name."""
     if config.application is not None:
-        raise ConfigError("a server in this process has no address; serve it over HTTP to have a kubeconfig for it")
+        raise ConfigError("a server in this process has no address; serve it over HTTP to get a kubeconfig for it")
     context = {"cluster": context_name, "user": context_name, "namespace": config.namespace}
     document = {
         "apiVersion": "v1",
@@ -55,9 +55,9 @@ def _user(config: Config) -> dict[str, Any]:
     return user if config.impersonate is None else {**user, **_impersonated(config.impersonate)}
 
 
-def _impersonated(who: Impersonation) -> dict[str, Any]:
-    extra = {name: list(values) for name, values in who.extra.items()}
-    fields = {"as": who.user, "as-uid": who.uid, "as-groups": list(who.groups), "as-user-extra": extra}
+def _impersonated(user: Impersonation) -> dict[str, Any]:
+    extra = {name: list(values) for name, values in user.extra.items()}
+    fields = {"as": user.user, "as-uid": user.uid, "as-groups": list(user.groups), "as-user-extra": extra}
     return {key: value for key, value in fields.items() if value}
 
 

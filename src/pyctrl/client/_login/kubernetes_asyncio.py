@@ -1,8 +1,8 @@
-"""Logins made by kubernetes_asyncio's loaders: its ``Configuration`` as a `Config`.
+"""Logins of kubernetes_asyncio's loaders: conversion of its ``Configuration`` to a `Config`.
 
-For programs that have such a Configuration already, and for what its loaders know and pyctrl does not, such as the
-old gcp provider. pyctrl's own logins never come here; docs/design/login.md says why. The library is imported by
-`load` only, and only there it has to be installed.
+This is for programs that have such a Configuration, and for logins that pyctrl does not support, such as the old gcp
+provider. pyctrl's other logins do not use it; docs/design/login.md has the reasons. Only `load` imports the library and
+requires it to be installed.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ __all__ = ["ConfigurationCredentials", "LoadedConfiguration", "from_configuratio
 
 log = logging.getLogger("pyctrl.client")
 
-CHECK_AGAIN = timedelta(minutes=1)  # for gcp and oidc the loader itself knows, and asks for, what has expired
+CHECK_AGAIN = timedelta(minutes=1)  # for gcp and oidc, where the loader itself renews expired tokens
 
-# A Configuration means what its library makes of it: the checks of the Python it runs on, unless they are turned off.
+# A Configuration has its library's meaning: the certificate checks of Python's version, unless they are turned off.
 _PYTHON_IS_STRICT = sys.version_info >= (3, 13)
 
 
 class LoadedConfiguration(Protocol):
-    """What is read of a ``kubernetes_asyncio.client.Configuration``; spelled out, because that has no types."""
+    """The used part of a ``kubernetes_asyncio.client.Configuration``, which has no types."""
 
     @property
     def host(self) -> str | None: ...
@@ -72,18 +72,18 @@ class LoadedConfiguration(Protocol):
     @property
     def proxy_headers(self) -> object: ...
     async def auth_settings(self) -> Mapping[str, Mapping[str, object]]:
-        """Run the refresh hook; return what to send."""
+        """Run the refresh hook and return the authentication settings."""
         ...
 
 
 class _OwnConfiguration(LoadedConfiguration, Protocol):
-    """One that was made here, and may be given a hook."""
+    """A Configuration made by this module, which sets its hook."""
 
     refresh_api_key_hook: object
 
 
 class _Loader(Protocol):
-    """What is used of its ``KubeConfigLoader``, which besides has ``exec_plugin_expiry`` after some plugins."""
+    """The used part of the library's ``KubeConfigLoader``. Some plugins also set its ``exec_plugin_expiry``."""
 
     provider: str | None
 
@@ -91,13 +91,13 @@ class _Loader(Protocol):
 
 
 def from_configuration(configuration: LoadedConfiguration, namespace: str) -> Config:
-    """Take a Configuration that is loaded; see `Config.from_kubernetes_asyncio`, which is the contract."""
+    """Convert a loaded Configuration; `Config.from_kubernetes_asyncio` documents it."""
     source = "a Configuration of kubernetes_asyncio"
     return _config(configuration, ConfigurationCredentials(configuration, origin=source), namespace, source)
 
 
 async def load(kubeconfig: Paths | None, context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
-    """Find a login and load it; see `Config.load_with_kubernetes_asyncio`, which is the contract."""
+    """Find a login and load it; `Config.load_with_kubernetes_asyncio` documents it."""
     library = await asyncio.to_thread(_library)  # its import takes a third of a second
     if kubeconfig is not None:
         return await _load_context(library, read_kubeconfig(kubeconfig), context)
@@ -113,10 +113,10 @@ async def load(kubeconfig: Paths | None, context: str | None, service_account: s
 
 
 class ConfigurationCredentials:
-    """Credentials that a Configuration holds, asked from it for each request, so that its refresh hook keeps working.
+    """The credentials of a Configuration, read for each request so that its refresh hook keeps working.
 
-    The hook never runs twice at the same time: requests that come meanwhile share its outcome. On a 401 ``renew``
-    is called, or the hook once more if there is none; a hook that then keeps its token ends the matter.
+    The hook never runs twice at the same time: concurrent requests share its outcome. After a 401, ``renew`` is called,
+    or the hook once more if there is no ``renew``. If the token stays the same, the request is not repeated.
     """
 
     def __init__(
@@ -130,41 +130,41 @@ class ConfigurationCredentials:
         self._origin = origin
         self._renew = renew
         self._header: str | None = None
-        self._asking = SingleFlight()
+        self._reading = SingleFlight()
 
     async def authorization(self) -> str | None:
         """Return the header, Bearer or Basic, after the hook has run; None if the Configuration has none."""
-        await self._asking.run(self._ask)
+        await self._reading.run(self._read)
         return self._header
 
     async def certificate(self) -> ClientCertificate | None:
-        """Return the client certificate that the Configuration names now; a plugin may have replaced it."""
+        """Return the client certificate that the Configuration names; a plugin may have replaced it."""
         certificate, key = self._configuration.cert_file, self._configuration.key_file
         if not certificate:
             return None
         name = f"of {self._origin}"
         return ClientCertificate(
             Pem(f"cert_file {name}", path=Path(certificate)),
-            Pem(f"key_file {name}", path=Path(key or certificate)),  # as there: one file may hold both
+            Pem(f"key_file {name}", path=Path(key or certificate)),  # as in the library: one file may have both
         )
 
     async def refresh(self, rejected: str | None = None) -> bool:
-        """Renew; True if the header or the certificate is another one."""
+        """Renew the credentials. Return True if the header or the certificate has changed."""
         if None not in (rejected, self._header) and rejected != self._header:
             return True
         before = (self._header, await self.certificate())
         if self._renew is not None:
             await self._renew(self._configuration)
-        await self._asking.run(self._ask)
+        await self._reading.run(self._read)
         return (self._header, await self.certificate()) != before
 
     def __str__(self) -> str:
-        return f"what {self._origin} holds"
+        return f"the credentials of {self._origin}"
 
     def __repr__(self) -> str:
         return f"ConfigurationCredentials({self._origin!r})"
 
-    async def _ask(self) -> None:
+    async def _read(self) -> None:
         try:
             settings = await self._configuration.auth_settings()
         except ConfigError:
@@ -175,10 +175,10 @@ class ConfigurationCredentials:
 
 
 class _Renewal:
-    """The refresh hook for what a `_Loader` has fetched: the library leaves renewing to the program.
+    """Refresh hook for the credentials of a `_Loader`: the library leaves renewal to the program.
 
-    What a plugin issued is renewed shortly before it expires, and on a 401; without an expiry on a 401 only. While
-    that fails, what is there stays in use, and a warning is logged.
+    A plugin's credentials are renewed shortly before they expire and after a 401; without an expiry only after a 401.
+    If that fails, the current ones stay in use and a warning is logged.
     """
 
     def __init__(self, loader: _Loader, origin: str) -> None:
@@ -188,21 +188,21 @@ class _Renewal:
         self._due_at = self._next()
 
     async def __call__(self, configuration: LoadedConfiguration) -> None:
-        """Renew if it is time to."""
+        """Renew if it is due."""
         if self._due_at is None or _clock.now() < self._due_at:
             return
         try:
             await self.renew(configuration)
         except ConfigError as error:
             self._due_at = _clock.now() + CHECK_AGAIN
-            log.warning("login cannot be renewed, the last one stays", extra={"error": str(error)})
+            log.warning("Login renewal failed, keeping the current login", extra={"error": str(error)})
 
     async def renew(self, configuration: LoadedConfiguration) -> None:
-        """Renew now, or wait for a renewal that is under way. Raises ConfigError if it fails."""
+        """Renew now, or wait for the renewal in progress. Raises ConfigError if it fails."""
         await self._flight.run(partial(self._load, configuration))
 
     async def _load(self, configuration: LoadedConfiguration) -> None:
-        vars(self._loader).pop("exec_plugin_expiry", None)  # or the loader would keep what it has
+        vars(self._loader).pop("exec_plugin_expiry", None)  # otherwise the loader keeps its credentials
         await _with_time_limit(self._loader.load_and_set(configuration), self._origin)
         self._due_at = self._next()
 
@@ -214,7 +214,7 @@ class _Renewal:
 
 
 async def _load_context(library: ModuleType, kubeconfig: Kubeconfig, context_name: str | None) -> Config:
-    """Let the library log in. Which files, context and namespace, and as whom to act, is read by us: it has none."""
+    """Let the library log in. pyctrl chooses files, context, namespace and impersonation, which the library lacks."""
     context = kubeconfig.context(context_name)
     user = kubeconfig.find("users", context.text("user"))
     source = f"{kubeconfig.origin}, context {context.name!r}, through kubernetes_asyncio"
@@ -231,7 +231,7 @@ async def _load_context(library: ModuleType, kubeconfig: Kubeconfig, context_nam
 
 def _from_in_cluster(library: ModuleType, context: str | None, directory: Path) -> Config:
     if context is not None:
-        raise SourceUnavailable(f"not tried, because context {context!r} was asked for")
+        raise SourceUnavailable(f"not tried, because context {context!r} was requested")
     configuration, source = _empty(), f"the service account in {directory}, through kubernetes_asyncio"
     files = {"token_filename": str(directory / "token"), "cert_filename": str(directory / "ca.crt")}
     try:
@@ -247,10 +247,12 @@ def _config(
     credentials: ConfigurationCredentials,
     namespace: str,
     source: str,
-    acting_as: Impersonation | None = None,
+    impersonated: Impersonation | None = None,
 ) -> Config:
     if not configuration.host:
-        raise ConfigError(f"{source} has no host: load it first, as with load_kube_config(client_configuration=…)")
+        raise ConfigError(
+            f"{source} has no host; load it first, for example with load_kube_config(client_configuration=…)"
+        )
     if configuration.proxy_headers:
         raise ConfigError(f"{source} has proxy_headers, which pyctrl cannot send; put name and password into proxy")
     address = server_address(configuration.host, default_scheme="https", origin=source)
@@ -259,15 +261,15 @@ def _config(
         namespace=namespace,
         tls=_tls(configuration, source),
         credentials=credentials,
-        impersonate=acting_as,
-        proxy=configuration.proxy or proxy_from_environment(address),  # which aiohttp looks up for the library
+        impersonate=impersonated,
+        proxy=configuration.proxy or proxy_from_environment(address),  # for the library, aiohttp reads it
         source=source,
     )
 
 
 def _tls(configuration: LoadedConfiguration, source: str) -> Tls:
-    """Return what to trust; the client certificate is the credentials' business, because plugins replace it."""
-    ca = configuration.ssl_ca_cert if configuration.verify_ssl else None  # verify_ssl=False wins there
+    """Return the TLS options without the client certificate, which the credentials provide: plugins replace it."""
+    ca = configuration.ssl_ca_cert if configuration.verify_ssl else None  # verify_ssl=False wins, as in the library
     return Tls(
         ca=Pem(f"ssl_ca_cert of {source}", path=Path(ca)) if ca else None,
         insecure=not configuration.verify_ssl,
@@ -282,26 +284,26 @@ def _library() -> ModuleType:
     except ImportError as error:
         raise ConfigError(
             f"kubernetes_asyncio cannot be imported ({error}); pip install pyctrl-runtime[kubernetes-asyncio], "
-            "or use Config.load(), which does without it"
+            "or use Config.load(), which does not need it"
         ) from error
 
 
 def _empty() -> _OwnConfiguration:
     configuration = import_module("kubernetes_asyncio.client").Configuration()
-    configuration.disable_strict_ssl_verification = True  # as for all other logins of pyctrl: see `Tls.strict`
+    configuration.disable_strict_ssl_verification = True  # as in all other logins of pyctrl: see `Tls.strict`
     return cast("_OwnConfiguration", configuration)
 
 
 def _files(kubeconfig: Kubeconfig) -> str:
-    """Return the files, without those that hold nothing: the library's merge trips over them."""
+    """Return the files without empty ones, at which the library's merge fails."""
     used = {entry.file for entry in kubeconfig.entries.values()}
     return os.pathsep.join(str(path) for path in kubeconfig.files if path in used)
 
 
 async def _with_time_limit(login: Awaitable[object], origin: str) -> object:
-    """Await what the library does without a limit, and map what it raises: anything, from KeyError to its own.
+    """Await a login of the library with a time limit, and map its exceptions, which may be of any class.
 
-    A plugin that hangs goes on hanging: the library holds the process, and does not end it.
+    A plugin that hangs keeps running: the library owns the process and does not kill it.
     """
     is_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
     seconds = INTERACTIVE_SECONDS if is_terminal else RUN_SECONDS
@@ -322,5 +324,5 @@ def _describe(error: Exception) -> str:
 def _checked(value: object, origin: str) -> str | None:
     header = str(value).strip() if value else ""  # the library keeps the line break at the end of a token file
     if not (header.isascii() and header.isprintable()):
-        raise ConfigError(f"{origin}: its BearerToken holds characters that no header may have")
+        raise ConfigError(f"{origin}: its BearerToken has characters that are invalid in a header")
     return header or None

@@ -1,4 +1,4 @@
-"""Where a login comes from when the program does not say: the order, and what is told when nothing is found."""
+"""Loading rules: the sources of a login and their order, as in client-go's clientcmd."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 log = logging.getLogger("pyctrl.client")
 
-SkippedSource = tuple[str, str]  # a source, and why it was not taken
+SkippedSource = tuple[str, str]  # a source, and the reason why it was not used
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _RECOMMENDED_HOME_FILE = "~/.kube/config"
@@ -41,9 +41,9 @@ T = TypeVar("T")
 
 
 def load(kubeconfig: Paths | None, context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
-    """Find a login; see `Config.load`, which is the contract."""
+    """Find a login; `Config.load` documents it."""
     config = from_kubeconfig(kubeconfig, context) if kubeconfig is not None else _search(context, service_account)
-    log.info("login found", extra={"source": config.source, "server": config.server})
+    log.info("Loaded login", extra={"source": config.source, "server": config.server})
     return config
 
 
@@ -57,13 +57,13 @@ def _search(context: str | None, service_account: str | os.PathLike[str] | None)
 
 
 def from_kubeconfig(paths: Paths, context: str | None) -> Config:
-    """Take a context of one kubeconfig, or of several merged."""
+    """Return the login of a context of one kubeconfig, or of several merged ones."""
     return _config_for_context(read_kubeconfig(paths), context)
 
 
 def from_kubeconfig_text(text: str, context: str | None, *, trusted: bool) -> Config:
-    """Take a context of a kubeconfig's content, which may name programs and files if it is ``trusted``."""
-    from pyctrl.client._login.kubeconfig import Kubeconfig  # here and below: a pod has none
+    """Return the login of a context of a kubeconfig's text, which may name programs and files if ``trusted``."""
+    from pyctrl.client._login.kubeconfig import Kubeconfig  # here and below: a pod has no kubeconfig
 
     return _config_for_context(Kubeconfig.parse(text), context, trusted=trusted)
 
@@ -73,13 +73,13 @@ def from_flags(
     kubeconfig: str | os.PathLike[str] | None,
     service_account: str | os.PathLike[str] | None,
 ) -> Config:
-    """Take ``--master`` and ``--kubeconfig``; see `Config.from_flags`, which is the contract."""
+    """Return the login of ``--master`` and ``--kubeconfig``; `Config.from_flags` documents it."""
     if kubeconfig:
         return _config_for_context(read_kubeconfig(kubeconfig), None, server=master or "")
     if master:
         address = server_address(master, default_scheme="http", origin="--master")  # client-go's default
         return Config(server=address, proxy=proxy_from_environment(address), source="--master")
-    # Both warnings are client-go's to the letter, two blanks after a full stop included: people search for them.
+    # Both warnings are client-go's to the letter, including two blanks after a full stop: users search for them.
     log.warning("Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  This might not work.")
     try:
         return in_cluster(service_account)
@@ -92,16 +92,16 @@ def from_flags(
 
 
 class SourceUnavailable(Exception):
-    """A source that does not apply: the next one is tried."""
+    """Raised by a source that does not exist, so that the next one is tried."""
 
 
 def first_available(
     *sources: tuple[str, Callable[[], T]], tried: Sequence[SkippedSource] = ()
 ) -> tuple[T, tuple[SkippedSource, ...]]:
-    """Return what the first source that is there gives, and why not those before it.
+    """Return the result of the first available source, and the skipped ones with their reasons.
 
     Raises:
-        NoConfiguration: none is there.
+        NoConfiguration: no source is available.
     """
     attempts = list(tried)
     for name, source in sources:
@@ -118,10 +118,10 @@ def _from_environment(context: str | None) -> Config:
 
 def _from_in_cluster(context: str | None, service_account: str | os.PathLike[str] | None) -> Config:
     if context is not None:
-        raise SourceUnavailable(f"not tried, because context {context!r} was asked for")
+        raise SourceUnavailable(f"not tried, because context {context!r} was requested")
     try:
         return in_cluster(service_account)
-    except ConfigError as error:  # outside of pods, and in those without a mounted token, the next source is meant
+    except ConfigError as error:  # outside of pods and without a mounted token
         raise SourceUnavailable(str(error)) from error
 
 
@@ -130,14 +130,14 @@ def _from_home(context: str | None) -> Config:
 
 
 def read_kubeconfig(paths: Paths) -> Kubeconfig:
-    """Read one kubeconfig, or several merged."""
+    """Read one kubeconfig, or merge several."""
     from pyctrl.client._login.kubeconfig import Kubeconfig
 
     return Kubeconfig.read([paths] if isinstance(paths, (str, os.PathLike)) else list(paths))
 
 
 def environment_kubeconfig() -> Kubeconfig:
-    """Read what KUBECONFIG names."""
+    """Read the files of KUBECONFIG."""
     files = _environment_files()
     if not files:
         raise SourceUnavailable("not set")
@@ -145,12 +145,12 @@ def environment_kubeconfig() -> Kubeconfig:
 
 
 def home_kubeconfig() -> Kubeconfig:
-    """Read the kubeconfig in the home directory, unless KUBECONFIG names others."""
+    """Read the kubeconfig in the home directory, unless KUBECONFIG is set."""
     if _environment_files():
         raise SourceUnavailable("not tried, because KUBECONFIG is set and means another cluster")
     try:
         home = Path.home()
-    except RuntimeError:  # a number as user, as containers have it, and no HOME
+    except RuntimeError:  # a numeric user without HOME, as in containers
         raise SourceUnavailable("there is no home directory: HOME is not set, and this user is not known") from None
     return _read([home / ".kube" / "config"])
 
@@ -168,7 +168,7 @@ def _config_for_context(
     kubeconfig: Kubeconfig, context: str | None, *, server: str = "", trusted: bool = True
 ) -> Config:
     from pyctrl.client._login.kubeconfig_context import (
-        config_for_context,  # here: with its plugins, it is for who has a kubeconfig
+        config_for_context,  # here: only kubeconfigs need it
     )
 
     return config_for_context(kubeconfig, context, server=server, trusted=trusted)

@@ -1,9 +1,9 @@
 """Credentials from an OpenID Connect provider: ``auth-provider: {name: oidc}`` of a kubeconfig.
 
-kubernetes_asyncio could do this, and is not used for it. Checked in 36.1: without an authority of its own for the
-provider it switches verification off and sends the client secret and the refresh token to whoever answers; with one
-it raises TypeError; and it takes an answer without a new refresh token, which OAuth allows, for an error.
-Replacing its connector from outside would be undone silently by any release that renames it.
+kubernetes_asyncio's implementation is not used. In 36.1, without an authority for the provider it turns verification
+off and sends the client secret and the refresh token to any server; with one it raises TypeError; and it rejects a
+response without a new refresh token, which OAuth allows. A patch of its connector would silently stop working in a
+release that renames it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PROVIDER_SECONDS = 30.0  # for both requests together
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OidcProvider:
-    """Who issues the tokens, and as which client we ask."""
+    """The issuer of the tokens, and the OAuth client."""
 
     issuer: str
     client_id: str
@@ -47,10 +47,10 @@ class OidcProvider:
 
 
 class OidcCredentials:
-    """An ID token, renewed with its refresh token before it expires and on a 401.
+    """An ID token, renewed with its refresh token before it expires and after a 401.
 
-    The kubeconfig is never rewritten. A provider that replaces refresh tokens therefore makes the one in the file
-    useless for the next start; that is logged once, with what to do.
+    The kubeconfig is not rewritten. So if the provider replaces refresh tokens, the one in the file becomes invalid for
+    the next start; a warning is logged.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class OidcCredentials:
         return f"Bearer {self._id_token}"
 
     async def refresh(self, rejected: str | None = None) -> bool:
-        """Ask the provider for a new token; False if there is no refresh token to ask with."""
+        """Request a new token from the provider. Return False if there is no refresh token."""
         if rejected is not None and rejected != f"Bearer {self._id_token}":
             return True
         if not self._refresh_token:
@@ -85,7 +85,7 @@ class OidcCredentials:
         return self._id_token != before
 
     def to_kubeconfig_user(self) -> dict[str, Any]:
-        """Return the user with its provider as it was read."""
+        """Return the user with its provider as read from the kubeconfig."""
         if self._entry is None:
             raise ConfigError(f"{self._provider.origin} was not read from a kubeconfig, so it cannot be written to one")
         return {"auth-provider": dict(self._entry)}
@@ -103,24 +103,24 @@ class OidcCredentials:
         origin = self._provider.origin
         if not self._refresh_token:
             raise ConfigError(f"{origin}: the id-token has expired and there is no refresh-token: log in again")
-        answer = await _refresh(self._provider, self._refresh_token)
-        if not answer.get("id_token"):
-            raise ConfigError(f"{origin}: {self._provider.issuer} gave no id_token; is the scope 'openid' granted?")
-        self._id_token = checked_token(str(answer["id_token"]), f"the id_token of {origin}")
+        tokens = await _refresh(self._provider, self._refresh_token)
+        if not tokens.get("id_token"):
+            raise ConfigError(f"{origin}: {self._provider.issuer} returned no id_token; is the scope 'openid' granted?")
+        self._id_token = checked_token(str(tokens["id_token"]), f"the id_token of {origin}")
         self._expires_at = _expiry(self._id_token, origin)
-        self._keep_refresh_token(str(answer.get("refresh_token") or self._refresh_token))
+        self._keep_refresh_token(str(tokens.get("refresh_token") or self._refresh_token))
 
     def _keep_refresh_token(self, token: str) -> None:
         if token != self._refresh_token:
             log.warning(
-                "the refresh token was replaced, the kubeconfig keeps the old one: log in again before the next start",
+                "Refresh token replaced, but not in the kubeconfig; log in again before the next start",
                 extra={"issuer": self._provider.issuer},
             )
         self._refresh_token = token
 
 
 async def _refresh(provider: OidcProvider, refresh_token: str) -> dict[str, Any]:
-    """Trade the refresh token for new ones (OAuth 2, section 6)."""
+    """Exchange the refresh token for new tokens (OAuth 2, section 6)."""
     context = await asyncio.to_thread(provider.tls.build)
     headers, form = _client_authentication(provider)
     form |= {"grant_type": "refresh_token", "refresh_token": refresh_token}
@@ -134,12 +134,12 @@ async def _refresh(provider: OidcProvider, refresh_token: str) -> dict[str, Any]
             async with session.post(endpoint, data=form, headers=headers, proxy=proxy) as answer:
                 return _object(await answer.json(content_type=None), provider)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        why = str(error) or type(error).__name__
-        raise ConfigError(f"{provider.origin}: {provider.issuer} gave no new token: {why}") from error
+        reason = str(error) or type(error).__name__
+        raise ConfigError(f"{provider.origin}: {provider.issuer} returned no new token: {reason}") from error
 
 
 def _client_authentication(provider: OidcProvider) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the header or, without a secret, the form field that says which client asks (section 2.3.1)."""
+    """Return the header or, without a secret, the form field that identifies the client (section 2.3.1)."""
     if not provider.client_secret:
         return {}, {"client_id": provider.client_id}
     pair = quote_plus(provider.client_id), quote_plus(provider.client_secret)
@@ -152,21 +152,21 @@ async def _token_endpoint(session: aiohttp.ClientSession, provider: OidcProvider
         metadata = _object(await answer.json(content_type=None), provider)
     endpoint = metadata.get("token_endpoint")
     if not isinstance(endpoint, str):
-        raise ConfigError(f"{provider.origin}: {url} names no token_endpoint")
+        raise ConfigError(f"{provider.origin}: {url} has no token_endpoint")
     return endpoint
 
 
 def _object(answer: object, provider: OidcProvider) -> dict[str, Any]:
     if not isinstance(answer, dict):
-        raise ConfigError(f"{provider.origin}: {provider.issuer} answered something that is not a JSON object")
+        raise ConfigError(f"{provider.origin}: the response of {provider.issuer} is not a JSON object")
     return answer
 
 
 def _expiry(token: str, origin: str) -> datetime | None:
-    """Return when a JSON Web Token expires. Read, not verified: that is the server's business."""
+    """Return the expiry of a JSON Web Token. The token is not verified: the API server does that."""
     parts = token.split(".")
     if len(parts) != 3:
-        raise ConfigError(f"{origin}: the id-token is not a JSON Web Token, which has three parts with dots between")
+        raise ConfigError(f"{origin}: the id-token is not a JSON Web Token, which has three parts separated by dots")
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
         expires = claims.get("exp")

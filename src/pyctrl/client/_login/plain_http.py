@@ -1,4 +1,4 @@
-"""Credentials over plain HTTP: which connections others can read, and the warning about them."""
+"""Warnings about credentials over plain HTTP."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["is_readable", "warn_of_sent_credentials", "warn_of_withheld_credenti
 
 log = logging.getLogger("pyctrl.client")
 
-_warned: set[str] = set()  # servers; the same login is read and connected with many times
+_warned: set[str] = set()  # servers; a login is loaded and used many times
 
 
 def is_readable(server: str, proxy: str | None) -> bool:
-    """Whether what is sent to a server can be read on its way: over HTTP, unless it stays on this machine.
+    """Return True if others can read the requests to a server: plain HTTP that leaves this machine.
 
-    Loopback is left out, for `kubectl proxy`, `pyctrl dev` and servers of tests; through a proxy nothing stays here.
+    Loopback does not count, because `kubectl proxy`, `pyctrl dev` and servers of tests use it, unless there is a proxy.
     """
     parts = urlsplit(server)
     return parts.scheme == "http" and (proxy is not None or not _is_loopback(parts.hostname or ""))
@@ -25,13 +25,13 @@ def is_readable(server: str, proxy: str | None) -> bool:
 def warn_of_withheld_credentials(server: str, credentials: object, source: str) -> None:
     """Warn once for each server that the credentials of a kubeconfig are not used."""
     fields = {"source": source, "credentials": str(credentials), "help": "set https:// in the server of the kubeconfig"}
-    _warn("The server is reached over plain HTTP, the credentials of the kubeconfig are not sent", server, fields)
+    _warn("Server uses plain HTTP, not sending the credentials of the kubeconfig", server, fields)
 
 
 def warn_of_sent_credentials(server: str, credentials: object) -> None:
     """Warn once for each server that credentials are sent in clear text."""
     fields = {"credentials": str(credentials), "help": "use https://"}
-    _warn("Credentials are sent over plain HTTP, everybody on the way can read them", server, fields)
+    _warn("Sending credentials over plain HTTP, where others can read them", server, fields)
 
 
 def _warn(message: str, server: str, fields: dict[str, str]) -> None:

@@ -1,7 +1,7 @@
-"""Which proxy a server is reached through: decided once, when a `Config` is made.
+"""Proxy of a server, chosen once, when a `Config` is made.
 
-aiohttp would look it up for each request (`trust_env`), in a thread: measured at 550 µs of CPU a request. The rules
-are those of Go's ``net/http``, so that a program and kubectl beside it go the same way.
+aiohttp would read the environment for each request (`trust_env`) in a thread, which costs 550 µs of CPU per request.
+The rules are those of Go's ``net/http``, so that a program and kubectl use the same proxy.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ def checked_proxy(value: str, origin: str) -> str:
         raise ConfigError(f"{origin}: {without_password(value)!r} is not the URL of a proxy") from None
     if parts.scheme not in {"http", "https"}:
         raise ConfigError(
-            f"{origin}: a proxy of scheme {parts.scheme!r} cannot be used, only http and https; "
+            f"{origin}: proxies of scheme {parts.scheme!r} are not supported, only http and https; "
             "put an HTTP proxy in front of it"
         )
     if not usable:
-        raise ConfigError(f"{origin}: {without_password(value)!r} names no host")
+        raise ConfigError(f"{origin}: {without_password(value)!r} has no host")
     return url
 
 
 def without_password(url: str) -> str:
-    """Return a URL that can be shown: name and password in it become ``…``."""
+    """Return a URL for messages, with name and password replaced by ``…``."""
     scheme, separator, rest = url.rpartition("://")
     authority, slash, path = rest.partition("/")
     _, at, host = authority.rpartition("@")
@@ -62,7 +62,7 @@ def without_password(url: str) -> str:
 
 
 def _matches(entry: str, target: SplitResult) -> bool:
-    """Whether an entry of NO_PROXY means this target: ``*``, an address, a network, or a domain, with a port or not."""
+    """Return True if a NO_PROXY entry matches: ``*``, an address, a network, or a domain, with or without a port."""
     host = (target.hostname or "").rstrip(".")
     if entry == "*":
         return True

@@ -1,7 +1,6 @@
-"""TLS: what to trust, what to show, and one SSLContext that follows the files it was built from.
+"""TLS options, and an SSLContext that is rebuilt when its files change.
 
-`Tls` is a value; `TlsContexts` is the only thing here that lives: a transport asks it before a connection is made
-and builds a new connector when `generation` has moved.
+`Tls` is an immutable value. `TlsContexts` has the state: a transport gets its context from it for each request.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ log = logging.getLogger("pyctrl.client")
 
 RECHECK_SECONDS = 60.0  # of loop time; kubelet and cert-manager replace files hours before they expire
 
-# Only the blocks are handed to OpenSSL: its bindings refuse the non-ASCII comments that CA bundles carry.
+# OpenSSL gets only these blocks: its bindings reject the non-ASCII comments of CA bundles.
 _CERTIFICATES = re.compile(rb"-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----.*?-----END \1-----", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Pem:
-    """PEM text, given as bytes or as a file that is read each time it is needed. ``repr`` shows no content.
+    """PEM content, as bytes or as a file that is read on each use. ``repr`` shows no content.
 
-    ``origin`` is how an error names it: "client-key-data of user 'dev' in /home/dev/.kube/config".
+    ``origin`` is its name in errors: "client-key-data of user 'dev' in /home/dev/.kube/config".
     """
 
     origin: str
@@ -44,17 +43,17 @@ class Pem:
     path: Path | None = None
 
     @classmethod
-    def of(cls, source: str | os.PathLike[str] | bytes, what: str) -> Self:
+    def of(cls, source: str | os.PathLike[str] | bytes, origin: str) -> Self:
         """Take bytes or text with a ``-----BEGIN`` line as content, any other text as the path of a file."""
         if isinstance(source, bytes):
-            return cls(what, data=source)
+            return cls(origin, data=source)
         text = os.fspath(source)
         if "-----BEGIN " in text:
-            return cls(what, data=text.encode())
-        return cls(f"{what} {text}", path=Path(text))
+            return cls(origin, data=text.encode())
+        return cls(f"{origin} {text}", path=Path(text))
 
     def read(self) -> bytes:
-        """Return the content; a file that cannot be read is a ConfigError that names it."""
+        """Return the content. Raises ConfigError, which names the file, if it cannot be read."""
         if self.data is not None:
             return self.data
         assert self.path is not None
@@ -64,11 +63,11 @@ class Pem:
             raise ConfigError(f"{self.origin}: cannot read {self.path}: {error.strerror or error}") from error
 
     def version(self) -> Hashable:
-        """Return a value that differs once the content may have changed."""
+        """Return a value that differs if the content may have changed."""
         if self.path is None:
             return self.data
         try:
-            status = self.path.stat()  # follows links: a mounted secret changes by swapping one
+            status = self.path.stat()  # follows links: kubelet updates a mounted Secret by replacing one
         except OSError:
             return None
         return (status.st_mtime_ns, status.st_size, status.st_ino)
@@ -76,51 +75,53 @@ class Pem:
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """A certificate (with its chain) and its key: what this side shows in the handshake."""
+    """A client certificate (with its chain) and its key."""
 
     certificate: Pem
     key: Pem
 
     def version(self) -> Hashable:
-        """Return a value that differs once either part may have changed."""
+        """Return a value that differs if either part may have changed."""
         return (self.certificate.version(), self.key.version())
 
     def load_into(self, context: ssl.SSLContext) -> None:
-        """Make ``context`` show this certificate. Raises ConfigError that says which part is wrong."""
+        """Load this certificate into ``context``. Raises ConfigError, which names the invalid part."""
         certificate, key = self.certificate.read(), self.key.read()
-        _parse(self.certificate, certificate)  # load_cert_chain does not tell which of the two is wrong
+        _parse(self.certificate, certificate)  # load_cert_chain does not tell which of the two is invalid
         with _as_file(certificate + b"\n" + key) as name:
             try:
                 context.load_cert_chain(name, password=self._refuse_password)
             except ssl.SSLError as error:
                 mismatch = error.reason == "KEY_VALUES_MISMATCH"
-                why = f"is not the key of {self.certificate.origin}" if mismatch else "does not parse as a private key"
-                raise ConfigError(f"{self.key.origin} {why}") from error
+                reason = (
+                    f"is not the key of {self.certificate.origin}" if mismatch else "does not parse as a private key"
+                )
+                raise ConfigError(f"{self.key.origin} {reason}") from error
 
     def _refuse_password(self) -> str:
-        # Without this OpenSSL would ask on the terminal and stop the process until somebody types.
-        raise ConfigError(f"{self.key.origin} is encrypted; a login has no place for its password: decrypt it first")
+        # Without this callback OpenSSL would prompt on the terminal and block the process.
+        raise ConfigError(f"{self.key.origin} is encrypted, and a login cannot have its password; decrypt it first")
 
 
 @runtime_checkable
 class CertificateSource(Protocol):
-    """Credentials that bring a client certificate of their own, as exec plugins may."""
+    """Credentials with a client certificate of their own, as of exec plugins."""
 
     async def certificate(self) -> ClientCertificate | None:
-        """Return the certificate to show now, fetching or renewing it if need be; None for none."""
+        """Return the current certificate, fetched or renewed if necessary; None for no certificate."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """What to trust and what to show. A value: build contexts with `build`, or let `TlsContexts` follow the files.
+    """TLS options. Build a context with `build`, or with `TlsContexts` to follow changes of the files.
 
-    Without ``ca`` the system's authorities are trusted. ``insecure`` trusts everybody, and excludes ``ca``.
-    ``server_name`` is the name that is asked for and checked instead of the host of the address.
+    Without ``ca`` the system's authorities are trusted. ``insecure`` trusts any certificate, and excludes ``ca``.
+    ``server_name`` replaces the host of the address in SNI and in the check of the certificate.
 
-    ``strict`` asks for RFC 5280 to the letter. Python 3.13 made that its default, and then refuses authorities that
-    most clusters use (EKS and kubeadm before 1.32 leave out the authority key identifier), while Go, hence kubectl,
-    takes them. So it is off here unless asked for; signatures, dates and names are checked either way.
+    ``strict`` turns on the strict checks of RFC 5280. They are the default of Python 3.13, which then rejects the
+    authorities of most clusters (EKS and kubeadm before 1.32 leave out the authority key identifier), while Go, and so
+    kubectl, accepts them. They are off by default here. Signatures, dates and names are always checked.
     """
 
     ca: Pem | None = None
@@ -131,24 +132,22 @@ class Tls:
 
     def __post_init__(self) -> None:
         if self.insecure and self.ca is not None:
-            raise ConfigError(
-                f"{self.ca.origin} is given, and verification is switched off as well: remove one of the two"
-            )
+            raise ConfigError(f"{self.ca.origin} is set, and verification is turned off as well; remove one of the two")
 
     @property
     def is_configured(self) -> bool:
-        """True if anything here was set: an address without a scheme then means https."""
+        """True if any option is set; an address without a scheme then means https."""
         return self != Tls()
 
     def version(self) -> Hashable:
-        """Return a value that differs once a file behind this may have changed. Touches the disk."""
+        """Return a value that differs if a file of these options may have changed. Reads the file system."""
         return (self.ca and self.ca.version(), self.certificate and self.certificate.version())
 
     def build(self, certificate: ClientCertificate | None = None) -> ssl.SSLContext:
-        """Build a context, showing ``certificate`` if given and our own otherwise. Blocks for some milliseconds.
+        """Return a new context with ``certificate``, by default the one of these options. Blocks for some milliseconds.
 
         Raises:
-            ConfigError: something cannot be read or does not parse; names the file and the entry.
+            ConfigError: a file cannot be read or does not parse; the message names the file and the entry.
         """
         context = self._verifying()
         shown = certificate or self.certificate
@@ -165,24 +164,23 @@ class Tls:
             context.verify_flags |= ssl.VERIFY_X509_STRICT
         else:
             context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        # As Go does it: an intermediate that is listed as an authority is one. Python has it from 3.13 on.
+        # As in Go: an intermediate certificate in the CA bundle is trusted. Python's default from 3.13 on.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         return context
 
 
 class TlsContexts:
-    """One SSLContext that is as new as its certificates, built off the loop.
+    """An SSLContext that is rebuilt, in a thread, when its certificates change.
 
-    `current` looks at the files at most once in 60 s, and asks ``source`` (exec plugins) each time, which costs
-    nothing while its certificate is good. When something changed, the context is a new one and `generation` is one
-    higher: connections made with the old one should be closed once they are idle. A change that does not parse, such
-    as a certificate whose key has not been written yet, is logged and the old context stays.
+    `current` checks the files at most once in 60 s, and ``source`` (exec plugins) each time, which is cheap while its
+    certificate is valid. After a change there is a new context and `generation` is incremented. A change that does not
+    parse, such as a certificate whose key has not been written yet, is logged and the old context stays.
     """
 
     def __init__(self, tls: Tls, source: CertificateSource | None = None) -> None:
         self.generation = 0
         self.source = source
-        #: The context that was built last, and the loop time until which its files need no check.
+        #: The current context, and the loop time until which its files need no check.
         self.context: ssl.SSLContext | None = None
         self.fresh_until = 0.0
         self._tls = tls
@@ -191,7 +189,7 @@ class TlsContexts:
         self._flight = SingleFlight()
 
     async def current(self) -> ssl.SSLContext:
-        """Return the context to connect with. Raises ConfigError if there is none that works."""
+        """Return the context for a new connection. Raises ConfigError if there has been no valid one."""
         certificate = await self.source.certificate() if self.source else None
         if self.context is None or certificate != self._certificate or self._is_check_due():
             await self._flight.run(partial(self._check, certificate))
@@ -199,7 +197,7 @@ class TlsContexts:
         return self.context
 
     async def refresh(self) -> bool:
-        """Look at the files now, as after a 401; True if the context is a new one."""
+        """Check the files now, as after a 401. Return True if the context is a new one."""
         before = self.generation
         certificate = await self.source.certificate() if self.source else None
         await self._flight.run(partial(self._check, certificate))
@@ -207,7 +205,7 @@ class TlsContexts:
 
     def _is_check_due(self) -> bool:
         remaining = self.fresh_until - asyncio.get_running_loop().time()
-        return not 0 < remaining <= RECHECK_SECONDS  # more: another loop, whose clock starts elsewhere
+        return not 0 < remaining <= RECHECK_SECONDS  # more: the clock of another loop
 
     async def _check(self, certificate: ClientCertificate | None) -> None:
         self.fresh_until = asyncio.get_running_loop().time() + RECHECK_SECONDS
@@ -220,7 +218,7 @@ class TlsContexts:
         except ConfigError as error:
             if self.context is None:
                 raise
-            log.warning("new certificates cannot be used, the old ones stay", extra={"error": str(error)})
+            log.warning("Changed certificates are invalid, keeping the current ones", extra={"error": str(error)})
             return
         self.context, self._built_from = context, version
         self.generation += 1
@@ -236,7 +234,7 @@ def _trusting_only(ca: Pem) -> ssl.SSLContext:
 def _certificates(pem: Pem, content: bytes) -> str:
     blocks = [match.group(0).decode("ascii", "replace") for match in _CERTIFICATES.finditer(content)]
     if not blocks:
-        raise ConfigError(f"{pem.origin} holds no certificate: a line '-----BEGIN CERTIFICATE-----' was expected")
+        raise ConfigError(f"{pem.origin} has no certificate: expected a line '-----BEGIN CERTIFICATE-----'")
     return "\n".join(blocks)
 
 
@@ -254,15 +252,15 @@ def _parse(pem: Pem, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _as_file(content: bytes) -> Iterator[str]:
-    """Give the bytes a name for OpenSSL, which loads keys from files only, and take it away again.
+    """Yield the name of a temporary file for OpenSSL, which loads keys from files only.
 
-    In memory where the system can: then no key touches a disk, and a container without a writable /tmp works too.
+    It is in memory where the system supports that, so that no key is written to disk and no writable /tmp is needed.
     """
     try:
         descriptor, name = os.memfd_create("pyctrl"), None
         shown = f"/proc/self/fd/{descriptor}"
     except (AttributeError, OSError):
-        descriptor, name = tempfile.mkstemp(prefix="pyctrl-")  # 0600, and ours alone
+        descriptor, name = tempfile.mkstemp(prefix="pyctrl-")  # mode 0600
         shown = name
     try:
         with os.fdopen(descriptor, "wb") as file:

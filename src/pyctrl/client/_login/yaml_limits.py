@@ -1,7 +1,7 @@
-"""Bounds of a kubeconfig's YAML, which may come from a Secret that others write.
+"""Limits of a kubeconfig's YAML, which may be the content of a Secret that others write.
 
-libyaml's composer recurses in C: a document that is deep enough ends the process. Aliases cost what they unfold to once
-the content is compared or copied.
+libyaml's composer recurses in C: a deep document crashes the process. Aliases cost as much as their expansion when the
+content is compared or copied.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from typing import Any
 __all__ = ["LimitExceeded", "check_limits"]
 
 MAX_CHARACTERS = 4 * 1024 * 1024  # a hundred clusters have 0.5 MB
-MAX_NODES = 100_000  # a hundred clusters have 4,000; as many are read in half a second
-MAX_DEPTH = 100  # the deepest are extensions of clusters, which plugins define
+MAX_NODES = 100_000  # a hundred clusters have 4,000; reading 100,000 takes half a second
+MAX_DEPTH = 100  # plugins define the deepest parts, extensions of clusters
 
 
 class LimitExceeded(ValueError):
-    """Raised for text that is not even parsed; says which bound it exceeds."""
+    """Raised, before parsing, for text that exceeds a limit."""
 
 
 def check_limits(text: str, loader: Any) -> None:
-    """Check size, depth and the nodes that aliases unfold to, in time and memory that do not depend on the depth.
+    """Check size, depth and the number of nodes with aliases expanded. Time and memory do not depend on the depth.
 
     Raises:
-        LimitExceeded: a bound is exceeded.
-        yaml.YAMLError: it is not YAML.
+        LimitExceeded: a limit is exceeded.
+        yaml.YAMLError: the text is not YAML.
     """
-    import yaml  # here: see _kubeconfig
+    import yaml  # here: as in kubeconfig.py
 
     if len(text) > MAX_CHARACTERS:
-        raise LimitExceeded(f"it has {len(text)} characters; at most {MAX_CHARACTERS} are read")
+        raise LimitExceeded(f"it has {len(text)} characters; the limit is {MAX_CHARACTERS}")
     counter = _Counter()
     for event in yaml.parse(text, Loader=loader):
         if isinstance(event, yaml.AliasEvent):
@@ -44,11 +44,11 @@ def check_limits(text: str, loader: Any) -> None:
 
 
 class _Counter:
-    """Counts nodes, each alias as all that it stands for."""
+    """Counter of nodes, with aliases expanded."""
 
     def __init__(self) -> None:
         self._nodes = 0
-        self._open: list[tuple[str | None, int]] = []  # anchors of the nodes around, and the count before each
+        self._open: list[tuple[str | None, int]] = []  # anchors of the enclosing nodes, and the count before each
         self._sizes: dict[str, int] = {}
 
     def begin(self, anchor: str | None) -> None:

@@ -1,1 +1,1 @@
-"""HTTP transports to an API server, and what wraps them: retries, metrics, traces, API errors."""
+"""HTTP transports to an API server, and their wrappers: retries, metrics, traces, API errors."""

@@ -1,4 +1,4 @@
-"""The transport to a cluster, over HTTP and TLS with aiohttp; aiohttp's and the system's errors end here."""
+"""Transport over HTTP and TLS with aiohttp. It converts the errors of aiohttp and of the system."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, Transp
 __all__ = ["AiohttpTransport"]
 
 CONNECT_TIMEOUT = 10.0  # seconds for TCP; the TLS handshake counts as part of the answer
-CONNECTIONS = 100  # at once, for requests; watches are not counted, or they would starve them
-_UNKNOWN_ISSUER = (18, 19, 20, 21)  # X509_V_ERR_…: self-signed, or signed by an authority that is not known
+CONNECTIONS = 100  # concurrent, for requests; watches do not count, because they would starve requests
+_UNKNOWN_ISSUER = (18, 19, 20, 21)  # X509_V_ERR_…: self-signed, or signed by an unknown authority
 KEEP_ALIVE = 30.0  # seconds; kube-apiserver closes idle connections after 90, load balancers after 60
 
 
 class AiohttpTransport:
-    """Speaks to the server that a `Config` names, with its credentials, certificates and proxy.
+    """Transport to the server of a `Config`, with its credentials, certificates and proxy.
 
-    Requests share a bounded pool of connections, each stream has one of its own. The Authorization header is asked
-    from the credentials for every request, so rotation needs no new transport; after a 401 they are renewed once,
-    whoever of many asks first, and the request is sent again. Nothing is read from the environment. Credentials that go
-    out over plain HTTP and leave this machine are warned of, once for each server.
+    Requests share a bounded pool of connections. Each stream has its own connection. The Authorization header is read
+    from the credentials for every request, so rotation needs no new transport. After a 401 the credentials are renewed,
+    once for concurrent requests, and the request is sent again. Nothing is read from the environment. A warning is
+    logged, once for each server, if credentials leave this machine over plain HTTP.
 
     Args:
-        config: which server, and how to log in.
-        compression: let the server compress what it sends. It saves network and costs CPU on both sides, about as
-            much as all the rest of reading a list; worth it over slow lines only.
+        config: the server and the login.
+        compression: request compressed responses. It saves network and costs CPU on both sides, about as much as the
+            rest of reading a list. Use it over slow connections only.
     """
 
     def __init__(self, config: Config, *, compression: bool = False) -> None:
@@ -50,7 +50,7 @@ class AiohttpTransport:
         self._root = config.server.rstrip("/")
         self._is_readable = is_readable(config.server, config.proxy)
         self._sessions: _Sessions | None = None
-        self._answers: set[aiohttp.ClientResponse] = set()  # that are being read: aiohttp would let their readers hang
+        self._responses: set[aiohttp.ClientResponse] = set()  # being read; aiohttp's close() would let readers hang
         self._is_closed = False
         self._headers = {
             "User-Agent": config.user_agent,
@@ -60,10 +60,10 @@ class AiohttpTransport:
         self._building = asyncio.Lock()
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and return the whole answer."""
+        """Send a request and return the whole response."""
         with _MapErrors(request, self._config):
             response = await self._send(self._opened().requests, request, _timeout(request.timeout))
-            self._answers.add(response)
+            self._responses.add(response)
             try:
                 body = await response.read()
             finally:
@@ -72,27 +72,27 @@ class AiohttpTransport:
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Send a request; inside the block its body can be read."""
+        """Send a request. Its response body can be read inside the block."""
         mapped = _MapErrors(request, self._config)
         with mapped:
             timeout = _timeout(request.timeout, idle_timeout)
             response = await self._send(self._opened().streams, request, timeout, HEAD_TIMEOUT)
-        self._answers.add(response)
+        self._responses.add(response)
         try:
             yield _Stream(response, mapped)
         finally:
             self._end(response)
 
     def _end(self, response: aiohttp.ClientResponse) -> None:
-        """End an answer: its connection is kept when all of it was read, and cut otherwise."""
-        self._answers.discard(response)
+        """Close a response. Its connection is reused if the body was read completely, and aborted otherwise."""
+        self._responses.discard(response)
         response.close()
 
     async def aclose(self) -> None:
-        """Close every connection; what is being read from one breaks off."""
+        """Close every connection. Responses that are being read raise `StreamBroken`."""
         self._is_closed = True
         sessions, self._sessions = self._sessions, None
-        for response in self._answers:
+        for response in self._responses:
             response.close()
         if sessions is not None:
             await sessions.requests.close()
@@ -101,7 +101,7 @@ class AiohttpTransport:
     def _opened(self) -> _Sessions:
         if self._is_closed:
             raise ConnectionFailed(f"the transport to {self._root} is closed")
-        if self._sessions is None:  # not before: a session belongs to a running loop
+        if self._sessions is None:  # created here because a session is bound to the running loop
             self._sessions = _Sessions(_session(self._headers, CONNECTIONS), _session(self._headers, 0))
         return self._sessions
 
@@ -128,9 +128,9 @@ class AiohttpTransport:
         timeout: aiohttp.ClientTimeout,
         head_timeout: float | None,
     ) -> aiohttp.ClientResponse:
-        # Plugins that ask a human may run in here and in `_headers_of`: no timer runs yet.
+        # Interactive plugins may run in here and in `_headers_of`, so no timeout applies yet.
         context = True if self._contexts is None else await self._context(self._contexts)
-        sent = session.request(
+        sending = session.request(
             request.method,
             self._url(request),
             headers=headers,
@@ -138,24 +138,24 @@ class AiohttpTransport:
             timeout=timeout,
             allow_redirects=False,
             proxy=self._config.proxy,
-            ssl=context,  # part of the pool's key: what was connected with another one is not used again
+            ssl=context,  # part of the pool's key, so connections with an earlier context are not reused
             server_hostname=self._config.tls.server_name,
         )
         if head_timeout is None:
-            return await sent
+            return await sending
         async with asyncio.timeout(head_timeout):
-            return await sent
+            return await sending
 
     async def _context(self, contexts: TlsContexts) -> ssl.SSLContext:
-        if contexts.context is not None and contexts.source is None:  # most requests: nothing to check yet
+        if contexts.context is not None and contexts.source is None:  # most requests: no check is due
             remaining = contexts.fresh_until - asyncio.get_running_loop().time()
             if 0 < remaining <= RECHECK_SECONDS:
                 return contexts.context
-        async with self._building:  # many requests at the start share the first context
+        async with self._building:  # concurrent requests at the start share the first context
             return await contexts.current()
 
     async def _is_renewed(self, rejected: str | None) -> bool:
-        """Renew what the server has refused; one of many askers does it, the others learn the outcome."""
+        """Renew rejected credentials and certificates. Concurrent callers share one renewal and its result."""
         renewed = await self._config.credentials.refresh(rejected)
         return (await self._contexts.refresh() if self._contexts else False) or renewed
 
@@ -182,20 +182,20 @@ def _timeout(total: float | None, idle: float | None = None) -> aiohttp.ClientTi
     return aiohttp.ClientTimeout(total=total, sock_connect=CONNECT_TIMEOUT, sock_read=idle)
 
 
-@lru_cache(64)  # the queries of writes are few; those of lists and watches come and go
+@lru_cache(64)  # writes have few queries; those of lists and watches change
 def _encode_query(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
 class _ClientResponse(aiohttp.ClientResponse):
-    """An answer whose connection is cut when it is closed, whether its reader left it or it has not even begun.
+    """Response whose connection is aborted when it is closed before its end.
 
-    Closing it in good order would mean, with TLS, to wait for the other side's goodbye. A server that is busy or dead
-    says none, and the socket would outlive the loop.
+    A clean TLS shutdown waits for the peer's close_notify. A busy or dead server sends none, and the socket would
+    outlive the loop.
     """
 
     def close(self) -> None:
-        connection = self.connection  # None when all was read: then it is kept
+        connection = self.connection  # None if all was read: then it is in the pool
         if connection is not None and connection.transport is not None:
             connection.transport.abort()
         super().close()
@@ -207,7 +207,7 @@ class _Sessions(Struct, frozen=True):
 
 
 class _Stream:
-    """An answer of aiohttp as an `HttpStream`: chunks as the socket gave them, all that are there at once."""
+    """`HttpStream` of an aiohttp response. A chunk is all data that has been received so far."""
 
     def __init__(self, response: aiohttp.ClientResponse, mapped: _MapErrors) -> None:
         self.status = response.status
@@ -241,7 +241,7 @@ class _Stream:
 
 
 class _MapErrors:
-    """Turns what aiohttp and the system raise inside the block into a `TransportError`, once."""
+    """Context manager that converts exceptions of aiohttp and the system to a `TransportError`."""
 
     def __init__(self, request: HttpRequest, config: Config) -> None:
         self._request = request
@@ -253,13 +253,13 @@ class _MapErrors:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (aiohttp.ClientError, OSError, TimeoutError)):
             raise _transport_error(error, self._request, self._config) from error
-        # aiohttp's own words for a session or connection that was closed under a reader
+        # aiohttp's errors for a session or connection that was closed during a read
         if isinstance(error, RuntimeError) and str(error) in ("Session is closed", "Connection closed."):
             raise StreamBroken(f"the connection for {self._request} was closed on this side") from error
 
 
 def _transport_error(error: Exception, request: HttpRequest, config: Config) -> TransportError:
-    """Choose the class by what is known of the request: not sent, too slow, or broken off."""
+    """Return the error by the fate of the request: not sent, timed out, or interrupted."""
     server = f"the API server at {config.server}"
     match error:
         case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
@@ -269,21 +269,21 @@ def _transport_error(error: Exception, request: HttpRequest, config: Config) -> 
             return ConnectionFailed(f"{server} is not trusted: {_reason(error)}; {advice}")
         case aiohttp.ClientSSLError():
             return ConnectionFailed(
-                f"no TLS with {server}: {_reason(error)}; does it speak https, and take this login?"
+                f"TLS handshake with {server} failed: {_reason(error)}; does it speak https, and accept this login?"
             )
         case aiohttp.ClientConnectorError():
             advice = "is the cluster running, and is the address of the login right?"
             return ConnectionFailed(f"cannot connect to {server}: {_reason(error)}; {advice}")
         case aiohttp.ConnectionTimeoutError():
-            advice = "is the address of the login right, and does a firewall or proxy stand between?"
+            advice = "is the address of the login right, and is there a firewall or proxy in between?"
             return ConnectionFailed(f"cannot connect to {server} within {CONNECT_TIMEOUT:g} seconds; {advice}")
         case TimeoutError():
-            return RequestTimeout(f"no answer to {request} in time from {server}")
+            return RequestTimeout(f"{request} timed out at {server}")
         case aiohttp.InvalidURL():
-            return ConnectionFailed(f"{config.server!r} is not an address of a server: {error}")
+            return ConnectionFailed(f"{config.server!r} is not the address of a server: {error}")
         case _:
             return StreamBroken(
-                f"the answer to {request} from {server} broke off: {str(error) or type(error).__name__}"
+                f"the response to {request} from {server} was interrupted: {str(error) or type(error).__name__}"
             )
 
 
@@ -291,8 +291,8 @@ def _explain_untrusted(error: Exception, config: Config) -> str:
     cause = getattr(error, "certificate_error", None)
     if config.tls.ca is None and getattr(cause, "verify_code", None) in _UNKNOWN_ISSUER:
         return (
-            "the login names no certificate authority, so only the system's are trusted, and most clusters have one of "
-            "their own: add its ca.crt (ca= in code, certificate-authority in a kubeconfig)"
+            "the login has no certificate authority, so only the system's are trusted, and most clusters have their "
+            "own; add its ca.crt (ca= in code, certificate-authority in a kubeconfig)"
         )
     return "does the login's certificate authority belong to this cluster?"
 
@@ -310,7 +310,7 @@ def _reason(error: Exception) -> str:
     if isinstance(cause, ssl.SSLError) and cause.reason:
         return cause.reason.replace("_", " ").lower()
     if isinstance(cause, OSError) and not isinstance(cause, socket.gaierror) and cause.errno:
-        return os.strerror(cause.errno)  # asyncio puts the address here, which has been said
+        return os.strerror(cause.errno)  # asyncio's strerror repeats the address
     return (cause.strerror if isinstance(cause, OSError) else None) or str(cause) or type(cause).__name__
 
 
@@ -325,6 +325,6 @@ def _session(headers: dict[str, str], connections: int) -> aiohttp.ClientSession
         headers=headers,
         response_class=_ClientResponse,
         cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=False,  # it would look for proxies and .netrc in a thread, for every request
+        trust_env=False,  # it would read proxies and .netrc in a thread for every request
         raise_for_status=False,
     )

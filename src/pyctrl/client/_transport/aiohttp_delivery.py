@@ -1,4 +1,4 @@
-"""A body that is handed over as soon as it has come, in the turn of the loop in which the socket gave it."""
+"""Delivery of response bodies to a function, in the same loop iteration in which the socket received them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ["deliver_body"]
 
 
 async def deliver_body(response: aiohttp.ClientResponse, take: Callable[[bytes], None]) -> Exception | None:
-    """Hand each piece of an answer to a function until it ends; return what the function has raised.
+    """Pass each chunk of a response to ``take`` until its end. Return the exception that ``take`` has raised, if any.
 
-    aiohttp's reader wakes a task for what has come. So between its protocol and the socket's transport comes one that
-    looks into the reader after each call, for as long as this lasts.
+    aiohttp's reader wakes a task for received data. Meanwhile, a protocol between aiohttp's protocol and the socket's
+    transport reads the data after each call instead.
     """
     connection, content = response.connection, response.content
     tap = _Tap(content, take)
     transport = None if connection is None else connection.transport
     inner = None if connection is None else connection.protocol
-    if transport is not None and inner is not None:  # else all has come, or nothing more will
+    if transport is not None and inner is not None:  # otherwise the response is complete, or the connection closed
         tap.inner = inner
         transport.set_protocol(tap)
     try:
-        tap.look()  # what came with the head
+        tap.deliver()  # data received with the head
         if (error := content.exception()) is not None:
             raise error
         await content.wait_eof()
@@ -32,37 +32,37 @@ async def deliver_body(response: aiohttp.ClientResponse, take: Callable[[bytes],
         if tap.failure is None:
             raise
     finally:
-        # It may be in use again already, and then somebody else's; closed, it has none.
+        # The connection may be in use for another request. A closed one has no protocol.
         if transport is not None and inner is not None and transport.get_protocol() is tap:
             transport.set_protocol(inner)
     return tap.failure
 
 
 class _Tap(asyncio.Protocol):
-    """Passes everything on, and then looks what has come of it."""
+    """Protocol that forwards all calls, and delivers the data that the inner protocol has parsed."""
 
     def __init__(self, content: aiohttp.StreamReader, take: Callable[[bytes], None]) -> None:
         self._content, self._take = content, take
         self.inner: asyncio.Protocol | None = None
-        #: What the function has raised.
+        #: The exception that ``take`` has raised.
         self.failure: Exception | None = None
 
-    def look(self) -> None:
-        """Hand over what has come."""
+    def deliver(self) -> None:
+        """Pass the received data to ``take``."""
         content = self._content
         if self.failure is not None or content.exception() is not None:
             return
         try:
             while chunk := content.read_nowait():
                 self._take(chunk)
-        except Exception as error:  # noqa: BLE001 - it is for who waits, not for the transport that calls
+        except Exception as error:  # noqa: BLE001 - for the waiting task, not for the transport, which is the caller
             self.failure = error
-            content.set_exception(error)  # wakes who waits
+            content.set_exception(error)  # wakes the waiting task
 
     def data_received(self, data: bytes) -> None:
         assert self.inner is not None
         self.inner.data_received(data)
-        self.look()
+        self.deliver()
 
     def eof_received(self) -> bool | None:
         assert self.inner is not None

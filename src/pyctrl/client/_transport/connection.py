@@ -1,4 +1,4 @@
-"""From a login to a transport; and one that can be given another login, or shut, while it is used."""
+"""Transport of a login, and a transport whose login can be replaced or shut while it is in use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["SwitchableTransport", "is_same_login", "transport_for"]
 
 
 def transport_for(config: Config) -> Transport:
-    """Return a transport for a login. Nothing is sent yet."""
+    """Return a transport for a login. It does not connect yet."""
     inner = _innermost_transport(config)
     return inner if config.wrap_transport is None else config.wrap_transport(inner)
 
 
 def is_same_login(one: Config, other: Config) -> bool:
-    """Tell whether two logins are one, made twice: two readings of a kubeconfig have credentials of their own each."""
+    """Return True if two logins are equal, even if their credentials are separate objects of two reads."""
     if type(one.credentials) is not type(other.credentials) or replace(one, credentials=other.credentials) != other:
         return False
     if one.credentials == other.credentials:
@@ -35,68 +35,68 @@ def is_same_login(one: Config, other: Config) -> bool:
             and one.credentials.to_kubeconfig_user() == other.credentials.to_kubeconfig_user()
         )
     except ConfigError:
-        return False  # nobody knows
+        return False  # unknown
 
 
 def _innermost_transport(config: Config) -> Transport:
     if config.application is not None:
         return InProcessTransport(config.application, credentials=config.credentials, impersonate=config.impersonate)
     from pyctrl.client._transport.aiohttp import (
-        AiohttpTransport,  # here: programs on an in-process server do without aiohttp
+        AiohttpTransport,  # here: programs with an in-process server do not need aiohttp
     )
 
     return AiohttpTransport(config)
 
 
 class SwitchableTransport:
-    """A connection under a login that may change: to another one of the same server, or to none.
+    """Transport whose login may be replaced by another one of the same server, or shut.
 
-    After `switch` new requests go out under the new login, and those under the old one are answered still. Watches
-    under the old one end with it, and are taken up again where they were. After `shut` every request is refused.
+    After `switch`, new requests use the new login and pending ones complete with the old one. Watches of the old login
+    end; their readers resume them. After `shut`, every request raises.
     """
 
     def __init__(self, config: Config) -> None:
-        self._line = _DrainingTransport(transport_for(config))
-        self._refusal: Callable[[], Exception] | None = None
+        self._current = _DrainingTransport(transport_for(config))
+        self._make_error: Callable[[], Exception] | None = None
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and return the whole answer."""
+        """Send a request and return the whole response."""
         self._check()
-        return await self._line.request(request)
+        return await self._current.request(request)
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Send a request; inside the block its body can be read."""
+        """Send a request. Its response body can be read inside the block."""
         self._check()
-        async with self._line.transport.stream(request, idle_timeout=idle_timeout) as stream:
+        async with self._current.transport.stream(request, idle_timeout=idle_timeout) as stream:
             yield stream
 
     def switch(self, config: Config) -> Awaitable[None]:
         """Use another login from now on.
 
-        What is returned has to be awaited: it closes the old connection when its requests have been answered.
+        Await the returned awaitable: it closes the old connection after its pending requests.
 
         Raises:
-            ConfigError: the login cannot be used; the old one stays.
+            ConfigError: the login is invalid; the current one stays in use.
         """
-        old, self._line = self._line, _DrainingTransport(transport_for(config))
+        old, self._current = self._current, _DrainingTransport(transport_for(config))
         return old.end()
 
-    def shut(self, refusal: Callable[[], Exception]) -> None:
-        """Let every further request fail with the error that ``refusal`` makes; what is on its way goes on."""
-        self._refusal = refusal
+    def shut(self, make_error: Callable[[], Exception]) -> None:
+        """Raise an error made by ``make_error`` for every further request. Pending requests continue."""
+        self._make_error = make_error
 
     async def aclose(self) -> None:
         """Close the connection."""
-        await self._line.transport.aclose()
+        await self._current.transport.aclose()
 
     def _check(self) -> None:
-        if self._refusal is not None:
-            raise self._refusal()
+        if self._make_error is not None:
+            raise self._make_error()
 
 
 class _DrainingTransport:
-    """A transport, and how many requests are waiting for its answer."""
+    """Transport with a count of its pending requests, which closes when they have completed."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport

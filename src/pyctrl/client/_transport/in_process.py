@@ -1,4 +1,4 @@
-"""The transport to an API server in this process: no sockets, no threads, and it works in virtual time."""
+"""Transport to an API server in this process, without sockets and threads. It works in virtual time."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ __all__ = ["InProcessTransport"]
 
 
 class InProcessTransport:
-    """Calls an `Application` directly, with the manners of a network.
+    """Transport that calls an `Application` directly and behaves like a network.
 
-    A request lets other tasks run at least once, as a socket would; timeouts count; cancelling the caller cancels
-    the handler; leaving a stream closes the application's iterator before the block is left. A handler that raises
-    looks like a connection that broke, with the handler's exception as the cause.
+    A request yields to other tasks at least once, as with a socket. Timeouts apply. Cancelling the caller cancels the
+    handler. Leaving a stream's block closes the application's iterator. An exception of the handler is raised as
+    `StreamBroken`, with the exception as its cause.
 
     Args:
-        application: answers the requests; it is not closed with the transport.
-        credentials: who asks; asked for the Authorization header before every request, and to renew it after a 401.
-        impersonate: the user to act as.
-        headers: sent with every request; a request's own win.
+        application: handles the requests; it is not closed with the transport.
+        credentials: provides the Authorization header of every request, and renews it after a 401.
+        impersonate: the user to impersonate.
+        headers: sent with every request; a request's own headers win.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class InProcessTransport:
         self._closed = False
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and return the whole answer."""
+        """Send a request and return the whole response."""
         async with _Deadline(request, _deadline_after(request.timeout)):
-            answer = await self._ask(request)
+            answer = await self._send(request)
             body = answer.body
             if not isinstance(body, bytes):
                 body = await _Stream(answer, request, None, None).read_and_close()
@@ -64,10 +64,10 @@ class InProcessTransport:
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Send a request; inside the block its body can be read."""
+        """Send a request. Its response body can be read inside the block."""
         ends_at = _deadline_after(request.timeout)
         async with _Deadline(request, _earlier_deadline(ends_at, _deadline_after(HEAD_TIMEOUT))):
-            answer = await self._ask(request)
+            answer = await self._send(request)
         stream = _Stream(answer, request, idle_timeout, ends_at)
         try:
             yield stream
@@ -75,19 +75,19 @@ class InProcessTransport:
             await stream.aclose()
 
     async def aclose(self) -> None:
-        """Refuse further requests."""
+        """Raise `ConnectionFailed` for further requests."""
         self._closed = True
 
-    async def _ask(self, request: HttpRequest) -> ApplicationResponse:
+    async def _send(self, request: HttpRequest) -> ApplicationResponse:
         if self._closed:
             raise ConnectionFailed(f"the transport is closed; {request} was not sent")
         headers = await self._headers_of(request)
-        answer = await self._ask_as(request, headers)
+        answer = await self._call(request, headers)
         if answer.status == 401 and await self._credentials.refresh(headers.get("Authorization")):
-            return await self._ask_as(request, await self._headers_of(request))
+            return await self._call(request, await self._headers_of(request))
         return answer
 
-    async def _ask_as(self, request: HttpRequest, headers: Headers) -> ApplicationResponse:
+    async def _call(self, request: HttpRequest, headers: Headers) -> ApplicationResponse:
         await asyncio.sleep(0)
         try:
             return await self._application.handle(
@@ -105,7 +105,7 @@ class InProcessTransport:
 
 
 class _Stream:
-    """The body of one answer, and the iterator over it."""
+    """`HttpStream` of one response."""
 
     def __init__(
         self, answer: ApplicationResponse, request: HttpRequest, idle_timeout: float | None, ends_at: float | None
@@ -140,7 +140,7 @@ class _Stream:
                 except StopAsyncIteration:
                     raise
                 except Exception as error:
-                    raise StreamBroken(f"the answer to {self._request} broke off: {error!r}") from error
+                    raise StreamBroken(f"the response to {self._request} was interrupted: {error!r}") from error
             if chunk:
                 return chunk
 
@@ -165,7 +165,7 @@ def _earlier_deadline(one: float | None, other: float | None) -> float | None:
 
 
 class _Deadline:
-    """Raise `RequestTimeout` at a time of the loop; a TimeoutError of the application's own stays what it is."""
+    """Context manager that raises `RequestTimeout` at a loop time. It does not convert other TimeoutErrors."""
 
     def __init__(self, request: HttpRequest, when: float | None) -> None:
         self._request = request
@@ -180,4 +180,4 @@ class _Deadline:
         try:
             await self._limit.__aexit__(kind, error, trace)
         except TimeoutError as expired:
-            raise RequestTimeout(f"no answer to {self._request} in time") from expired
+            raise RequestTimeout(f"{self._request} timed out") from expired

@@ -17,18 +17,18 @@ from pyctrl.client._transport.transport import Headers, HttpRequest, HttpRespons
 
 __all__ = ["NO_ANSWER", "InstrumentedTransport"]
 
-#: client-go's word for requests that got no answer.
+#: client-go's code for requests without a response.
 NO_ANSWER = "<error>"
 
 
 class InstrumentedTransport:
-    """A transport that counts every try of a request, and records it as a span while the program traces.
+    """Transport that counts every attempt of a request, and records it as a span if the program traces.
 
-    A stream is measured until its head has come: how long a watch is open says nothing about the server.
+    A stream is measured until its response head: the duration of a watch says nothing about the server.
 
     Args:
-        inner: carries the requests.
-        server: the URL of the server; its host is a label and an attribute. "" when it is not known.
+        inner: the transport that sends the requests.
+        server: the URL of the server; its host is a label and an attribute. "" if unknown.
     """
 
     def __init__(self, inner: Transport, *, server: str = "") -> None:
@@ -42,7 +42,7 @@ class InstrumentedTransport:
         self._received: dict[str, Histogram] = defaultdict(lambda: Histogram(REQUEST_SIZES))
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and return the whole answer."""
+        """Send a request and return the whole response."""
         tracing = _tracing.active
         began, code = _now(), NO_ANSWER
         try:
@@ -64,7 +64,7 @@ class InstrumentedTransport:
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Send a request; inside the block its body can be read."""
+        """Send a request. Its response body can be read inside the block."""
         began, code = _now(), NO_ANSWER
         async with AsyncExitStack() as stack:
             try:
@@ -85,11 +85,11 @@ class InstrumentedTransport:
             return stream
 
     async def aclose(self) -> None:
-        """Close the transport underneath."""
+        """Close the inner transport."""
         await self._inner.aclose()
 
     def retried(self, request: HttpRequest, code: str) -> None:
-        """Count that a request is sent again, after an answer with this code or `NO_ANSWER`."""
+        """Count a retry of a request after a response with this code, or `NO_ANSWER`."""
         self._retries[code, request.method] += 1
 
     def _count(self, request: HttpRequest, code: str, began: float) -> None:
@@ -98,7 +98,7 @@ class InstrumentedTransport:
         self._sent[request.method].observe(len(request.body or b""))
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return client-go's series; see docs/metrics.md for those that make no sense here."""
+        """Return client-go's metrics; docs/metrics.md lists those that do not apply."""
         host = {"host": self._host}
         yield counter(
             "rest_client_requests_total",
@@ -161,15 +161,15 @@ def _attributes(access: Access) -> dict[str, str]:
 
 
 def _path_template(path: str, access: Access) -> str:
-    """Return the path without names, of which there are many."""
+    """Return the path with its namespace and name replaced by placeholders."""
     parts = path.split("/")
     if access.namespace and "namespaces" in parts:
-        place = parts.index("namespaces") + 1
-        parts[place : place + 1] = ["{namespace}"]
+        index = parts.index("namespaces") + 1
+        parts[index : index + 1] = ["{namespace}"]
     if access.name and access.resource in parts:
-        place = len(parts) - 1 - parts[::-1].index(access.resource) + 1
-        if place < len(parts):
-            parts[place] = "{name}"
+        index = len(parts) - parts[::-1].index(access.resource)
+        if index < len(parts):
+            parts[index] = "{name}"
     return "/".join(parts)
 
 

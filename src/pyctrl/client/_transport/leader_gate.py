@@ -1,7 +1,7 @@
-"""The gate for writes: work that only a leader may do is marked, and what it sends is asked for its right to.
+"""Gates for the writes of work that needs leader election.
 
-The mark is a context variable, so it holds for all that a marked task calls and for every task that it begins,
-whichever client they use: a reconciler may hold a client that knows nothing of elections, or one of another cluster.
+A context variable holds the gates. So they apply to everything that a gated task calls and to every task that it
+starts, with any client: a reconciler may use a client that has no election, or one of another cluster.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class WriteGate(Protocol):
-    """Decides whether marked work may write now."""
+    """Check whether gated work may write now."""
 
     def check(self, request: HttpRequest) -> None:
-        """Return at once if this write may be sent.
+        """Return if this write may be sent.
 
         Raises:
             NotLeading: it may not.
@@ -28,22 +28,22 @@ class WriteGate(Protocol):
         ...
 
 
-#: The gates that the writes of this task must pass; empty outside marked work.
+#: The gates that the writes of this task must pass; empty outside of gated work.
 write_gates: ContextVar[tuple[WriteGate, ...]] = ContextVar("pyctrl write gates", default=())
 
 
 def gated_context(gate: WriteGate, context: Context) -> Context:
-    """Return a copy of a context for tasks whose writes pass ``gate`` too."""
-    marked = context.copy()
-    marked.run(lambda: write_gates.set((*write_gates.get(), gate)))
-    return marked
+    """Return a copy of a context for tasks whose writes must pass ``gate`` too."""
+    gated = context.copy()
+    gated.run(lambda: write_gates.set((*write_gates.get(), gate)))
+    return gated
 
 
 def check_gates(request: HttpRequest) -> None:
-    """Refuse a write of marked work whose time is over. Reads pass always.
+    """Check the gates for a write. Reads always pass.
 
     Raises:
-        NotLeading: the gate is closed.
+        NotLeading: a gate does not let it pass.
     """
     if request.method not in _READS:
         for gate in write_gates.get():

@@ -1,4 +1,4 @@
-"""Splits a stream of chunks into lines, of any length, without reading a byte twice."""
+"""Splitting of chunked streams into lines in linear time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ __all__ = ["LineSplitter"]
 
 
 class LineSplitter:
-    """Feed it chunks as they come; it gives back the lines that are complete.
+    """Splitter of chunks into complete lines.
 
-    A line may span any number of chunks: the pieces are kept apart until its end has come and are joined once, so
-    the work grows with the bytes, not with bytes times chunks.
+    A line may span any number of chunks. Its pieces are joined once, at its end, so the cost is linear in the bytes.
     """
 
     __slots__ = ("_pieces",)
@@ -18,11 +17,11 @@ class LineSplitter:
         self._pieces: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take a chunk and return the lines that it completes, without their ends and never an empty one."""
+        """Return the lines that a chunk completes, without line ends and without empty lines."""
         return [line for line in self.feed_block(chunk).split(b"\n") if line]
 
     def feed_block(self, chunk: bytes) -> bytes:
-        """Take a chunk and return the lines that it completes, in one piece and each with its end; b"" for none."""
+        """Return the lines that a chunk completes in one piece, with line ends; b"" for none."""
         end = chunk.rfind(b"\n") + 1
         if not end:
             self._pieces.append(chunk)
@@ -36,6 +35,6 @@ class LineSplitter:
         return lines
 
     def rest(self) -> bytes:
-        """Return what came after the last line's end, and forget it."""
+        """Return and remove the data after the last line end."""
         pieces, self._pieces = self._pieces, []
         return b"".join(pieces)

@@ -1,4 +1,4 @@
-"""REST client: sends requests, repeats those that `RetryPolicy` allows, and raises the API's errors."""
+"""REST client: sends requests, retries those that `RetryPolicy` allows, and raises API errors."""
 
 from __future__ import annotations
 
@@ -38,20 +38,16 @@ log = logging.getLogger("pyctrl.client")
 # RFC 7234 5.5: code, agent, quoted text; 299 is the only code that API servers send
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 NOT_MODIFIED = 304
-#: A whole object as the value of a field in an error, quoted as Go quotes. Kubernetes' own words replace it.
+#: A whole object as the value of a field in an error, quoted as in Go. Kubernetes' own redaction text replaces it.
 _PATCHED_OBJECT = re.compile(r'Invalid value: "(?:[{\[]|map\[)(?:[^"\\]|\\.)*"', re.DOTALL)
 _REDACTED = 'Invalid value: "<secret contents redacted>"'
-_MAX_BODY_SHOWN = (
-    300  # characters of a body that is not a Status: enough for a proxy's sentence, too little for its page
-)
-_MAX_REMEMBERED_WARNINGS = (
-    1000  # texts of warnings that are remembered; those about unknown fields name them, so there is no end of them
-)
+_MAX_BODY_SHOWN = 300  # characters of a body that is not a Status: enough for a proxy's message, without its whole page
+_MAX_REMEMBERED_WARNINGS = 1000  # texts; warnings about unknown fields name the field, so their number is unbounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerWarning:
-    """What the server wants its user to know: a deprecated version, an unknown field, a policy that would refuse."""
+    """A warning of the server: a deprecated version, an unknown field, a policy that would deny the request."""
 
     text: str
     request: str
@@ -62,29 +58,29 @@ WarningHandler: TypeAlias = Callable[[ServerWarning], None]
 
 def log_warning(warning: ServerWarning) -> None:
     """Log a warning of the server, each time."""
-    log.warning("the API server warns: %s", warning.text, extra={"request": warning.request})
+    log.warning("Warning from the API server: %s", warning.text, extra={"request": warning.request})
 
 
 class WarningLog:
-    """Logs a warning of the server the first time it comes; the handler of a client unless another is given.
+    """Warning handler that logs each text once. It is a client's default.
 
-    A watch of a deprecated kind is opened anew every few minutes: its warning is news once.
+    A watch of a deprecated kind is reopened every few minutes and has the same warning each time.
     """
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     def __call__(self, warning: ServerWarning) -> None:
-        if warning.text in self._told:
+        if warning.text in self._logged:
             return
-        if len(self._told) >= _MAX_REMEMBERED_WARNINGS:
-            self._told.clear()
-        self._told.add(warning.text)
+        if len(self._logged) >= _MAX_REMEMBERED_WARNINGS:
+            self._logged.clear()
+        self._logged.add(warning.text)
         log_warning(warning)
 
 
 class RESTClient:
-    """Sends requests; every answer that it returns is a success. Errors name ``cluster``, where there are several."""
+    """Client that sends requests and returns successful responses. Errors name ``cluster`` if it is set."""
 
     def __init__(
         self,
@@ -102,12 +98,12 @@ class RESTClient:
         self._on_warning = on_warning or WarningLog()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request. 304 is a success: only a request that has a tag is answered so.
+        """Send a request. 304 is a success: only a request with an entity tag gets it.
 
         Raises:
-            ApiError: the server refused; the class says why.
-            TransportError: no whole answer came.
-            NotLeading: it is a write of elected work, and the lease no longer covers it.
+            ApiError: the server returned an error; the class depends on its reason.
+            TransportError: there was no complete response.
+            NotLeading: the request is a write of work that needs leader election, and the lease has expired.
         """
         response = await self._send_with_retries(request)
         self._pass_on_warnings(request, response)
@@ -118,7 +114,7 @@ class RESTClient:
     async def _send_with_retries(self, request: HttpRequest) -> HttpResponse:
         retries: Retries | None = None
         while True:
-            if write_gates.get():  # before each try: waiting may have taken longer than a lease lasts
+            if write_gates.get():  # before each attempt: the wait may have outlasted the lease
                 check_gates(request)
             code = NO_ANSWER
             try:
@@ -128,7 +124,7 @@ class RESTClient:
                 seconds = retries.after_error(request, error)
                 if seconds is None:
                     raise
-                log.debug("connection failed, trying again", extra={"request": str(request), "seconds": seconds})
+                log.debug("Connection failed, retrying", extra={"request": str(request), "seconds": seconds})
             else:
                 if response.status != 429 and response.status < 500:
                     return response
@@ -137,15 +133,15 @@ class RESTClient:
                 if seconds is None:
                     return response
                 code = str(response.status)
-                log.debug("server asks to wait", extra={"request": str(request), "seconds": seconds})
+                log.debug("Server sent Retry-After, retrying", extra={"request": str(request), "seconds": seconds})
             await asyncio.sleep(seconds)
             self._transport.retried(request, code)
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Send a request; inside the block the body of a successful answer can be read.
+        """Send a request. The body of a successful response can be read inside the block.
 
-        Raises as `send` does. Streams are not repeated: their readers know how to resume them.
+        Raises as `send` does. Streams are not retried: their readers resume them.
         """
         async with self._transport.stream(request, idle_timeout=idle_timeout) as stream:
             self._pass_on_warnings(request, stream)
@@ -162,23 +158,25 @@ class RESTClient:
 def error_from_response(
     request: HttpRequest, response: HttpResponse | HttpStream, body: bytes, *, cluster: str = ""
 ) -> ApiError:
-    """Make the error of a failed answer, whatever its body is.
+    """Return the error of a failed response with any body.
 
-    An error whose ``reason`` is "" was not made by a resource of the API server: an unknown path, a proxy.
+    An error with the ``reason`` "" does not come from a resource of the API server: an unknown path, a proxy.
     """
-    asked = f"{request} in cluster {cluster!r}" if cluster else str(request)
+    request_text = f"{request} in cluster {cluster!r}" if cluster else str(request)
     status = _parse_status(body, response)
     if "secrets" in request.path.split("/"):
         status = _redact_values(status)
-    error = error_from_status(status, http_code=response.status, request=asked, retry_after=retry_after(response))
+    error = error_from_status(
+        status, http_code=response.status, request=request_text, retry_after=retry_after(response)
+    )
     error.cluster = cluster
-    if isinstance(error, Forbidden) and (noted := forbidden_log.get()) is not None:
-        noted.append(error)
+    if isinstance(error, Forbidden) and (denied := forbidden_log.get()) is not None:
+        denied.append(error)
     return error
 
 
 def _redact_values(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Leave out of a Status the object that kube-apiserver shows whole when a patch of it does not decode."""
+    """Remove from a Status the whole object that kube-apiserver quotes if its patch does not decode."""
     found, details = dict(status), status.get("details")
     found["message"] = _PATCHED_OBJECT.sub(_REDACTED, str(status.get("message") or ""))
     if isinstance(details, Mapping) and isinstance(causes := details.get("causes"), list):
@@ -196,10 +194,10 @@ def _parse_status(body: bytes, response: HttpResponse | HttpStream) -> Mapping[s
         return document
     text = " ".join(body[: _MAX_BODY_SHOWN * 4].decode("utf-8", "replace").split())[:_MAX_BODY_SHOWN]
     if not text or "html" in response.headers.get("Content-Type", ""):
-        text = "a page that is not of the API" if text else "nothing"
+        text = "an HTML page, not an API response" if text else "an empty body"
     return {"message": f"the server answered {response.status}: {text}"}
 
 
-#: A list that takes each Forbidden that a request of this task, or of one that it has begun, is answered; None for
-#: nobody. Who sets it empties it.
+#: A list that collects each Forbidden of this task's requests and of the tasks that it starts; None to collect none.
+#: The code that sets it empties it.
 forbidden_log: ContextVar[list[Forbidden] | None] = ContextVar("pyctrl_refusals", default=None)

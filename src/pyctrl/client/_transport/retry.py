@@ -1,4 +1,4 @@
-"""Retries of a single request: which failures are repeated, how often, and after how long."""
+"""Retry policy of a single request: which failures are retried, how often, and after which delay."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ __all__ = ["Retries", "RetryPolicy", "retry_after"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How often and how long to try again.
+    """Limits of the retries of a request.
 
-    The server's refusals are repeated for every verb: an answer with Retry-After (429, 503, any 5xx) says that
-    the server has not acted. Broken connections are repeated for reads; a write is repeated only when nothing was
-    sent.
+    Responses with Retry-After (429, 503, any 5xx) are retried for every verb: the server has not acted. Broken
+    connections are retried for reads. A write is retried only if it was not sent.
     """
 
-    answers: int = 10  # further tries after Retry-After; client-go's
-    connections: int = 3  # further tries when the connection fails
-    connection_delay_seconds: float = 0.1  # doubles with every try
-    longest_wait_seconds: float = 30.0  # a server that asks for more gets its answer passed on
+    answers: int = 10  # retries after Retry-After, as in client-go
+    connections: int = 3  # retries after connection failures
+    connection_delay_seconds: float = 0.1  # doubled after every attempt
+    longest_wait_seconds: float = 30.0  # a response with a longer Retry-After is final
 
 
 class Retries:
-    """The retries of one request: decides whether there is another, and after how many seconds."""
+    """State of the retries of one request."""
 
     def __init__(self, policy: RetryPolicy, random: Random) -> None:
         self._policy = policy
@@ -36,7 +35,7 @@ class Retries:
         self._connections = 0
 
     def after_error(self, request: HttpRequest, error: TransportError) -> float | None:
-        """Return the seconds to wait after no answer came, or None when the error is final."""
+        """Return the seconds to wait after a connection failure, or None if the error is final."""
         if self._connections >= self._policy.connections or not _is_repeatable(request, error):
             return None
         seconds = self._policy.connection_delay_seconds * 2.0**self._connections * self._random.uniform(0.5, 1.0)
@@ -44,11 +43,11 @@ class Retries:
         return seconds
 
     def after_answer(self, response: HttpResponse) -> float | None:
-        """Return the seconds to wait after a refusal of the server, or None when the answer is final."""
+        """Return the seconds to wait after an error response, or None if the response is final."""
         seconds = retry_after(response)
         if seconds is None or seconds > self._policy.longest_wait_seconds:
             return None
-        # Never earlier than the server asks, never all clients together, and never without a pause.
+        # Not earlier than the server requests, not all clients at the same time, and at least 0.1 s.
         seconds = max(seconds, 0.1) * self._random.uniform(1.0, 1.1)
         if self._answers >= self._policy.answers:
             return None
@@ -57,7 +56,7 @@ class Retries:
 
 
 def retry_after(response: HttpResponse | HttpStream) -> float | None:
-    """Return the seconds of a Retry-After header, or None; the form with a date is not used by API servers."""
+    """Return the seconds of a Retry-After header, or None. API servers do not use the form with a date."""
     text = response.headers.get("Retry-After", "")
     return float(text) if text.isdecimal() else None
 

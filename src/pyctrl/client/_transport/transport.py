@@ -1,7 +1,7 @@
-"""The seam between the client and the wire: requests, answers, and the two protocols on either side of it.
+"""Transport interface: requests, responses, and the protocols `Transport` and `Application`.
 
-Everything above speaks `Transport`. Below are two implementations, `AiohttpTransport` for a cluster and
-`InProcessTransport` for an `Application` in this process; fault injection and virtual time plug in here too.
+There are two transports, `AiohttpTransport` for a cluster and `InProcessTransport` for an `Application` in this
+process. Fault injection wraps either.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = [
     "deliver",
 ]
 
-REQUEST_TIMEOUT = 30.0  # seconds for a whole answer; kube-apiserver gives up on a request after 60
-HEAD_TIMEOUT = 30.0  # seconds until the head of a stream has come; a watch cache that catches up answers within 3
+REQUEST_TIMEOUT = 30.0  # seconds for a whole response; kube-apiserver times out after 60
+HEAD_TIMEOUT = 30.0  # seconds for the response head of a stream; a watch cache that catches up responds within 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """One request, relative to the server. Pass `Headers` where a name needs several values.
+    """A request, with a path relative to the server. Pass `Headers` if a name has several values.
 
-    ``timeout`` is in seconds and counts for the whole answer; None is for watches, which have no end. Headers and body
-    are not in its repr: they may hold a token or a Secret.
+    ``timeout`` is in seconds and applies to the whole response; None is for watches, which have no end. Headers and
+    body are not in its repr, because they may have a token or a Secret.
     """
 
     method: str
@@ -52,7 +52,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """A whole answer, whatever its status."""
+    """A complete response of any status."""
 
     status: int
     headers: Headers
@@ -60,7 +60,7 @@ class HttpResponse:
 
 
 class HttpStream(Protocol):
-    """An answer whose head has come and whose body is read as it comes."""
+    """A response whose body is streamed."""
 
     @property
     def status(self) -> int:
@@ -69,7 +69,7 @@ class HttpStream(Protocol):
 
     @property
     def headers(self) -> Headers:
-        """The headers of the answer."""
+        """The response headers."""
         ...
 
     async def read(self) -> bytes:
@@ -77,23 +77,23 @@ class HttpStream(Protocol):
         ...
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Iterate over the body in the pieces in which it came; never an empty one."""
+        """Iterate over the body's chunks as they are received; no chunk is empty."""
         ...
 
 
 @runtime_checkable
 class _DeliveringStream(Protocol):
-    """A stream that can do so."""
+    """Stream that can call a function for each chunk."""
 
     async def deliver(self, take: Callable[[bytes], None]) -> None:
-        """Hand each piece of the body to a function until it ends."""
+        """Pass each chunk of the body to a function until its end."""
 
 
 async def deliver(stream: HttpStream, take: Callable[[bytes], None]) -> None:
-    """Hand each piece of a stream's body to a function until it ends; what the function raises ends it too.
+    """Pass each chunk of a stream's body to ``take`` until its end, or until ``take`` raises.
 
-    A stream that can calls the function when the piece comes, and saves to wake up a task for it; the function must
-    not wait.
+    A stream with a method ``deliver`` calls ``take`` as soon as it receives a chunk, without waking a task. So ``take``
+    must not block.
     """
     if isinstance(stream, _DeliveringStream):
         await stream.deliver(take)
@@ -101,37 +101,37 @@ async def deliver(stream: HttpStream, take: Callable[[bytes], None]) -> None:
     slice_ = TimeSlice.current()
     async for chunk in stream.chunks():
         take(chunk)
-        await slice_.step()  # a server in this process may never let its reader wait
+        await slice_.step()  # a server in this process may always have another chunk
 
 
 class Transport(Protocol):
-    """Carries requests to an API server.
+    """Sender of requests to an API server.
 
-    A failed HTTP status is an answer, not an error; what it raises is a `TransportError`, or a `ConfigError` when the
-    login cannot be used. Credentials, TLS and proxies are its business, retries are not.
+    A response with an HTTP error status is returned, not raised. It raises a `TransportError`, or a `ConfigError` if
+    the login is invalid. It handles credentials, TLS and proxies, but not retries.
     """
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and return the whole answer."""
+        """Send a request and return the whole response."""
         ...
 
     def stream(
         self, request: HttpRequest, *, idle_timeout: float | None = None
     ) -> AbstractAsyncContextManager[HttpStream]:
-        """Send a request; inside the block its body can be read. Leaving the block ends the answer.
+        """Send a request. Its response body can be read inside the block, which closes it at the end.
 
-        The head must come within `HEAD_TIMEOUT`. Silence for longer than ``idle_timeout`` seconds raises
-        `RequestTimeout`.
+        The response head must be received within `HEAD_TIMEOUT`. After ``idle_timeout`` seconds without data, reading
+        raises `RequestTimeout`.
         """
         ...
 
     async def aclose(self) -> None:
-        """Close every connection. Calling it twice is fine."""
+        """Close every connection. It may be called more than once."""
         ...
 
 
 class ApplicationResponse(Protocol):
-    """What an `Application` answers. An iterator as body is streamed, and closed when its reader goes."""
+    """Response of an `Application`. A body that is an iterator is streamed, and closed when its reader stops."""
 
     @property
     def status(self) -> int:
@@ -145,15 +145,15 @@ class ApplicationResponse(Protocol):
 
     @property
     def body(self) -> bytes | AsyncIterator[bytes]:
-        """The whole body, or its pieces."""
+        """The whole body, or an iterator over its chunks."""
         ...
 
 
 class Application(Protocol):
-    """An HTTP server reduced to a function, such as the embedded API server."""
+    """An HTTP server as a function, such as the embedded API server."""
 
     async def handle(
         self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
     ) -> ApplicationResponse:
-        """Answer one request."""
+        """Handle one request."""
         ...

@@ -1,1 +1,1 @@
-"""Recorded accesses, and operators run with exactly their declared permissions."""
+"""Recording of accesses, and operators that run with exactly their declared permissions."""

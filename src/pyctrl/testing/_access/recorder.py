@@ -1,4 +1,4 @@
-"""Writing down what a program asks of a cluster, where its requests leave it: between its client and the connection."""
+"""Recorder of a program's accesses, inserted between its client and the connection."""
 
 from __future__ import annotations
 
@@ -28,24 +28,23 @@ class _Count:
 
 
 class AccessRecorder:
-    """Notes what is asked of a cluster, as its authorizer sees it, and what of it was refused.
+    """Recorder of the accesses that an authorizer checks for a program's requests, and of those it denied.
 
         recorder = AccessRecorder()
         async with Manager(recorder.recorded(cluster.config)) as manager:
             ...
             assert not compare(manager.grants(), recorder.asked).missing
 
-    Everything that goes through the client of such a login is noted: informers, writes, Events, leases, reviews.
+    Every request through the client of such a login is recorded: informers, writes, Events, leases, reviews.
 
-    - A watch that begins with what there is counts as a list too: that is what a server without streaming lists is
-      asked for.
-    - Whoever makes an object that keeps its owner from being deleted, as `set_controller_reference` makes them, asks
-      for ``update`` of the owner's ``finalizers``: clusters with OwnerReferencesPermissionEnforcement want that.
-    - An apply of what is not there yet counts as ``create`` too, as API servers ask for both.
-    - What is asked as somebody else (`pyctrl.client.impersonate`) is noted as the right to be them.
+    - A watch with initial events counts as a list too: servers without streaming lists receive a list.
+    - Creating an object with ``blockOwnerDeletion``, as `set_controller_reference` sets it, counts as ``update`` of
+      the owner's ``finalizers``: clusters with OwnerReferencesPermissionEnforcement require that.
+    - An apply that creates its object counts as ``create`` too: API servers check both.
+    - A request with impersonation (`pyctrl.client.impersonate`) is recorded as the ``impersonate`` accesses it takes.
 
     Args:
-        by: who asks, in words, such as the name of a test; the controller and the object are added.
+        by: the origin of the accesses, such as the name of a test; the controller and the object are added.
     """
 
     def __init__(self, *, by: str = "") -> None:
@@ -54,48 +53,48 @@ class AccessRecorder:
         self._refused = asyncio.Event()
 
     def recorded(self, config: Config) -> Config:
-        """Return the same login; what is asked with it is noted here."""
+        """Return the same login with its requests recorded here."""
         inner = config.wrap_transport
         return replace(config, wrap_transport=lambda carrier: self.wrap(inner(carrier) if inner else carrier))
 
     def wrap(self, transport: Transport) -> Transport:
-        """Return a transport that hands requests to another one and notes them here."""
+        """Return a transport that records requests here and passes them to ``transport``."""
         return _RecordingTransport(transport, self)
 
     @property
     def asked(self) -> list[RecordedAccess]:
-        """What was asked for, sorted, but for what every user may do."""
+        """The recorded accesses, sorted, without those that every user has."""
         return [each for each in self._all() if not is_default_access(each.access)]
 
     @property
     def discovery(self) -> list[RecordedAccess]:
-        """What was asked for that every user may do: discovery, and what oneself may do."""
+        """The recorded accesses that every user has: discovery, and reviews of the user's own permissions."""
         return [each for each in self._all() if is_default_access(each.access)]
 
     @property
     def refused(self) -> list[RecordedAccess]:
-        """What was asked for and refused, at least once."""
+        """The accesses in `asked` that were denied at least once."""
         return [each for each in self.asked if each.refused]
 
     async def wait_until_refused(self, *, timeout: float | None = 30.0) -> list[RecordedAccess]:
-        """Wait for the first refusal, and return what was refused.
+        """Wait for the first denied access, and return all denied ones.
 
         Raises:
-            TimeoutError: nothing was, for ``timeout`` seconds.
+            TimeoutError: none was denied for ``timeout`` seconds.
         """
         async with asyncio.timeout(timeout):
             await self._refused.wait()
         return self.refused
 
     def note(self, accesses: Iterable[Access]) -> None:
-        """Count something that is asked for."""
+        """Count accesses of a request."""
         for access in accesses:
-            count = self._counts.setdefault(access._replace(name=""), _Count(self._asker()))
+            count = self._counts.setdefault(access._replace(name=""), _Count(self._origin()))
             count.names.add(access.name)
             count.times += 1
 
     def note_refusal(self, access: Access) -> None:
-        """Count that something which is noted was refused."""
+        """Count that a recorded access was denied."""
         self._counts[access._replace(name="")].refused += 1
         self._refused.set()
 
@@ -111,13 +110,13 @@ class AccessRecorder:
             for access, count in sorted(self._counts.items(), key=lambda item: item[0])
         ]
 
-    def _asker(self) -> str:
+    def _origin(self) -> str:
         facts = current_log_context()
         if "controller" not in facts:
             return self._by
-        place = "/".join(str(facts[part]) for part in ("namespace", "name") if facts.get(part))
-        words = f"controller {facts['controller']}" + (f" for {place}" if place else "")
-        return f"{words} in {self._by}" if self._by else words
+        obj = "/".join(str(facts[part]) for part in ("namespace", "name") if facts.get(part))
+        controller = f"controller {facts['controller']}" + (f" for {obj}" if obj else "")
+        return f"{controller} in {self._by}" if self._by else controller
 
 
 class _RecordingTransport:
@@ -132,7 +131,7 @@ class _RecordingTransport:
         if response.status == 201 and accesses[0].verb == "patch":
             self._recorder.note([_creation(accesses[0])])
         if response.status == 403:
-            self._refuse(accesses, response.body)
+            self._note_denied(accesses, response.body)
         return response
 
     def stream(
@@ -148,21 +147,21 @@ class _RecordingTransport:
         accesses = list(_accesses(request))
         self._recorder.note(accesses)
         async with self._inner.stream(request, idle_timeout=idle_timeout) as stream:
-            if stream.status == 403:  # lists, watches and logs: nothing but the right to them can be refused
+            if stream.status == 403:  # lists, watches and logs: only authorization answers them with 403
                 self._recorder.note_refusal(accesses[0])
             yield stream
 
-    def _refuse(self, accesses: list[Access], body: bytes) -> None:
-        """Note which of the rights that a request takes was refused; quotas and webhooks answer 403 too."""
-        said = body.decode(errors="replace")
-        if accesses[0].verb == "patch" and " cannot create resource " in said:
+    def _note_denied(self, accesses: list[Access], body: bytes) -> None:
+        """Record the denied access among those of a request. Quotas and webhooks answer 403 too."""
+        message = body.decode(errors="replace")
+        if accesses[0].verb == "patch" and " cannot create resource " in message:
             accesses = [_creation(accesses[0]), *accesses[1:]]
             self._recorder.note(accesses[:1])
-        if "cannot find RESTMapping" in said:
-            refused = []  # the kind of the owner is too new for the server to say; it is asked again
-        elif "cannot set blockOwnerDeletion" in said:
+        if "cannot find RESTMapping" in message:
+            refused = []  # the server does not know the kind of the owner yet; the program tries again
+        elif "cannot set blockOwnerDeletion" in message:
             refused = [access for access in accesses if access.subresource == "finalizers"]
-        elif any(f" cannot {access.verb} {what} " in said for access in accesses[:1] for what in ("resource", "path")):
+        elif any(f" cannot {accesses[0].verb} {noun} " in message for noun in ("resource", "path")):
             refused = accesses[:1]
         else:
             refused = []
@@ -171,12 +170,12 @@ class _RecordingTransport:
 
 
 def _creation(patch: Access) -> Access:
-    """Return what an apply takes besides, when there is no such object yet."""
+    """Return the second access that an apply takes if it creates its object."""
     return patch._replace(verb="create")
 
 
 def _accesses(request: HttpRequest) -> Iterator[Access]:
-    """Give what a request takes: the access itself first, then what goes with it."""
+    """Yield the accesses that a request takes: its own first, then additional ones."""
     impersonated = list(_impersonated(request.headers))
     if impersonated:
         yield from impersonated
@@ -185,7 +184,7 @@ def _accesses(request: HttpRequest) -> Iterator[Access]:
     access = Access.of_request(request.method, request.path, query)
     yield access
     if access.verb == "watch" and query.get("sendInitialEvents") == "true":
-        yield access._replace(verb="list")  # in another form: a server that does not stream lists is asked for it
+        yield access._replace(verb="list")  # the request to servers that do not stream lists
     if request.body is not None and access.verb in ("create", "patch") and BLOCKS in request.body:
         for owner in _blocked_owners(request.body):
             group, plural, is_namespaced = resource_of(_class_of(owner[0]))
@@ -194,7 +193,7 @@ def _accesses(request: HttpRequest) -> Iterator[Access]:
 
 
 def _impersonated(headers: Mapping[str, str]) -> Iterator[Access]:
-    """Give the rights that acting as somebody else takes."""
+    """Yield the accesses that the impersonation headers of a request take."""
     given = {name.lower(): value for name, value in headers.items()}
     user = given.get("impersonate-user")
     if user is None:
@@ -209,11 +208,11 @@ def _impersonated(headers: Mapping[str, str]) -> Iterator[Access]:
 
 
 def _blocked_owners(body: bytes) -> Iterator[tuple[GroupVersionKind, str]]:
-    """Give the owners that an object keeps from being deleted, wherever in a patch they are."""
+    """Yield the owners with ``blockOwnerDeletion`` anywhere in an object or a patch."""
     try:
         pending: list[Any] = [json.loads(body)]
     except ValueError:
-        return  # YAML, of an apply by hand
+        return  # YAML, of an apply patch written by hand
     while pending:
         value = pending.pop()
         if isinstance(value, dict):
@@ -225,7 +224,7 @@ def _blocked_owners(body: bytes) -> Iterator[tuple[GroupVersionKind, str]]:
 
 
 def _class_of(kind: GroupVersionKind) -> KindLike:
-    """Return the class of a kind, where the program has one: it knows the plural, which would be guessed."""
+    """Return the program's class of a kind if there is one: it defines the plural, which is otherwise guessed."""
     pending = KubernetesObject.__subclasses__()
     while pending:
         found = pending.pop()

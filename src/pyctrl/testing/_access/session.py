@@ -1,6 +1,6 @@
-"""What operators asked for during a session of tests: kept, written to a file, compared with what is declared.
+"""pytest plugin that collects a session's accesses, writes them to a file and compares them with the declared ones.
 
-Registered as a plugin of its own where ``--rbac-record`` or ``--rbac-check`` ask for it.
+It is registered only with ``--rbac-record`` or ``--rbac-check``.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ REPORTED: pytest.StashKey[list[str]] = pytest.StashKey()
 
 SENT = "pyctrl_accesses"
 NOTHING = (
-    "no operator asked for anything: give operators `operator_config` instead of `cluster.config`, or run them with "
-    "the fixture `under_role`"
+    "no access of an operator was recorded: pass operators `operator_config` instead of `cluster.config`, or run them "
+    "with the fixture `under_role`"
 )
 
 
 def keep(config: pytest.Config, asked: Iterable[RecordedAccess]) -> None:
-    """Keep what was asked for until the end of the session."""
+    """Keep accesses until the end of the session."""
     config.stash.setdefault(RECORDED, []).extend(asked)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse at once what could not be done at the end."""
+    """Fail early if the files and the program of the options cannot be read."""
     option = session.config.option
     try:
         if option.rbac_record:
@@ -47,10 +47,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the recording, and compare."""
+    """Write the recorded accesses, and compare them with the declared ones."""
     config, option = session.config, session.config.option
     asked = config.stash.get(RECORDED, [])
-    if (output := getattr(config, "workeroutput", None)) is not None:  # of pytest-xdist: the session is elsewhere
+    if (output := getattr(config, "workeroutput", None)) is not None:  # a worker of pytest-xdist does not report
         output[SENT] = _text(asked)
         return
     if option.rbac_record:
@@ -67,7 +67,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over what a worker of pytest-xdist has kept; one that died has sent nothing."""
+    """Keep the accesses that a worker of pytest-xdist has sent; a crashed worker has sent none."""
     from pyctrl.rbac import read_recording
 
     text = getattr(node, "workeroutput", {}).get(SENT)
@@ -75,17 +75,17 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Name each right that is missing, and what is declared beyond need."""
-    told = config.stash.get(REPORTED, None)
-    if told is None:
+    """Report each missing permission, and each that is declared and unused."""
+    lines = config.stash.get(REPORTED, None)
+    if lines is None:
         return
     terminalreporter.section(f"rights of {config.option.rbac_check}")
-    for line in told or ["nothing is missing, and nothing is unused"]:
+    for line in lines or ["nothing is missing, and nothing is unused"]:
         terminalreporter.write_line(line, red=line.startswith(("missing", NOTHING)))
 
 
 def _read(file: Path) -> list[RecordedAccess]:
-    from pyctrl.rbac import read_recording  # here and below: a session that records nothing needs none of it
+    from pyctrl.rbac import read_recording  # here and below: needed only by sessions with these options
 
     return read_recording(file.read_text(), str(file)) if file.exists() else []
 
@@ -99,7 +99,7 @@ def _text(asked: Sequence[RecordedAccess]) -> str:
 def _compare(target: str, asked: Sequence[RecordedAccess]) -> PermissionComparison:
     from pyctrl.rbac import compare, read_recording
 
-    # Through the text of a file: which namespaces the tests happened to have does not matter.
+    # Converted to the file format and back, which drops the namespaces that the tests happened to use.
     return compare(_derived(target), read_recording(_text(asked), "this session"))
 
 

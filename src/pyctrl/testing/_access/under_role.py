@@ -1,4 +1,4 @@
-"""Running an operator as a service account that may do exactly what its program declares, and nothing else."""
+"""Runner of operators as service accounts with exactly the permissions that their programs declare."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pyctrl.testing._cluster.cluster_under_test import ClusterUnderTest
 
 __all__ = ["Operator", "UnderRole"]
 
-PATIENCE = 10.0  # seconds until roles must hold; kube-apiserver watches them and takes some hundredths
+PATIENCE = 10.0  # seconds until roles must be in force; kube-apiserver watches them and takes some hundredths
 PAUSE = 0.02  # seconds between reviews
 
 
@@ -35,10 +35,10 @@ class Operator:
     """An operator that runs as a service account.
 
     Attributes:
-        manager: it, with its controllers.
-        account: as whom.
-        granted: what the account may do.
-        accesses: what was asked for so far.
+        manager: the manager with the operator's controllers.
+        account: the service account.
+        granted: the permissions of the account.
+        accesses: the recorder of the operator's accesses.
     """
 
     manager: Manager
@@ -47,26 +47,26 @@ class Operator:
     accesses: AccessRecorder
 
     def compare(self) -> PermissionComparison:
-        """Compare what is granted with what was asked for so far."""
+        """Compare the granted permissions with the accesses so far."""
         return compare(self.granted, self.accesses.asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderRole:
-    """Runs operators under the roles that follow from their wiring, in a test.
+    """Runner of operators under the roles that their wiring declares, for tests.
 
         async with under_role(add_podset) as operator:
-            ...  # its life, played by a client that may do everything
+            ...  # the test's own client has every permission
         assert not operator.compare().unused
 
-    Roles, bindings and service account are made before the block, in a namespace of the test, and deleted after it.
-    What the operator asked for and was refused fails the block, and is named by its error.
+    Roles, bindings and service account are created before the block, in the test's namespace, and deleted after it.
+    The block fails if an access of the operator was denied; the error lists the denied ones.
 
     Attributes:
-        cluster: where.
-        namespace: where the account is, and so the operator.
-        accesses: notes what all of the operators ask.
-        by: who asks, in words, such as the name of the test.
+        cluster: the cluster.
+        namespace: the namespace of the account, and so of the operator.
+        accesses: the recorder of all operators' accesses.
+        by: the origin of the accesses, such as the name of the test.
     """
 
     cluster: ClusterUnderTest
@@ -79,21 +79,21 @@ class UnderRole:
     async def __call__(
         self, wire: Callable[[Manager], object], *, without: Iterable[Access] = (), **options: Any
     ) -> AsyncIterator[Operator]:
-        """Run an operator beside a block.
+        """Run an operator during the block.
 
-        Without some of its rights nothing is waited for, not even that the manager has started, and refusals are no
-        failure: `AccessRecorder.wait_until_refused` waits for them.
+        If permissions are left out (``without``), the block starts at once, even before the manager has started, and
+        denied accesses do not fail it: wait for them with `AccessRecorder.wait_until_refused`.
 
         Args:
-            wire: a function that takes a manager and wires controllers into it.
-            without: do not grant these; each is one of `Grants.accesses`.
-            options: such as ``namespaces``, as `Manager` takes them. There is no preflight unless they say so: what is
-                missing shall be refused and not waited for.
+            wire: a function that takes a manager and adds controllers to it.
+            without: permissions to leave out; each is one of `Grants.accesses`.
+            options: arguments of `Manager`, such as ``namespaces``. Preflight is off by default, so that missing
+                permissions cause denied accesses instead of a wait.
 
         Raises:
-            AssertionError: the operator was refused something.
-            RbacError: what shall be left out is not granted.
-            Exception: whatever the manager fails with.
+            AssertionError: an access of the operator was denied.
+            RbacError: a permission in ``without`` is not granted.
+            Exception: an error of the manager.
         """
         withheld = list(without)
         account = Key(self.namespace, f"operator-{next(self._numbers)}")
@@ -110,7 +110,7 @@ class UnderRole:
             for role in manifests(granted, name=f"{account.namespace}-{account.name}", account=account):
                 await _make(stack, admin, role)
             await _in_force(config, granted)
-            stack.enter_context(_named(recorder, is_failure=not withheld))
+            stack.enter_context(_reporting_refused(recorder, is_failure=not withheld))
             await stack.enter_async_context(_running(manager, wait=not withheld))
             yield Operator(manager=manager, account=account, granted=granted, accesses=recorder)
 
@@ -120,22 +120,22 @@ def _metadata(key: Key) -> dict[str, str]:
 
 
 async def _make(stack: AsyncExitStack, admin: Client, manifest: Mapping[str, Any]) -> None:
-    """Create an object that is deleted at the end of the stack."""
+    """Create an object, and delete it when the stack exits."""
     made = await admin.create(Unstructured.from_wire(manifest))
     stack.push_async_callback(_delete, admin, made)
 
 
 async def _delete(admin: Client, made: Unstructured) -> None:
-    with suppress(NotFound):  # the test did it
+    with suppress(NotFound):  # the test has deleted it
         await admin.delete(made)
 
 
 async def _in_force(config: Config, granted: Grants) -> None:
-    """Wait until the server acts on the roles: one right of each stands for the others."""
+    """Wait until the server grants the first access of each role."""
     async with Client.connect(config) as client, asyncio.timeout(PATIENCE):
         for namespace, rules in granted.rules.items():
             access = next(rules[0].accesses(namespace))
-            while not (await client.create(_review(access))).status.allowed:  # noqa: ASYNC110 (nothing tells)
+            while not (await client.create(_review(access))).status.allowed:  # noqa: ASYNC110 (there is no event)
                 await asyncio.sleep(PAUSE)
 
 
@@ -155,22 +155,22 @@ def _review(access: Access) -> SelfSubjectAccessReview:
 
 
 @contextmanager
-def _named(recorder: AccessRecorder, *, is_failure: bool) -> Iterator[None]:
-    """Name what was refused: in the error that leaves the block, or in one of our own."""
+def _reporting_refused(recorder: AccessRecorder, *, is_failure: bool) -> Iterator[None]:
+    """Add the denied accesses to the error of the block, or raise one for them if ``is_failure``."""
     try:
         yield
     except BaseException as error:
-        for asked in recorder.refused:
-            error.add_note(f"refused: {asked}")
+        for access in recorder.refused:
+            error.add_note(f"refused: {access}")
         raise
     if is_failure and recorder.refused:
-        refused = "\n".join(f"refused: {asked}" for asked in recorder.refused)
-        raise AssertionError(f"the operator asked for what its role does not grant\n{refused}")
+        refused = "\n".join(f"refused: {access}" for access in recorder.refused)
+        raise AssertionError(f"the operator's role does not grant accesses that it needs\n{refused}")
 
 
 @asynccontextmanager
 async def _running(manager: Manager, *, wait: bool) -> AsyncIterator[None]:
-    """Run the manager beside the block; wait for its start, or begin at once."""
+    """Run the manager during the block; with ``wait``, enter the block once it is elected."""
     with unwrapped():
         async with asyncio.TaskGroup() as group:
             group.create_task(manager.run(handle_signals=False), name="operator")

@@ -1,1 +1,1 @@
-"""Clusters that tests run against."""
+"""Clusters for tests: embedded, from binaries, or existing."""

@@ -1,10 +1,10 @@
-"""Which cluster tests run against: the embedded one, unless the environment says otherwise.
+"""Choice of the cluster that tests use, by environment variables; the embedded one by default.
 
-| variable | what tests use |
+| variable | cluster of the tests |
 |---|---|
 | none | a `pyctrl.cluster.Cluster` of its own for each test |
-| ``KUBEBUILDER_ASSETS=DIRECTORY`` | a control plane started from the binaries in there, one for the session |
-| ``USE_EXISTING_CLUSTER=true`` | the cluster that ``KUBECONFIG`` names, as kubectl finds it |
+| ``KUBEBUILDER_ASSETS=DIRECTORY`` | a control plane started from the binaries in that directory, one for the session |
+| ``USE_EXISTING_CLUSTER=true`` | the cluster of ``KUBECONFIG``, as for kubectl |
 
 The variables are those of Go's envtest.
 """
@@ -21,15 +21,15 @@ __all__ = ["ClusterChoice", "cluster_choice"]
 
 
 class ClusterChoice(Enum):
-    """Which cluster the environment chooses."""
+    """Kind of the cluster that tests use."""
 
-    EMBEDDED = auto()  # made by each test, in its own process and event loop
-    ASSETS = auto()  # started from binaries, shared by the session
-    EXISTING = auto()  # somebody else's, shared with whoever uses it
+    EMBEDDED = auto()  # one per test, in its own process and event loop
+    ASSETS = auto()  # started from binaries, one per session
+    EXISTING = auto()  # not started by the tests, shared with other users
 
 
 def cluster_choice(environment: Mapping[str, str] = os.environ) -> ClusterChoice:
-    """Read the choice; an existing cluster wins over binaries, as in envtest.
+    """Return the choice of the environment; an existing cluster wins over binaries, as in envtest.
 
     Raises:
         ConfigError: USE_EXISTING_CLUSTER is neither true nor false.

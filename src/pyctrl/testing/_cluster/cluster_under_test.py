@@ -1,4 +1,4 @@
-"""The cluster that a test runs against, and the start of one that outlives it."""
+"""The cluster that a test uses, and the start of one for a session."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ __all__ = ["ClusterUnderTest", "outside_cluster"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterUnderTest:
-    """The cluster of a test, whatever stands behind it.
+    """The cluster of a test, of any `ClusterChoice`.
 
     Attributes:
-        config: how to reach it, with every right.
-        choice: which one it is.
-        has_rbac: roles decide who may do what. The embedded one has it in tests that are marked ``rbac`` or take the
-            fixture ``under_role``, for it takes as long again to start.
-        has_controllers: something makes default service accounts, collects garbage and expands Deployments.
-        webhooks: those that the server of an embedded cluster asks in process.
+        config: a login with every permission.
+        choice: the kind of the cluster.
+        has_rbac: whether requests are authorized by RBAC. The embedded cluster has it only in tests that are marked
+            ``rbac`` or use the fixture ``under_role``, because it doubles the time to start.
+        has_controllers: whether kube-controller-manager or its substitute runs: default service accounts, garbage
+            collection, Deployments.
+        webhooks: the webhooks that an embedded cluster calls in process.
     """
 
     config: Config
@@ -42,22 +43,22 @@ class ClusterUnderTest:
 
     @property
     def is_embedded(self) -> bool:
-        """Whether it is the one in this process, which starts empty and runs pods on a pretend kubelet."""
+        """True for the embedded cluster, which starts empty and runs pods on a simulated kubelet."""
         return self.choice is ClusterChoice.EMBEDDED
 
     def client(self) -> Client:
-        """Return a client of it. The caller closes it."""
+        """Return a client of the cluster. The caller closes it."""
         return Client.connect(self.config)
 
     async def config_for_account(self, account: Key) -> Config:
-        """Return how to reach it as a service account, which is there: with tokens of an hour, renewed in time.
+        """Return the login of an existing service account, with tokens of one hour that are renewed in time.
 
         Raises:
-            NotFound: there is no such account.
-            ConfigError: everybody may do everything here, so that a test would prove nothing.
+            NotFound: the account does not exist.
+            ConfigError: the cluster has no RBAC, so a test of permissions would prove nothing.
         """
         if not self.has_rbac:
-            raise ConfigError("this cluster has no RBAC: mark the test with pytest.mark.rbac to test rights on it")
+            raise ConfigError("this cluster has no RBAC; mark the test with pytest.mark.rbac to test permissions on it")
         token = AccountToken(self.config, account)
         await token.authorization()
         return replace(
@@ -72,7 +73,7 @@ class ClusterUnderTest:
 
 @contextmanager
 def outside_cluster(choice: ClusterChoice) -> Iterator[ClusterUnderTest]:
-    """Start or find the cluster that is not embedded; it lasts for the session."""
+    """Start or find the session's cluster, which is not embedded."""
     if choice is ClusterChoice.EXISTING:
         yield ClusterUnderTest(config=Config.load(), choice=choice)
         return

@@ -1,8 +1,8 @@
-"""Start a real control plane from its binaries: etcd, kube-apiserver and, where there is one, kube-controller-manager.
+"""Control plane from binaries: etcd, kube-apiserver and, if present, kube-controller-manager.
 
-The binaries are those of `KUBEBUILDER_ASSETS`, the directory that Go's envtest uses too. Everything else is made here:
-free ports of the loopback, certificates, a token for the administrator, a kubeconfig. There is no kubelet, no scheduler
-and no volume provisioner: pods stay Pending unless a test plays their part.
+The binaries are in the directory of `KUBEBUILDER_ASSETS`, as for Go's envtest. This module makes everything else: free
+loopback ports, certificates, an administrator's token, a kubeconfig. There is no kubelet, no scheduler and no volume
+provisioner: pods stay Pending unless the test simulates these.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ __all__ = ["ControlPlane", "ControlPlaneFailed", "control_plane", "write_serving
 
 
 START_SECONDS = 60.0  # until a program must be ready; kube-apiserver takes 4 to 10 on two cores
-STOP_SECONDS = 15.0  # until a program that was asked to stop is killed; kube-apiserver drains for a few
-POLL_SECONDS = 0.1  # another process offers nothing to wait for
-LOG_LINES = 15  # of a program that failed
+STOP_SECONDS = 15.0  # from SIGTERM to SIGKILL; kube-apiserver drains for a few seconds
+POLL_SECONDS = 0.1  # between readiness checks
+LOG_LINES = 15  # shown of a program that failed
 
 
 class ControlPlaneFailed(Exception):
-    """Raised when a program of the control plane does not start or ends early; the message has the end of its log."""
+    """Raised when a program of the control plane does not start or exits early; the message has the end of its log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlane:
-    """A running control plane, and how to reach it as its administrator."""
+    """A running control plane, and its administrator's login."""
 
     url: str
     ca_file: Path
@@ -53,12 +53,12 @@ class ControlPlane:
 def control_plane(assets: Path, *, apiserver_flags: Sequence[str] = ()) -> Iterator[ControlPlane]:
     """Run the binaries in ``assets`` until the block ends.
 
-    Blocks while it starts (some ten seconds), so call it outside of an event loop, as a session fixture is.
+    Starting blocks for some ten seconds: call it outside of an event loop, for example in a session fixture.
 
     Args:
         assets: the directory of the binaries.
-        apiserver_flags: more flags of kube-apiserver, as ``--name=value``. A flag that is set anyway, such as
-            ``--authorization-mode``, is replaced.
+        apiserver_flags: additional flags of kube-apiserver, as ``--name=value``. They replace default ones such as
+            ``--authorization-mode``.
 
     Raises:
         ControlPlaneFailed: a binary is missing, or a program did not become ready.
@@ -74,7 +74,7 @@ def control_plane(assets: Path, *, apiserver_flags: Sequence[str] = ()) -> Itera
 
 
 def _start(stack: ExitStack, assets: Path, home: Path, more_flags: Sequence[str]) -> ControlPlane:
-    """Start the programs in their order; the stack stops them in reverse."""
+    """Start the programs in order. The stack stops them in reverse order."""
     etcd_port, peer_port, port = _free_ports(3)
     plane = ControlPlane(
         url=f"https://127.0.0.1:{port}",
@@ -104,7 +104,7 @@ def _etcd_flags(home: Path, port: int, peer_port: int) -> list[str]:
         f"--listen-peer-urls={peer}",
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=default={peer}",
-        "--unsafe-no-fsync",  # what it stores dies with the session
+        "--unsafe-no-fsync",  # the data is not used after the session
     ]
 
 
@@ -118,22 +118,22 @@ def _server_flags(plane: ControlPlane, home: Path, etcd_port: int, port: int) ->
         f"--tls-private-key-file={home / 'serving.key'}",
         f"--token-auth-file={home / 'tokens.csv'}",
         "--authorization-mode=RBAC",
-        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",  # as the embedded cluster has with roles
+        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",  # as in the embedded cluster with RBAC
         "--service-cluster-ip-range=10.0.0.0/24",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={home / 'service-accounts.key'}",
         f"--service-account-signing-key-file={home / 'service-accounts.key'}",
         "--allow-privileged=true",
-        "--endpoint-reconciler-type=none",  # no endpoints for the service `kubernetes`: 127.0.0.1 would be refused
+        "--endpoint-reconciler-type=none",  # no endpoints of the service `kubernetes`: 127.0.0.1 is invalid
     ]
     if not plane.has_controllers:
-        # Nothing makes default service accounts, without which this plugin refuses every pod.
+        # No controller makes default service accounts, without which this plugin rejects every pod.
         flags.append("--disable-admission-plugins=ServiceAccount")
     return flags
 
 
 def _with(flags: Sequence[str], more: Sequence[str]) -> list[str]:
-    """Add flags; lists of kube-apiserver would grow if a flag came twice."""
+    """Add flags, replacing those of the same name: kube-apiserver appends repeated list flags."""
     replaced = {flag.partition("=")[0] for flag in more}
     return [*(flag for flag in flags if flag.partition("=")[0] not in replaced), *more]
 
@@ -224,7 +224,7 @@ async def _status_of(plane: ControlPlane, path: str) -> int | None:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ask the system for ports; they are taken at once by the programs, which cannot be handed a socket."""
+    """Return free ports. The programs bind them right after; they cannot inherit a socket."""
     with ExitStack() as stack:
         listeners = [stack.enter_context(socket.socket()) for _ in range(count)]
         for listener in listeners:
@@ -242,7 +242,7 @@ def write_serving_certificate(directory: Path) -> None:
 
 
 def write_signing_key(path: Path) -> None:
-    """Write the key that signs service account tokens; Kubernetes takes its public half from the same file."""
+    """Write the key that signs service account tokens; Kubernetes reads its public key from the same file."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     form = serialization.PrivateFormat.TraditionalOpenSSL
     _write_secret(path, key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))

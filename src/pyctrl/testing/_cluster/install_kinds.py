@@ -1,4 +1,4 @@
-"""The kinds of a program in the cluster of a test: their definitions, and what converts their versions."""
+"""Installer of a program's kinds in a test's cluster: their definitions and their conversion webhooks."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = ["InProcessWebhooks", "InstallKinds"]
 
 
 class InProcessWebhooks:
-    """The webhooks that an embedded server asks in process, each at a host of its own; all others it asks elsewhere."""
+    """Caller of webhooks that an embedded server calls in process, each under its own host name."""
 
     def __init__(self) -> None:
         self._callers: dict[str, WebhookCaller] = {}
-        #: What asks the webhooks of other hosts.
+        #: The caller of the webhooks of other hosts.
         self.elsewhere: WebhookCaller | None = None
 
     def serve(self, webhooks: Webhooks) -> Url:
-        """Let the server ask these webhooks, at the URL that this returns."""
+        """Make these webhooks callable in process, and return their URL."""
         host = f"webhooks-{len(self._callers)}.pyctrl.invalid"
         self._callers[host] = webhook_caller(webhooks)
         return Url(f"https://{host}")
 
     async def __call__(self, request: WebhookRequest, /) -> WebhookResponse:
-        """Ask one webhook."""
+        """Call one webhook."""
         caller = self._callers.get(urlsplit(request.url).hostname or "", self.elsewhere)
         if caller is None:
             raise OSError(f"there is no webhook at {request.url}")
@@ -46,19 +46,19 @@ class InProcessWebhooks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallKinds:
-    """Installs the kinds of a program in a test, as ``pyctrl deploy`` would: all versions, and their conversion.
+    """Installer of a program's kinds in a test, as ``pyctrl deploy`` does: all versions, and their conversion.
 
         async def test_shop(under_role: UnderRole, install_kinds: InstallKinds) -> None:
             await install_kinds(shop)
 
-    The fixture ``install_kinds`` is one. The conversion is the program's own: the embedded server asks it in process, a
-    control plane that the tests have started over HTTPS on this machine. An existing cluster cannot reach a test, so it
-    keeps the conversion that it has.
+    The fixture ``install_kinds`` provides one. The program's own conversion is used: the embedded server calls it in
+    process, a control plane from binaries over HTTPS on this machine. An existing cluster cannot reach a test, so it
+    keeps its conversion.
 
     Attributes:
-        cluster: where.
-        client: may do everything there.
-        stack: ends what serves conversions, with the test.
+        cluster: the cluster.
+        client: a client with every permission.
+        stack: stops the conversion webhooks at the end of the test.
     """
 
     cluster: ClusterUnderTest
@@ -69,12 +69,12 @@ class InstallKinds:
         """Install the definitions of all kinds that a program reconciles, and wait until they are served.
 
         Args:
-            program: its package or module, or a function that wires controllers into a manager.
+            program: its package or module, or a function that adds controllers to a manager.
 
         Raises:
-            CommandFailed: the program cannot be wired; or the cluster has a definition that would lose a version or its
-                conversion, or has none for versions that need one.
-            DefinitionError: a type cannot be a definition.
+            CommandFailed: the program cannot be set up; or a definition of the cluster would lose a version or its
+                conversion, or has no conversion for versions that need one.
+            DefinitionError: no definition can be generated from a type.
         """
         found = await declared_kinds(program)
         target, authority = None, b""
@@ -83,7 +83,7 @@ class InstallKinds:
         await install_definitions(self.client, found.definitions(target=target, ca_bundle=authority))
 
     async def _serve(self, webhooks: Webhooks) -> tuple[Url | None, bytes]:
-        """Return where the API server asks webhooks, and whom it trusts; None: it cannot."""
+        """Return the URL and the CA bundle of the webhooks for the API server, None if it cannot reach them."""
         if self.cluster.webhooks is not None:
             return self.cluster.webhooks.serve(webhooks), b""
         if self.cluster.choice is ClusterChoice.EXISTING:
@@ -105,7 +105,7 @@ async def _served(webhooks: Webhooks) -> AsyncIterator[tuple[Url, bytes]]:
 
 
 def _sign(directory: Path) -> bytes:
-    """Write a certificate for this machine, and return its authority."""
+    """Write a certificate for this machine, and return its CA certificate."""
     authority = CertificateAuthority.new("pyctrl test authority")
     serving = authority.server()
     (directory / "tls.crt").write_bytes(serving.certificate)

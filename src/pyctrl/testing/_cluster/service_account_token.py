@@ -1,4 +1,4 @@
-"""The token of a service account, renewed as kubelet renews those that it projects into pods."""
+"""Token of a service account, renewed as kubelet renews projected tokens."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["AccountToken"]
 
 log = logging.getLogger("pyctrl.testing")
 
-RENEWED_AT = 0.8  # of its life: kubelet's
+RENEWED_AT = 0.8  # of its lifetime, as kubelet does
 
 
 class AccountToken:
-    """Credentials with a token of an hour that a cluster makes for a service account, and a new one before it expires.
+    """Credentials with a service account's token of one hour, which is renewed before it expires.
 
     Args:
-        admin: who asks for tokens.
-        account: whose they are.
+        admin: the login that requests the tokens.
+        account: the service account.
     """
 
     def __init__(self, admin: Config, account: Key) -> None:
@@ -38,14 +38,14 @@ class AccountToken:
         self._renewing = asyncio.Lock()
 
     async def authorization(self) -> str:
-        """Return the Bearer header, with another token after 80 % of the life of the last one."""
+        """Return the Bearer header, with a new token after 80 % of the current one's lifetime."""
         async with self._renewing:  # one of many callers renews it
             if self._renew_at is None or _clock.now() >= self._renew_at:
                 await self._renew()
         return f"Bearer {self._token}"
 
     async def refresh(self, rejected: str | None = None) -> bool:
-        """Get another token now, unless somebody else has; an account that was made again needs one."""
+        """Request a new token unless another caller has done so; a recreated account needs one."""
         async with self._renewing:
             if rejected in (None, f"Bearer {self._token}"):
                 before = self._token
@@ -54,20 +54,20 @@ class AccountToken:
         return True
 
     def to_kubeconfig_user(self) -> dict[str, Any]:
-        """Return the user with the token of now."""
+        """Return the user with the current token."""
         return {"token": self._token}
 
     def __str__(self) -> str:
         return f"a token for service account {self._account}"
 
     async def _renew(self) -> None:
-        """Ask for a token; while that fails the last one stays in use until it expires."""
+        """Request a token. If that fails, keep the current one until it expires."""
         try:
             await self._request()
         except PyctrlError as error:
             if self._expires_at is None or _clock.now() >= self._expires_at:
                 raise
-            log.warning("A token cannot be renewed, the last one stays", extra={"error": str(error)})
+            log.warning("Token renewal failed, keeping the current token", extra={"error": str(error)})
 
     async def _request(self) -> None:
         async with Client.connect(self._admin) as client:

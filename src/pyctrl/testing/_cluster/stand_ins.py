@@ -1,4 +1,4 @@
-"""What a cluster under test lacks for pods to run and for claims to be bound, and who plays its part."""
+"""Simulated kubelet, controllers and volume provisioner for clusters that lack them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CLAIM_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 @asynccontextmanager
 async def stand_ins(cluster: ClusterUnderTest) -> AsyncIterator[None]:
-    """Run what the cluster lacks for pods to run: a pretend kubelet, and the controllers where there are none.
+    """Run a simulated kubelet, and the controllers if the cluster has none.
 
-    A cluster with nodes, and the embedded one, lack nothing. Pretend nodes that an earlier test left do not count:
-    their kubelet is gone.
+    Nothing is run for a cluster with nodes, nor for the embedded one. Simulated nodes of an earlier test do not count:
+    their kubelet no longer runs.
     """
     async with cluster.client() as client:
         has_nodes = cluster.is_embedded or any(not _is_pretend(node) for node in await client.list(Node))
@@ -45,16 +45,16 @@ def _is_pretend(node: Node) -> bool:
 
 @asynccontextmanager
 async def volume_maker(cluster: ClusterUnderTest) -> AsyncIterator[str]:
-    """Give the name of a storage class whose claims are bound at once, and may grow.
+    """Yield the name of a storage class with immediate binding and volume expansion.
 
-    A class of the cluster that does so, or a new one with a pretend provisioner; that one is deleted afterwards with
-    everything that was made of it, and nothing else of the cluster is touched.
+    It is one of the cluster's own, or a new one with a simulated provisioner. A new one is deleted afterwards with its
+    claims and volumes.
     """
     async with cluster.client() as client:
         if cluster.is_embedded:
             yield "standard"
             return
-        if found := [each.metadata.name for each in await client.list(StorageClass) if _is_of_use(each)]:
+        if found := [each.metadata.name for each in await client.list(StorageClass) if _is_usable(each)]:
             yield found[0]
             return
         meta = ObjectMeta(generate_name="pretend-")
@@ -63,7 +63,7 @@ async def volume_maker(cluster: ClusterUnderTest) -> AsyncIterator[str]:
         )
         async with Manager(cluster.config) as manager:
             if not cluster.has_controllers:
-                add_controllers(manager)  # they bind what the provisioner makes
+                add_controllers(manager)  # they bind the provisioner's volumes
             add_volumes(manager, classes=False)
             async with manager.running():
                 yield made.metadata.name
@@ -71,13 +71,13 @@ async def volume_maker(cluster: ClusterUnderTest) -> AsyncIterator[str]:
         await client.delete(made)
 
 
-def _is_of_use(found: StorageClass) -> bool:
-    is_immediate = found.volume_binding_mode == "Immediate" and bool(found.allow_volume_expansion)
-    return is_immediate and found.provisioner not in (_PROVISIONER, "kubernetes.io/no-provisioner")
+def _is_usable(storage_class: StorageClass) -> bool:
+    is_immediate = storage_class.volume_binding_mode == "Immediate" and bool(storage_class.allow_volume_expansion)
+    return is_immediate and storage_class.provisioner not in (_PROVISIONER, "kubernetes.io/no-provisioner")
 
 
 async def _empty(client: Client, name: str) -> None:
-    """Delete the claims of a class, and wait until the volumes are gone with them."""
+    """Delete the claims of a class, and wait until its volumes are deleted."""
     for claim in await client.list(PersistentVolumeClaim):
         if name in (claim.spec.storage_class_name, claim.metadata.annotations.get(_CLAIM_CLASS)):
             await client.delete(claim)

@@ -1,4 +1,4 @@
-"""Faults by chance, for histories that nobody would think of: drawn from a seed, so that each can be lived again."""
+"""Random network faults, drawn from a seeded generator so that each run can be repeated."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pyctrl.testing._faults.transport import (
     Answered,
     AnswerLost,
     Broken,
+    ConnectionRefused,
     Delayed,
     Ended,
     Fault,
     Inserted,
-    Refused,
     Repeated,
     Silent,
 )
@@ -24,10 +24,10 @@ __all__ = ["RandomFaults"]
 
 Draw = Callable[[Random], Fault]
 
-LONGEST_DELAY = 5.0  # seconds; what takes longer than a timeout is `Silent`
-LINES = 12  # before a stream goes wrong: within its list, at the end of it, or some events later
+LONGEST_DELAY = 5.0  # seconds; `Silent` covers delays beyond a timeout
+LINES = 12  # lines of a stream before its fault: within its list, at the end of the list, or some events later
 
-#: What is no watch event: cut off, of another protocol, of another kind, without an object, without a name.
+#: Lines that are no watch event: truncated, of another protocol, of another kind, without an object, without a name.
 GARBAGE = (
     b'{"type":"ADDED","object":{"kind":"Pod","metadata":{"na',
     b"\x00\xff\xfe",
@@ -39,7 +39,7 @@ GARBAGE = (
 )
 
 _ANYWHERE: tuple[Draw, ...] = (
-    lambda _: Refused(),
+    lambda _: ConnectionRefused(),
     lambda _: AnswerLost(),
     lambda random: Delayed(timedelta(seconds=random.uniform(0.0, LONGEST_DELAY))),
     lambda random: Answered.too_many_requests(retry_after=random.randint(1, 3)),
@@ -68,20 +68,20 @@ _OF_STREAMS: tuple[Draw, ...] = (
 
 
 class RandomFaults:
-    """Decides by chance which requests of a `FaultyTransport` fail, and how.
+    """Random choice of the requests of a `FaultyTransport` that fail, and of their faults.
 
-        weather = Weather(Random(seed), share=0.3)
-        transport = FaultyTransport(InProcessTransport(cluster.server), weather=weather)
+        random_faults = RandomFaults(Random(seed), share=0.3)
+        transport = FaultyTransport(InProcessTransport(cluster.server), random_faults=random_faults)
         ...
-        weather.share = 0.0  # from now on all is well; streams that are slow or silent stay so until they end
+        random_faults.share = 0.0  # no new faults; streams that are slow or silent stay so until they end
 
-    Reads and writes are refused, delayed, never answered, answered with 429, 500, 503 and 504, or lose their answer;
-    writes meet conflicts too, and streams break within a line, end early, fall silent, stutter, and bring garbage, 410
-    and 403.
+    Reads and writes find no server, are delayed, are never answered, are answered with 429, 500, 503 or 504, or lose
+    their response. Writes also meet conflicts. Streams also break within a line, end early, fall silent, repeat their
+    lines, contain garbage, and report 410 and 403.
 
     Args:
-        random: decides; with the same seed and the same requests the weather is the same.
-        share: of all requests, how many fail; 0.0 is calm. May be changed at any time.
+        random: the source of randomness. The same seed and the same requests give the same faults.
+        share: the share of all requests that fail; 0.0 is none. You may change it at any time.
     """
 
     def __init__(self, random: Random, *, share: float = 0.2) -> None:
@@ -89,7 +89,7 @@ class RandomFaults:
         self.share = share
 
     def draw(self, request: HttpRequest, *, streamed: bool) -> Fault | None:
-        """Return what befalls a request; None for nothing."""
+        """Return the fault of a request, or None."""
         if self._random.random() >= self.share:
             return None
         faults = _OF_STREAMS if streamed else _OF_REQUESTS if request.method == "GET" else _OF_WRITES

@@ -1,4 +1,4 @@
-"""Streams that go wrong on a certain line."""
+"""Response streams with a fault at a given line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["FaultyStream", "LineReader", "Spoil", "WholeBody", "forever_silent"]
 
 
 class LineReader:
-    """Takes the lines of a stream one by one. Not a generator: nothing to close when its reader stops early."""
+    """Line reader of a stream. It is no generator, so nothing has to be closed when its caller stops early."""
 
     def __init__(self, stream: HttpStream) -> None:
         self._chunks = stream.chunks()
@@ -35,7 +35,7 @@ Spoil = Callable[[LineReader], AsyncGenerator[bytes, None]]
 
 
 class FaultyStream:
-    """An `HttpStream` that gives what ``spoil`` makes of the lines of another; each line is a chunk of its own."""
+    """`HttpStream` of the lines that ``spoil`` yields from another stream, one line per chunk."""
 
     def __init__(self, inner: HttpStream, spoil: Spoil) -> None:
         self.status = inner.status
@@ -51,12 +51,12 @@ class FaultyStream:
         return self._lines
 
     async def aclose(self) -> None:
-        """Stop in the middle."""
+        """Close the generator of lines."""
         await self._lines.aclose()
 
 
 class WholeBody:
-    """An `HttpStream` whose body is known."""
+    """`HttpStream` with a fixed body."""
 
     def __init__(self, status: int, headers: Headers, body: bytes) -> None:
         self.status = status
@@ -68,7 +68,7 @@ class WholeBody:
         return self._body
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Give the body in one piece."""
+        """Yield the body in one piece."""
         yield self._body
 
 
@@ -87,7 +87,7 @@ def broken_after(count: int, request: HttpRequest) -> Spoil:
 
 
 def ended_after(count: int) -> Spoil:
-    """End in good order after ``count`` lines."""
+    """End the stream cleanly after ``count`` lines."""
 
     async def spoil(reader: LineReader) -> AsyncGenerator[bytes, None]:
         for _ in range(count):
@@ -98,7 +98,7 @@ def ended_after(count: int) -> Spoil:
 
 
 def silent_after(count: int, request: HttpRequest, idle_timeout: float | None) -> Spoil:
-    """Give ``count`` lines, then nothing for ever, or until the reader's idle timeout."""
+    """Yield ``count`` lines, then nothing until the reader's idle timeout, or for ever without one."""
 
     async def spoil(reader: LineReader) -> AsyncGenerator[bytes, None]:
         for _ in range(count):
@@ -110,7 +110,7 @@ def silent_after(count: int, request: HttpRequest, idle_timeout: float | None) -
 
 
 def with_line(extra: bytes, count: int) -> Spoil:
-    """Put a line in after ``count`` lines, as soon as they have passed."""
+    """Insert a line right after ``count`` lines."""
 
     async def spoil(reader: LineReader) -> AsyncGenerator[bytes, None]:
         for _ in range(count):
@@ -124,14 +124,14 @@ def with_line(extra: bytes, count: int) -> Spoil:
 
 
 async def repeated(reader: LineReader) -> AsyncGenerator[bytes, None]:
-    """Give every line twice."""
+    """Yield every line twice."""
     while (line := await reader.take()) is not None:
         yield line
         yield line
 
 
 def delayed(seconds: float, request: HttpRequest, idle_timeout: float | None) -> Spoil:
-    """Hold every line back for ``seconds``, which may be longer than the reader wants to wait."""
+    """Delay every line by ``seconds``; a delay of the reader's idle timeout or more makes the stream silent."""
 
     async def spoil(reader: LineReader) -> AsyncGenerator[bytes, None]:
         while (line := await reader.take()) is not None:
@@ -144,7 +144,7 @@ def delayed(seconds: float, request: HttpRequest, idle_timeout: float | None) ->
 
 
 async def forever_silent(request: HttpRequest, timeout: float | None) -> None:
-    """Wait for an answer that never comes: for ever, or until ``timeout`` seconds have passed."""
+    """Wait ``timeout`` seconds, or for ever if it is None, then raise `RequestTimeout`."""
     try:
         async with asyncio.timeout(timeout):
             await asyncio.get_running_loop().create_future()

@@ -1,16 +1,16 @@
-"""A transport that fails as told: which request, in which way, how often. Deterministic, and at home in virtual time.
+"""Transport that injects scripted or random faults. It is deterministic and works in virtual time.
 
     transport = FaultyTransport(
         InProcessTransport(server),
         [
-            Rule(Refused(), path="/api/v1/pods", times=3),                    # the first three find no server
+            Rule(ConnectionRefused(), path="/api/v1/pods", times=3),                    # the first three
             Rule(Silent(lines=10), path="/api/v1/pods", query={"watch": "true"}),  # half open after ten events
             Rule(Answered.conflict(), method="PUT", nth=2),                  # the second update
         ],
     )
 
-Faults are data. Where a request or an answer is lost makes the difference to a program that writes, so each fault says
-what the server got to see.
+Faults are data. Each documents whether the server receives the request: for a write, a lost request and a lost
+response are different failures.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ __all__ = [
     "AnswerLost",
     "Answered",
     "Broken",
+    "ConnectionRefused",
     "Delayed",
     "Ended",
     "Fault",
     "FaultyTransport",
     "Inserted",
-    "Refused",
     "Repeated",
     "Rule",
     "Silent",
@@ -48,13 +48,13 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """No connection can be made. The server sees nothing; the client gets `ConnectionFailed`."""
+class ConnectionRefused:
+    """No connection can be made. The server receives nothing; the client gets `ConnectionFailed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLost:
-    """The connection is reset before the head of the answer. The server has acted; the client gets `StreamBroken`."""
+    """The connection is reset before the response head. The server has acted; the client gets `StreamBroken`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +66,16 @@ class Broken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """A stream ends in good order after ``lines`` lines, as when the server's watch timeout is over."""
+    """A stream ends cleanly after ``lines`` lines, as when the server's watch timeout expires."""
 
     lines: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silent:
-    """The connection is half open: a stream gives ``lines`` lines and then nothing, for ever.
+    """The connection is half open: a stream yields ``lines`` lines and then nothing, for ever.
 
-    Anything but a stream is never answered, and the server does not see it.
+    Any other request is never answered, and the server does not receive it.
     """
 
     lines: int = 0
@@ -83,7 +83,7 @@ class Silent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inserted:
-    """A stream has one more line, after ``lines`` of its own: garbage, or an ERROR event."""
+    """A stream contains an additional line after its first ``lines`` lines: garbage, or an ERROR event."""
 
     line: bytes
     lines: int = 0
@@ -97,19 +97,19 @@ class Inserted:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Each line of a stream comes twice."""
+    """Each line of a stream is sent twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delayed:
-    """The answer takes longer: the whole answer of a request, each line of a stream. Timeouts count as ever."""
+    """The whole response of a request, or each line of a stream, is delayed. Timeouts apply."""
 
     by: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """Something on the way answers with a failure. The server sees nothing."""
+    """A proxy in between answers with an error. The server receives nothing."""
 
     status: int
     reason: str
@@ -118,7 +118,7 @@ class Answered:
 
     @classmethod
     def conflict(cls) -> Answered:
-        """Return 409 Conflict: the object has changed since."""
+        """Return 409 Conflict: the object has been modified."""
         return cls(status=409, reason="Conflict")
 
     @classmethod
@@ -133,36 +133,36 @@ class Answered:
 
     @classmethod
     def unavailable(cls, *, retry_after: int | None = None) -> Answered:
-        """Return 503, with Retry-After in seconds where given."""
+        """Return 503, with Retry-After in seconds if given."""
         return cls(status=503, reason="ServiceUnavailable", retry_after=retry_after)
 
     @property
     def headers(self) -> Headers:
-        """The headers of the answer."""
+        """The response headers."""
         retry = [] if self.retry_after is None else [("Retry-After", str(self.retry_after))]
         return Headers([("Content-Type", "application/json"), *retry])
 
     @property
     def body(self) -> bytes:
-        """The Status of the answer."""
+        """The Status in the response body."""
         details = {} if self.retry_after is None else {"details": {"retryAfterSeconds": self.retry_after}}
         return json.dumps(_status(self.status, self.reason, self.message) | details).encode()
 
 
-Fault = Refused | AnswerLost | Broken | Ended | Silent | Inserted | Repeated | Delayed | Answered
+Fault = ConnectionRefused | AnswerLost | Broken | Ended | Silent | Inserted | Repeated | Delayed | Answered
 
-_OF_STREAMS = (Ended, Inserted, Repeated)  # these mean nothing to an answer that comes as a whole
+_OF_STREAMS = (Ended, Inserted, Repeated)  # faults that only a stream can have
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Which requests a fault befalls: those that match, from the ``nth`` on, for ``times`` of them.
+    """A fault and the requests it applies to: ``times`` of those that match, from the ``nth`` on.
 
     Args:
-        fault: what happens to them.
+        fault: the fault to inject.
         method: GET, PUT, …; None for any.
         path: a glob, such as ``/apis/apps/v1/*``; ``*`` matches slashes too.
-        query: parameters that must be there, such as ``{"watch": "true"}``.
+        query: parameters that the request must have, such as ``{"watch": "true"}``.
         nth: the first matching request that fails, counted from one.
         times: how many fail; None for all that follow.
     """
@@ -175,7 +175,7 @@ class Rule:
     times: int | None = 1
 
     def matches(self, request: HttpRequest, *, streamed: bool) -> bool:
-        """Tell whether this request counts."""
+        """Return True if this request matches."""
         return (
             (streamed or not isinstance(self.fault, _OF_STREAMS))
             and self.method in (None, request.method)
@@ -186,7 +186,7 @@ class Rule:
 
 @dataclass(slots=True)
 class _Counted:
-    """A rule and what it has met so far."""
+    """A rule, the number of requests it has matched, and whether it has been applied."""
 
     rule: Rule
     count: int = 0
@@ -194,37 +194,39 @@ class _Counted:
 
     @property
     def applies(self) -> bool:
-        """Tell whether the request counted last is one that fails."""
+        """True if the request counted last fails."""
         past = self.count - self.rule.nth
         return past >= 0 and (self.rule.times is None or past < self.rule.times)
 
 
 class FaultyTransport:
-    """A `Transport` that hands requests to ``inner`` unless a rule says otherwise.
+    """`Transport` that passes requests to ``inner`` unless a fault applies.
 
-    Every rule counts the requests that match it; of those that apply to a request, the first in order wins. Rules may
-    be added at any time. Requests that no rule applies to meet the ``weather``, if there is one: faults by chance.
-    ``requests`` has every request that was made, ``befallen`` those that met a fault.
+    Every rule counts the requests that match it; the first rule in order that applies wins. Rules may be added at any
+    time. ``random_faults`` decides for the requests to which no rule applies. ``requests`` lists every request,
+    ``befallen`` those that had a fault.
     """
 
-    def __init__(self, inner: Transport, rules: Sequence[Rule] = (), *, weather: RandomFaults | None = None) -> None:
+    def __init__(
+        self, inner: Transport, rules: Sequence[Rule] = (), *, random_faults: RandomFaults | None = None
+    ) -> None:
         self._inner = inner
         self._script = [_Counted(rule) for rule in rules]
-        self._weather = weather
+        self._random_faults = random_faults
         self.requests: list[HttpRequest] = []
         self.befallen: list[tuple[HttpRequest, Fault]] = []
 
     def add(self, *rules: Rule) -> None:
-        """Add rules; they count from now."""
+        """Add rules. They count requests from now on."""
         self._script += [_Counted(rule) for rule in rules]
 
     def clear(self) -> None:
-        """Forget all rules. The weather is not a rule: see its `share`."""
+        """Remove all rules. Random faults go on: set their `share` to 0.0 to stop them."""
         self._script.clear()
 
     @property
     def unused(self) -> list[Rule]:
-        """The rules that have befallen nothing: a test that expects its faults asserts that there is none."""
+        """The rules that have not applied to any request. A test that expects its faults asserts that it is empty."""
         return [counted.rule for counted in self._script if not counted.used]
 
     async def request(self, request: HttpRequest) -> HttpResponse:
@@ -237,16 +239,16 @@ class FaultyTransport:
                 await _wait(request, by.total_seconds())
             case Silent():
                 await streams.forever_silent(request, request.timeout)
-        _refuse(fault, request)
+        _raise_if_refused(fault, request)
         response = await self._inner.request(request)
         if isinstance(fault, AnswerLost | Broken):
-            raise StreamBroken(f"scripted: the answer to {request} was lost")
+            raise StreamBroken(f"scripted: the response to {request} was lost")
         return response
 
     def stream(
         self, request: HttpRequest, *, idle_timeout: float | None = None
     ) -> AbstractAsyncContextManager[HttpStream]:
-        """Send a request whose answer is streamed, or fail as scripted."""
+        """Send a request whose response is streamed, or fail as scripted."""
         return self._stream(request, idle_timeout)
 
     async def aclose(self) -> None:
@@ -259,10 +261,10 @@ class FaultyTransport:
         if isinstance(fault, Answered):
             yield streams.WholeBody(fault.status, fault.headers, fault.body)
             return
-        _refuse(fault, request)
+        _raise_if_refused(fault, request)
         async with self._inner.stream(request, idle_timeout=idle_timeout) as stream:
             if isinstance(fault, AnswerLost):
-                raise StreamBroken(f"scripted: the answer to {request} was lost")
+                raise StreamBroken(f"scripted: the response to {request} was lost")
             if fault is None:
                 yield stream
                 return
@@ -279,14 +281,14 @@ class FaultyTransport:
             chosen.used = True
             fault: Fault | None = chosen.rule.fault
         else:
-            fault = self._weather.draw(request, streamed=streamed) if self._weather is not None else None
+            fault = self._random_faults.draw(request, streamed=streamed) if self._random_faults is not None else None
         if fault is not None:
             self.befallen.append((request, fault))
         return fault
 
 
-def _refuse(fault: Fault | None, request: HttpRequest) -> None:
-    if isinstance(fault, Refused):
+def _raise_if_refused(fault: Fault | None, request: HttpRequest) -> None:
+    if isinstance(fault, ConnectionRefused):
         raise ConnectionFailed(f"scripted: no connection for {request}")
 
 

@@ -1,4 +1,4 @@
-"""Tell what the tasks of a loop are doing, for messages about those that wait or were left behind."""
+"""Descriptions of an event loop's tasks, for messages about tasks that wait or leak."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-__all__ = ["describe_task", "describe_tasks"]
+__all__ = ["describe", "describe_task", "describe_tasks"]
 
 ASYNCIO = str(Path(asyncio.__file__).parent)
 
@@ -24,7 +24,7 @@ def describe(tasks: Iterable[asyncio.Task[Any]]) -> str:
 
 
 def describe_task(task: asyncio.Task[Any]) -> str:
-    """Return the task's name, what it runs, and the line it stands at: the innermost that is not asyncio's own."""
+    """Return the task's name, its coroutine, and its current line: the innermost one outside of asyncio."""
     coroutine = task.get_coro()
     frames = [frame for frame in _frames(coroutine) if not frame.f_code.co_filename.startswith(ASYNCIO)]
     title = f"{task.get_name()} ({getattr(coroutine, '__qualname__', coroutine)})"

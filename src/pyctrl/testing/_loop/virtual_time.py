@@ -1,11 +1,11 @@
-"""An event loop in which waiting costs nothing: time jumps to the next timer as soon as nothing else can run.
+"""Event loop with a virtual clock: time jumps to the next timer as soon as no callback is ready.
 
-Everything in pyctrl takes durations from ``loop.time()`` and wall time from ``pyctrl._clock``; this loop answers the
-first and replaces the second while it runs. So a manager, its controllers, leader election and an API server live
-through hours in milliseconds, in the same order each time.
+Everything in pyctrl takes durations from ``loop.time()`` and wall-clock time from ``pyctrl._clock``. This loop
+implements the first and replaces the second while it runs. So a manager, its controllers, leader election and an API
+server run through hours in milliseconds, in the same order each time.
 
-What cannot be simulated is refused with an explanation: sockets, threads and subprocesses belong to the outside world.
-And what would hang a real program is an error here: see `Deadlock`, `Runaway` and `Spinning`.
+Sockets, threads and subprocesses cannot be simulated; using them raises `OutsideWorld`. A program that would hang in
+real time raises `Deadlock`, `Runaway` or `Spinning`.
 """
 
 from __future__ import annotations
@@ -25,54 +25,54 @@ __all__ = ["Deadlock", "OutsideWorld", "Runaway", "Spinning", "VirtualTimeError"
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # where wall time starts, always: a test that prints a time prints it again
-# Of virtual time: more than any lease or backoff, and a stray one-second ticker gets there in a third of a second.
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # the initial wall-clock time: fixed, so that printed times are repeatable
+# Of virtual time: more than any lease or backoff. A leftover one-second ticker gets there in a third of a second.
 LIMIT = timedelta(days=1)
-# Turns of the loop within one virtual second, half a second or a few of CPU: tests here need up to 200 at one instant,
-# thousands of objects need more. Timers of microseconds would take days to reach LIMIT.
+# Iterations of the loop within one virtual second, 0.5 to a few seconds of CPU. Tests of pyctrl need up to 200 at one
+# instant, thousands of objects need more. Timers of microseconds would take days to reach LIMIT.
 SPINS = 500_000
 # Reconciles of one object within one virtual second that its controller's own writes have caused; some 5 ms each.
 HOT_RUNS = 500
 
 
 class VirtualTimeError(AssertionError):  # not a PyctrlError: no code under test may handle it
-    """Raised when a program does in virtual time what it would regret in real time. A failed test."""
+    """Base of the errors of programs in virtual time. It fails the test."""
 
 
 class Deadlock(VirtualTimeError):
-    """Raised when every task waits and no timer is set, so that nothing can ever happen again."""
+    """Raised when every task waits and no timer is set, so the program can never continue."""
 
     def __init__(self, tasks: str) -> None:
-        super().__init__(f"deadlock: nothing is ready to run and no timer is set; waiting are\n{tasks}")
+        super().__init__(f"deadlock: nothing is ready to run and no timer is set; these tasks wait:\n{tasks}")
 
 
 class Runaway(VirtualTimeError):
-    """Raised when virtual time passes its limit: timers keep ringing but what the test waits for does not come."""
+    """Raised when virtual time passes its limit: timers keep firing but the program does not end."""
 
     def __init__(self, limit: timedelta, tasks: str) -> None:
         super().__init__(
-            f"virtual time passed {limit} and the program still runs; if that is meant, mark the test "
-            f"virtual_time(limit=timedelta(...)) or pass limit= to run_virtual; waiting are\n{tasks}"
+            f"virtual time passed {limit} and the program still runs; if that is intended, mark the test "
+            f"virtual_time(limit=timedelta(...)) or pass limit= to run_virtual; these tasks wait:\n{tasks}"
         )
 
 
 class Spinning(VirtualTimeError):
-    """Raised when a program does the same again and again while virtual time does not get anywhere.
+    """Raised when a program loops while virtual time hardly advances.
 
-    Some task retries without a pause, timers of microseconds ring for ever, or a controller's own writes cause its next
-    reconciles: then the message names controller, object and the fields that each run writes.
+    A task retries without a pause, timers of microseconds fire for ever, or a controller's own writes cause its next
+    reconciles. In the last case the message names the controller, the object and the fields that each run writes.
     """
 
-    def __init__(self, what: str, tasks: str) -> None:
-        super().__init__(f"{what}; the tasks are\n{tasks}" if tasks else what)
+    def __init__(self, message: str, tasks: str) -> None:
+        super().__init__(f"{message}; the tasks:\n{tasks}" if tasks else message)
 
 
 class OutsideWorld(VirtualTimeError):
-    """Raised when a program under virtual time asks for a socket, a thread or a process."""
+    """Raised when a program in virtual time uses a socket, a thread or a process."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, call: str) -> None:
         super().__init__(
-            f"{what} needs the outside world, which does not run on virtual time; use the in-process transport, "
+            f"{call} needs the outside world, which does not run on virtual time; use the in-process transport, "
             "or mark the test real_time"
         )
 
@@ -80,8 +80,9 @@ class OutsideWorld(VirtualTimeError):
 class VirtualTimeLoop(asyncio.BaseEventLoop):
     """An asyncio event loop whose clock jumps instead of waiting.
 
-    Deterministic: it reads no clock and no socket, so the same program takes the same steps. ``time()`` starts at zero,
-    wall time at `start`, and they move together. Signals can be handled, and are sent with `send_signal`.
+    It is deterministic: it reads no clock and no socket, so the same program takes the same steps. ``time()`` starts at
+    zero, wall-clock time at ``start``, and both advance together. Signal handlers work; send signals with
+    `send_signal`.
     """
 
     def __init__(self, *, start: datetime = EPOCH, limit: timedelta = LIMIT) -> None:
@@ -94,20 +95,20 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         self._hot_loop = ""
         #: Whether it has stopped with a `VirtualTimeError`.
         self.has_failed: bool = False
-        self._clock_resolution = 1e-6  # timers this close ring together; floats are finer than that for 200 years
+        self._clock_resolution = 1e-6  # timers this close fire together; floats are finer than that for 200 years
         self._signal_handlers: dict[int, Callable[[], object]] = {}
-        self._selector = self  # BaseEventLoop waits with `self._selector.select(timeout)`: that wait is what we replace
+        self._selector = self  # BaseEventLoop waits with `self._selector.select(timeout)`, which is replaced below
 
     def time(self) -> float:
         """Return the seconds of virtual time since the loop was made."""
         return self._now
 
     def wall_time(self) -> datetime:
-        """Return the wall time that goes with `time`."""
+        """Return the wall-clock time at `time`."""
         return self._start + timedelta(seconds=self._now)
 
     def run_forever(self) -> None:
-        """Run until stopped, with pyctrl's wall time taken from this loop."""
+        """Run until stopped; meanwhile this loop is pyctrl's wall clock."""
         try:
             with _clock.use(self.wall_time):
                 super().run_forever()
@@ -116,13 +117,13 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
             raise
 
     def select(self, timeout: float | None) -> list[Any]:
-        """Jump over ``timeout`` instead of waiting for it; the loop asks for zero while something is ready."""
+        """Advance time by ``timeout`` instead of waiting; it is zero while a callback is ready."""
         if timeout is None:
             raise Deadlock(describe_tasks(self))
         self._now += timeout
         self._catch_up()
         if self._now > self._limit:
-            self._limit += self._allowance  # the tasks that are now cancelled get time to clean up
+            self._limit += self._allowance  # so that the tasks that are now cancelled can clean up
             raise Runaway(timedelta(seconds=self._allowance), describe_tasks(self))
         self._spins += 1
         if self._now - self._second_began >= 1.0:
@@ -132,10 +133,10 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
         return []
 
     def _catch_up(self) -> None:
-        """Let it be as late as the next timer says, if that rings in this turn, less than a resolution early.
+        """Advance to the next timer if it fires in this iteration, less than one clock resolution early.
 
-        Else two tasks that wait for a moment and look at the clock would wake each other for ever: a turn with anything
-        ready takes no time.
+        Otherwise two tasks that wait for a time and check the clock would wake each other for ever: an iteration with
+        ready callbacks takes no time.
         """
         timers: list[asyncio.TimerHandle] = getattr(self, "_scheduled", [])  # not in the stubs
         if timers and self._now < timers[0].when() < self._now + self._clock_resolution:
@@ -147,14 +148,14 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
 
     def _spinning(self) -> Spinning:
         found = self._hot_loop
-        self._begin_second()  # the tasks that are now cancelled get turns to clean up
+        self._begin_second()  # so that the tasks that are now cancelled can clean up
         if found:
-            return Spinning(found, "")  # it names the cause: hundreds of tasks of a cluster would hide that
-        what = f"the loop turned {SPINS:,} times within one second of virtual time: something spins"
-        return Spinning(what, describe_tasks(self))
+            return Spinning(found, "")  # it names the cause, which hundreds of tasks of a cluster would hide
+        message = f"the loop ran {SPINS:,} iterations within one second of virtual time: a task spins"
+        return Spinning(message, describe_tasks(self))
 
     def notice_hot_loop(self, key: object, text: str, runs: int, *, factor: int = 1) -> None:
-        """Take note of reconciles of one object that cause themselves.
+        """Count reconciles of one object that its own reconciles have caused.
 
         ``factor`` times `HOT_RUNS` of them within one second of virtual time are an error.
         """
@@ -163,24 +164,24 @@ class VirtualTimeLoop(asyncio.BaseEventLoop):
             self._hot_loop = f"{self._hot_runs[key]} reconciles within one second of virtual time: {text}"
 
     def add_signal_handler(self, sig: int, callback: Callable[[*Ts], object], *args: *Ts) -> None:
-        """Call ``callback`` when `send_signal` sends ``sig``; the process's own signals are left alone."""
+        """Call ``callback`` when `send_signal` sends ``sig``. The process's own signal handlers are not changed."""
         self._signal_handlers[sig] = partial(callback, *args)
 
     def remove_signal_handler(self, sig: int) -> bool:
-        """Forget the handler of ``sig``; tell whether there was one."""
+        """Remove the handler of ``sig``. Return True if there was one."""
         return self._signal_handlers.pop(sig, None) is not None
 
     def send_signal(self, sig: int) -> None:
-        """Deliver ``sig`` to the program in this loop as the operating system would; having no handler is an error."""
+        """Deliver ``sig`` to the program in this loop as the operating system would. Without a handler, raise."""
         if sig not in self._signal_handlers:
             raise VirtualTimeError(f"signal {sig} would have ended the program: it has no handler for it")
         self.call_soon(self._signal_handlers[sig])
 
     def _process_events(self, event_list: list[Any]) -> None:
-        """There are no events but timers."""
+        """Do nothing: there are only timers."""
 
     def _write_to_self(self) -> None:
-        """Called to wake the loop: it never sleeps, but a foreign thread would make it depend on real time."""
+        """Raise `OutsideWorld` if another thread wakes the loop: the result would depend on real time."""
         owner: int | None = getattr(self, "_thread_id", None)
         if owner not in (None, threading.get_ident()):
             raise OutsideWorld("call_soon_threadsafe() from another thread")
@@ -210,13 +211,13 @@ def run_virtual(main: Coroutine[Any, Any, T], *, start: datetime = EPOCH, limit:
 
     Args:
         main: the coroutine to run.
-        start: the wall time at which it begins.
-        limit: the virtual time after which it is taken for runaway.
+        start: the wall-clock time at its start.
+        limit: the virtual time after which `Runaway` is raised.
 
     Raises:
-        Deadlock: everything waits and nothing will come.
+        Deadlock: every task waits and no timer is set.
         Runaway: ``limit`` has passed.
-        Spinning: something loops without a pause.
+        Spinning: a task or a controller loops without a pause.
     """
     with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(start=start, limit=limit)) as runner:
         return runner.run(main)

@@ -1,8 +1,8 @@
-"""Find what a test does to its event loop: tasks left behind, exceptions nobody saw, calls that block.
+"""Checks of a test's event loop: leaked tasks, unhandled exceptions, blocking calls.
 
-Blocking is found in two ways, neither of which reads a wall clock, so a busy machine cannot make a test fail:
-calls that wait (``time.sleep``, a blocking socket, a subprocess) are intercepted, and computing is measured in CPU time
-of the thread, one turn of the loop at a time.
+Two checks find blocking. Neither reads a wall clock, so a busy machine cannot make a test fail: calls that wait
+(``time.sleep``, a blocking socket, a subprocess) are intercepted, and computation is measured in CPU time of the
+thread, per iteration of the loop.
 """
 
 from __future__ import annotations
@@ -22,28 +22,26 @@ if TYPE_CHECKING:
 
 __all__ = ["LoopMisused", "WatchedLoop", "WatchedVirtualTimeLoop", "no_blocking_calls", "no_leftovers"]
 
-TURN_LIMIT = (
-    2.0  # seconds of CPU in one turn; the longest honest one, the first embedded cluster in a process, takes 0.5
-)
-# Not files: reading a small local one (a token, a certificate) is quicker than handing it to a thread.
-# Not locks: logging has them, and whether one is contended depends on the machine.
+TURN_LIMIT = 2.0  # seconds of CPU per iteration; the longest legitimate one, the first cluster of a process, takes 0.5
+# Without files: reading a small local one (a token, a certificate) is quicker than handing it to a thread.
+# Without locks: logging has them, and whether one is contended depends on the machine.
 WAITING_CALLS = ("time.", "socket.", "ssl.")
 WAITING_FUNCTIONS = ("os.read", "builtins.input")
-ROUNDS = 10  # turns given to tasks that are already ending; a connection that closes needs two or three
+ROUNDS = 10  # iterations for tasks that are already ending; a connection that closes needs two or three
 
 
 class LoopMisused(AssertionError):
-    """Raised at the end of a test that left tasks behind, hid an exception or blocked its loop."""
+    """Raised at the end of a test that leaked tasks, left an exception unhandled or blocked its loop."""
 
 
 class _Watch(asyncio.BaseEventLoop):
-    """Measures each turn of the loop."""
+    """Event loop that measures each of its iterations."""
 
     longest_turn: float = 0.0
     longest_turn_ended_with: str = ""
 
     def _run_once(self) -> None:
-        # The one place every version of asyncio passes through between two waits.
+        # Every version of asyncio calls this once per iteration.
         before = thread_time()
         super()._run_once()  # type: ignore[misc]  # not in the stubs
         if (spent := thread_time() - before) > self.longest_turn:
@@ -52,30 +50,30 @@ class _Watch(asyncio.BaseEventLoop):
 
 
 class WatchedLoop(_Watch, asyncio.SelectorEventLoop):
-    """A real event loop that knows its longest turn."""
+    """Real event loop that records its longest iteration."""
 
 
 class WatchedVirtualTimeLoop(_Watch, VirtualTimeLoop):
-    """A virtual-time loop that knows its longest turn."""
+    """Virtual-time event loop that records its longest iteration."""
 
 
 @asynccontextmanager
 async def no_leftovers() -> AsyncIterator[None]:
-    """Raise `LoopMisused` when what runs inside leaves tasks, unseen exceptions or a long turn behind."""
+    """Raise `LoopMisused` if the block leaks tasks, leaves exceptions unhandled or blocks the loop."""
     loop = asyncio.get_running_loop()
     before = asyncio.all_tasks(loop)
-    unseen: list[dict[str, Any]] = []
-    loop.set_exception_handler(lambda _, context: unseen.append(context))
+    unhandled: list[dict[str, Any]] = []
+    loop.set_exception_handler(lambda _, context: unhandled.append(context))
     yield
     if isinstance(loop, VirtualTimeLoop) and loop.has_failed:
-        return  # it stopped in the middle of the test, which has failed for a better reason
+        return  # the test was interrupted and has failed for that reason
     if left := await _left_after(ROUNDS, before):
-        raise LoopMisused(f"tasks left running, every task must be awaited by who started it:\n{describe(left)}")
-    if unseen:
-        raise LoopMisused("exceptions that nobody saw:\n" + "\n".join(map(_describe_context, unseen)))
+        raise LoopMisused(f"tasks left running; await every task where it is started:\n{describe(left)}")
+    if unhandled:
+        raise LoopMisused("unhandled exceptions:\n" + "\n".join(map(_describe_context, unhandled)))
     if isinstance(loop, _Watch) and loop.longest_turn > TURN_LIMIT:
         raise LoopMisused(
-            f"the loop was blocked: one turn took {loop.longest_turn:.1f} s of CPU (limit {TURN_LIMIT} s), with\n"
+            f"the loop was blocked: one iteration took {loop.longest_turn:.1f} s of CPU (limit {TURN_LIMIT} s), with\n"
             f"{loop.longest_turn_ended_with}"
         )
 
@@ -94,7 +92,7 @@ def _describe_context(context: dict[str, Any]) -> str:
 
 @contextmanager
 def no_blocking_calls() -> Iterator[None]:
-    """Make calls that wait raise ``blockbuster.BlockingError`` when made inside a running loop."""
+    """Make blocking calls inside a running loop raise ``blockbuster.BlockingError``."""
     guards = _guards()
     for guard in guards:
         guard.activate()

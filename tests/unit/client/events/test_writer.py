@@ -14,7 +14,7 @@ from pyctrl.apiserver import ApiServer, User
 from pyctrl.client import Client, Config, EventWriter
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace
 from pyctrl.kinds.events.v1 import Event
-from pyctrl.testing import Answered, AnswerLost, Delayed, Refused, Rule, Silent
+from pyctrl.testing import Answered, AnswerLost, ConnectionRefused, Delayed, Rule, Silent
 from tests.unit.client.events._bench import EVENTS, bench, config_map, moment
 
 
@@ -33,7 +33,7 @@ async def test_telling_never_waits() -> None:
 async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
     """Everything waits, in order and with its own time; the log says once that it waits, and once that it goes on."""
     caplog.set_level(logging.INFO, "pyctrl.events")
-    async with bench(Rule(Refused(), times=None)) as b:
+    async with bench(Rule(ConnectionRefused(), times=None)) as b:
         for minute in range(10):
             b.recorder.normal(b.shop, f"Minute{minute}", "said")
             b.recorder.warning(b.shop, "Failed", "no server")
@@ -47,15 +47,15 @@ async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytes
         assert "Failed: no server x10" in told
         assert {event.event_time.minute for event in await b.events() if event.event_time} == set(range(10))
     assert [record.message for record in caplog.records] == [
-        "Events wait, the server cannot take them now",
-        "Events are written again",
+        "Server unavailable, keeping events",
+        "Resumed writing events",
     ]
 
 
 @pytest.mark.slow("writes a thousand events")
 async def test_a_thousand_events_wait_and_further_ones_are_counted(caplog: pytest.LogCaptureFixture) -> None:
     """Memory is bounded while the server is away, and the log has a line a minute about it."""
-    async with bench(Rule(Refused(), times=None)) as b:
+    async with bench(Rule(ConnectionRefused(), times=None)) as b:
         for number in range(1500):
             b.recorder.normal(config_map(f"shop-{number}"), "Created", "said")
             await asyncio.sleep(0.1)
@@ -87,13 +87,13 @@ async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_othe
         await asyncio.sleep(150)
         assert len(b.network.befallen) == 12
         assert b.writer.statistics().refused == 1
-    assert [record.message for record in caplog.records] == ["An event could not be written"]
+    assert [record.message for record in caplog.records] == ["Unable to write event"]
 
 
 async def test_an_outage_uses_up_no_tries() -> None:
     """An event that waited for the server is tried as often as any other when the server is back, but not well."""
     failing = Rule(Answered(status=500, reason="InternalError"), path=EVENTS, nth=81, times=5)
-    async with bench(Rule(Refused(), path=EVENTS, times=80), failing) as b:
+    async with bench(Rule(ConnectionRefused(), path=EVENTS, times=80), failing) as b:
         b.recorder.normal(b.shop, "Created", "said")
         await asyncio.sleep(3600)
         assert b.network.unused == []
@@ -167,10 +167,7 @@ async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
             recorder.normal(shop, f"Reason{number}", "said")
         await asyncio.sleep(600)
         (record,) = caplog.records
-        assert (
-            record.message
-            == "Events may not be written until somebody grants this; is EVENTS in the rbac of who tells?"
-        )
+        assert record.message == "Events are forbidden: grant this rule, and add EVENTS to the rbac of the controller"
         assert yaml.safe_load(vars(record)["rule"]) == [EVENTS_RULE]
         commands = vars(record)["commands"]
         assert "kubectl create role " in commands
@@ -194,7 +191,7 @@ async def test_a_quota_is_not_a_missing_right(caplog: pytest.LogCaptureFixture) 
         await asyncio.sleep(600)
         assert b.writer.statistics().refused == 5
     (record,) = caplog.records
-    assert record.message == "Events are refused"
+    assert record.message == "Events rejected by admission"
     assert "exceeded quota: few" in vars(record)["error"]
     assert "rule" not in vars(record)
 
@@ -243,9 +240,9 @@ async def test_stopping_writes_what_waits_with_the_last_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [Refused(), Silent(), Answered.unavailable(), Answered(status=500, reason="InternalError")]
+    "fault", [ConnectionRefused(), Silent(), Answered.unavailable(), Answered(status=500, reason="InternalError")]
 )
-async def test_stopping_takes_five_seconds_at_most(fault: Refused, caplog: pytest.LogCaptureFixture) -> None:
+async def test_stopping_takes_five_seconds_at_most(fault: ConnectionRefused, caplog: pytest.LogCaptureFixture) -> None:
     """A server that does not take them any more does not use up the grace period; the log says how many are lost."""
     async with bench(Rule(fault, times=None)) as b:
         for number in range(5):
@@ -257,7 +254,7 @@ async def test_stopping_takes_five_seconds_at_most(fault: Refused, caplog: pytes
     assert statistics.waiting + statistics.refused == 5
     last = caplog.records[-1]
     if statistics.waiting:
-        assert (last.message, vars(last)["events"]) == ("Events were not written before the end", statistics.waiting)
+        assert (last.message, vars(last)["events"]) == ("Stopped before all events were written", statistics.waiting)
 
 
 async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCaptureFixture) -> None:
@@ -270,7 +267,7 @@ async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCa
     with pytest.raises(asyncio.CancelledError):
         await task
     (record,) = caplog.records
-    assert (record.message, vars(record)["events"]) == ("Events were not written before the end", 1)
+    assert (record.message, vars(record)["events"]) == ("Stopped before all events were written", 1)
 
 
 async def test_events_that_were_told_before_the_writer_runs_are_written_when_it_does() -> None:

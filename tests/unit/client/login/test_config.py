@@ -222,12 +222,12 @@ def test_a_pod_without_authority_trusts_the_systems(machine: Machine, caplog: py
     (machine.account / "ca.crt").unlink()
     with caplog.at_level(logging.WARNING, "pyctrl.client"):
         assert Config.in_cluster(service_account=machine.account).tls.ca is None
-    assert "no authority is mounted" in caplog.text
+    assert "No certificate authority is mounted" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("file", "content", "why"),
-    [("token", "", "token is empty"), ("ca.crt", "x", "holds no certificate")],
+    [("token", "", "token is empty"), ("ca.crt", "x", "has no certificate")],
 )
 def test_a_broken_mount_is_named(machine: Machine, file: str, content: str, why: str) -> None:
     """A token or authority that is there and useless is told with its path."""

@@ -206,7 +206,7 @@ async def test_a_client_certificate_from_the_plugin_is_shown_and_renewed(script:
     [
         ("not json", "is not JSON"),
         ('{"kind": "Pod"}', "is not an ExecCredential"),
-        ('{"kind": "ExecCredential", "apiVersion": "x/v9"}', "is of version 'x/v9'"),
+        ('{"kind": "ExecCredential", "apiVersion": "x/v9"}', "has apiVersion 'x/v9'; expected"),
         (json.dumps(ANSWER), "has no status"),
         (json.dumps({**ANSWER, "status": {}}), "neither a token nor"),
         (
@@ -215,7 +215,7 @@ async def test_a_client_certificate_from_the_plugin_is_shown_and_renewed(script:
         ),
         (
             json.dumps({**ANSWER, "status": {"token": "t", "expirationTimestamp": "soon"}}),
-            "'soon' is not a time",
+            "'soon' is not an RFC 3339 time",
         ),
     ],
 )
@@ -230,7 +230,7 @@ async def test_a_wrong_answer_is_named(script: Script, output: str, why: str) ->
 async def test_a_failing_plugin_is_quoted(script: Script) -> None:
     """When a plugin fails the error has its status and what it wrote to stderr."""
     script.write("echo 'session expired: run aws sso login' >&2; exit 255")
-    with pytest.raises(ConfigError, match="exec of 'dev'.*ended with 255: session expired: run aws sso login"):
+    with pytest.raises(ConfigError, match="exec of 'dev'.*exited with code 255: session expired: run aws sso login"):
         await script.credentials().authorization()
 
 
@@ -245,7 +245,7 @@ async def test_a_plugin_that_hangs_is_ended(script: Script, monkeypatch: pytest.
     """A plugin has a minute; then it is ended together with what it started, and the error says so."""
     monkeypatch.setattr(_exec, "RUN_SECONDS", 0.3)
     script.write(f"sleep 600 & echo $! > {tmp_path}/child; wait")
-    with pytest.raises(ConfigError, match="did not end within"):
+    with pytest.raises(ConfigError, match="did not exit within"):
         await script.credentials().authorization()
     assert await is_gone(int((tmp_path / "child").read_text()))
 
@@ -310,14 +310,17 @@ async def test_the_plugin_knows_whether_somebody_can_answer(
 
 async def test_a_plugin_that_must_ask_fails_without_a_terminal(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an operator nobody answers: a plugin that always asks is an error and does not hang."""
-    with standard_input(monkeypatch, is_terminal=False), pytest.raises(ConfigError, match="no terminal is there"):
+    with (
+        standard_input(monkeypatch, is_terminal=False),
+        pytest.raises(ConfigError, match="is interactive, and there is no terminal"),
+    ):
         await script.credentials(interactive_mode="Always").authorization()
     assert script.runs == []
 
 
 def test_an_unknown_version_is_refused() -> None:
     """A plugin protocol that pyctrl does not speak is told when the kubeconfig is read."""
-    with pytest.raises(ConfigError, match="'client.authentication.k8s.io/v1alpha1' is none of"):
+    with pytest.raises(ConfigError, match="'client.authentication.k8s.io/v1alpha1' is not one of"):
         ExecPlugin(command="x", api_version="client.authentication.k8s.io/v1alpha1")
 
 

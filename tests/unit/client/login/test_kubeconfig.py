@@ -313,7 +313,7 @@ async def test_openid_connect(tmp_path: Path) -> None:
         ({"exec": {"command": "x"}}, "exec of user 'jane' in .*: command and apiVersion are required"),
         (
             {"exec": {"command": "x", "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Often"}},
-            "interactiveMode 'Often' is none of",
+            "interactiveMode 'Often' is not one of",
         ),
         (
             {"exec": {"command": "x", "apiVersion": "client.authentication.k8s.io/v1", "env": [{"name": "A"}]}},
@@ -321,16 +321,16 @@ async def test_openid_connect(tmp_path: Path) -> None:
         ),
         (
             {"exec": {"command": "x", "apiVersion": "client.authentication.k8s.io/v1", "args": [1]}},
-            "args must be a list of texts",
+            "args must be a list of strings",
         ),
-        ({"exec": {"command": "x", "apiVersion": "v0"}}, "apiVersion 'v0' is none of"),
-        ({"auth-provider": {"name": "gcp"}}, "auth-provider 'gcp' is gone; use the exec plugin"),
+        ({"exec": {"command": "x", "apiVersion": "v0"}}, "apiVersion 'v0' is not one of"),
+        ({"auth-provider": {"name": "gcp"}}, "auth-provider 'gcp' is not supported; use the exec plugin"),
         ({"auth-provider": {"name": "oidc"}}, "idp-issuer-url and client-id are required"),
         ({"client-certificate-data": "%"}, "client-certificate-data is not base64"),
         ({"client-certificate-data": encoded(DEV.certificate)}, r"client-key \(or client-key-data\) is missing"),
         (
             {"client-certificate-data": encoded(b"x"), "client-key-data": encoded(DEV.key)},
-            "client-certificate-data of user 'jane' in .* holds no certificate",
+            "client-certificate-data of user 'jane' in .* has no certificate",
         ),
         (
             {"client-certificate-data": encoded(DEV.certificate), "client-key-data": encoded(b"x")},
@@ -340,9 +340,9 @@ async def test_openid_connect(tmp_path: Path) -> None:
             {"client-certificate": "no.crt", "client-key-data": encoded(DEV.key)},
             "client-certificate of user 'jane' in .*: cannot read .*/no.crt",
         ),
-        ({"as-groups": ["dev"]}, "need 'as', the user to be"),
-        ({"as": "jane", "as-user-extra": {"scope": "a"}}, "scope must be a list of texts"),
-        ({"exec": "aws"}, "exec must have fields, it is a str"),
+        ({"as-groups": ["dev"]}, "require 'as', the user to impersonate"),
+        ({"as": "jane", "as-user-extra": {"scope": "a"}}, "scope must be a list of strings"),
+        ({"exec": "aws"}, "exec must be a mapping, not a str"),
     ],
 )
 def test_a_mistake_in_a_user_names_file_and_entry(tmp_path: Path, user: dict[str, Any], why: str) -> None:
@@ -358,13 +358,13 @@ def test_a_mistake_in_a_user_names_file_and_entry(tmp_path: Path, user: dict[str
     [
         ({"certificate-authority": "no.crt"}, "cannot read .*/no.crt: No such file"),
         ({"certificate-authority-data": "?"}, "certificate-authority-data is not base64"),
-        ({"certificate-authority-data": encoded(b"x")}, "holds no certificate"),
+        ({"certificate-authority-data": encoded(b"x")}, "has no certificate"),
         (
             {"certificate-authority-data": encoded(CLUSTER.pem), "insecure-skip-tls-verify": True},
-            "verification is switched off as well",
+            "verification is turned off as well",
         ),
         ({"insecure-skip-tls-verify": "yes please"}, "insecure-skip-tls-verify must be true or false"),
-        ({"proxy-url": "socks5://proxy"}, "scheme 'socks5' cannot be used"),
+        ({"proxy-url": "socks5://proxy"}, "scheme 'socks5' are not supported"),
     ],
 )
 def test_a_mistake_in_a_cluster_names_file_and_entry(tmp_path: Path, cluster: dict[str, Any], why: str) -> None:
@@ -380,12 +380,12 @@ def test_a_mistake_in_a_cluster_names_file_and_entry(tmp_path: Path, cluster: di
         ("clusters: [", "is not YAML: .* at line"),
         ("clusters: 2020-99-99", "is not YAML"),
         ("token: s3cret: x", "is not YAML: .* at line 1, column 14"),
-        ("- a list", "is not a kubeconfig: fields such as 'clusters' were expected, not a list"),
+        ("- a list", "is not a kubeconfig: expected a mapping with 'clusters', not a list"),
         ("clusters: {}\nusers: 1", "users must be a list"),
-        ("users: [{user: {}}]", "each of users needs a name"),
-        ("users: [{name: 1}]", "each of users needs a name, and a name is text"),
+        ("users: [{user: {}}]", "each of users must have a name"),
+        ("users: [{name: 1}]", "each of users must have a name, which must be a string"),
         ("users: [{name: a}, {name: a}]", "two users have the name 'a'"),
-        ("users: [{name: a, user: x}]", "user 'a' must have fields, it is a str"),
+        ("users: [{name: a, user: x}]", "user 'a' must be a mapping, not a str"),
     ],
 )
 def test_a_file_that_is_no_kubeconfig_is_named(tmp_path: Path, content: str, why: str) -> None:

@@ -125,7 +125,7 @@ async def test_a_replaced_refresh_token_is_used_and_told(issuer: Issuer, caplog:
 async def test_a_provider_that_is_not_trusted_gets_nothing(issuer: Issuer) -> None:
     """The client secret and the refresh token go to the provider that the authority vouches for, and to nobody else."""
     stranger = issuer.provider(ca=Authority("stranger").pem)
-    with pytest.raises(ConfigError, match=f"user 'dev': {issuer.url} gave no new token"):
+    with pytest.raises(ConfigError, match=f"user 'dev': {issuer.url} returned no new token"):
         await OidcCredentials(stranger, refresh_token="r1").authorization()
     assert issuer.asked == []
 

@@ -27,7 +27,7 @@ USERS = [
 
 
 @pytest.fixture(autouse=True)
-def _nothing_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_earlier_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
     plain_http._warned.clear()
     for name in ("HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -43,12 +43,12 @@ def login(path: Path, server: str, user: str = "{token: t1}", proxy: str = "") -
 async def test_the_credentials_of_a_kubeconfig_are_not_sent_over_plain_http(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, server: str, user: str
 ) -> None:
-    """As client-go: an address without a scheme and without TLS settings is one of them. It is said once."""
+    """As client-go: an address without a scheme and without TLS settings is one of them. One warning is logged."""
     config = login(tmp_path / "config", server, user)
     assert await config.credentials.authorization() is None
     login(tmp_path / "config", server, user)
     (line,) = caplog.records
-    assert (line.levelname, "are not sent" in line.getMessage()) == ("WARNING", True)
+    assert (line.levelname, "not sending the credentials of the kubeconfig" in line.getMessage()) == ("WARNING", True)
     assert "t1" not in str(vars(line))
 
 

@@ -65,8 +65,8 @@ def test_no_proxy_means_what_it_means_to_go(entry: str, server: str, direct: boo
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ("socks5://proxy:1080", "scheme 'socks5' cannot be used"),
-        ("http://", "names no host"),
+        ("socks5://proxy:1080", "scheme 'socks5' are not supported"),
+        ("http://", "has no host"),
         ("http://proxy:port", "is not the URL of a proxy"),
     ],
 )

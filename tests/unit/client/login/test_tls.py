@@ -66,7 +66,7 @@ def test_insecure_accepts_any_certificate_and_name() -> None:
 
 def test_insecure_together_with_an_authority_is_refused() -> None:
     """Checking and not checking at once is a mistake that is told, as kubectl does."""
-    with pytest.raises(ConfigError, match="the PEM is given, and verification is switched off"):
+    with pytest.raises(ConfigError, match="the PEM is set, and verification is turned off"):
         Tls(ca=pem(CLUSTER.pem), insecure=True)
 
 
@@ -117,12 +117,12 @@ def test_a_client_certificate_is_shown_from_files(tmp_path: Path) -> None:
     ("tls", "message"),
     [
         (Tls(ca=Pem.of("/no/ca.crt", "authority")), "authority /no/ca.crt: cannot read /no/ca.crt: No such file"),
-        (Tls(ca=pem(b"hello", "authority")), "authority holds no certificate"),
+        (Tls(ca=pem(b"hello", "authority")), "authority has no certificate"),
         (
             Tls(ca=pem(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "authority")),
             "authority does not parse as a certificate",
         ),
-        (Tls(certificate=ClientCertificate(pem(b"x", "cert"), pem(DEV.key, "key"))), "cert holds no certificate"),
+        (Tls(certificate=ClientCertificate(pem(b"x", "cert"), pem(DEV.key, "key"))), "cert has no certificate"),
         (
             Tls(certificate=ClientCertificate(pem(DEV.certificate, "cert"), pem(b"x", "key"))),
             "key does not parse as a private key",

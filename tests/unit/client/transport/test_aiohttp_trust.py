@@ -43,7 +43,7 @@ async def test_a_token_without_an_authority_is_told_what_is_missing() -> None:
     async with server_of(Authority("cluster")) as url:
         said = await refusal(Config.from_token(url, "t1"))
     assert f"the API server at {url} is not trusted" in said
-    assert "the login names no certificate authority" in said
+    assert "the login has no certificate authority" in said
     assert "add its ca.crt (ca= in code, certificate-authority in a kubeconfig)" in said
 
 
@@ -56,4 +56,4 @@ async def test_a_wrong_authority_is_not_a_missing_one() -> None:
         named = await refusal(replace(right, tls=replace(right.tls, server_name="elsewhere")))
     assert "does the login's certificate authority belong to this cluster?" in other
     assert "elsewhere" in named
-    assert "names no certificate authority" not in other + named
+    assert "has no certificate authority" not in other + named

@@ -40,7 +40,7 @@ async def test_warnings_are_logged(client: Client, server: FakeServer, caplog: p
     with caplog.at_level(logging.WARNING, "pyctrl.client"), pytest.raises(ApiError):
         await client.get(Widget, KEY)
 
-    assert caplog.messages == ["the API server warns: deprecated"]
+    assert caplog.messages == ["Warning from the API server: deprecated"]
 
 
 async def test_a_warning_is_logged_once(client: Client, server: FakeServer, caplog: pytest.LogCaptureFixture) -> None:
@@ -52,7 +52,7 @@ async def test_a_warning_is_logged_once(client: Client, server: FakeServer, capl
         for _ in range(3):
             await client.get(Widget, KEY)
 
-    assert caplog.messages == ["the API server warns: deprecated", "the API server warns: other"]
+    assert caplog.messages == ["Warning from the API server: deprecated", "Warning from the API server: other"]
 
 
 async def test_status(client: Client, server: FakeServer) -> None:
@@ -70,8 +70,8 @@ async def test_status(client: Client, server: FakeServer) -> None:
     ("body", "content_type", "shown"),
     [
         (b"upstream connect error", "text/plain", "the server answered 503: upstream connect error"),
-        (b"<html><h1>503</h1></html>", "text/html", "the server answered 503: a page that is not of the API"),
-        (b"", "", "the server answered 503: nothing"),
+        (b"<html><h1>503</h1></html>", "text/html", "the server answered 503: an HTML page, not an API response"),
+        (b"", "", "the server answered 503: an empty body"),
         (b'{"error": "x"}', "application/json", 'the server answered 503: {"error": "x"}'),
         (b"\xff\xfe" * 1000, "application/octet-stream", "the server answered 503: \ufffd"),
     ],

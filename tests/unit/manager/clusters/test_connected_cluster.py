@@ -18,7 +18,7 @@ from pyctrl.controller import Builder, ObjectChange, Reconciler, Request, for_ob
 from pyctrl.errors import BuilderError, Conflict, ManagerError, NotFound, UnknownCluster
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import ConnectedCluster, Manager
-from pyctrl.testing import FaultyTransport, Refused, Rule
+from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule
 
 
 def config_map(name: str, data: str = "", **labels: str) -> ConfigMap:
@@ -52,7 +52,7 @@ async def world(*, is_down: bool = False) -> AsyncIterator[World]:
     def wrap(inner: Transport) -> Transport:
         networks.append(FaultyTransport(inner))
         if is_down:
-            networks[0].add(Rule(Refused(), times=None))
+            networks[0].add(Rule(ConnectionRefused(), times=None))
         return networks[0]
 
     async with AsyncExitStack() as stack:

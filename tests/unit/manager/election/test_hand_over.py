@@ -10,7 +10,7 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config
 from pyctrl.controller import Request
 from pyctrl.manager import OnLoss
-from pyctrl.testing import Refused, Rule
+from pyctrl.testing import ConnectionRefused, Rule
 from tests.unit.log._logged import logged
 from tests.unit.manager._replicas import Noter, Replica, config_map
 
@@ -42,7 +42,7 @@ async def test_what_waits_is_told_of_and_done_by_the_next(how: str) -> None:
                 if how == "stops":
                     one.manager.ask_to_stop()
                 else:
-                    one.network.add(Rule(Refused(), path="*/leases*", times=None))
+                    one.network.add(Rule(ConnectionRefused(), path="*/leases*", times=None))
                 await two.manager.elected.wait()
                 await asyncio.sleep(1)
                 done = list(one.noter.seen)

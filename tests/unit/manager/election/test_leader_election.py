@@ -17,7 +17,7 @@ from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Group, LeaderElection, Manager, OnLoss
 from pyctrl.rbac import PermissionScope
-from pyctrl.testing import Refused, Rule
+from pyctrl.testing import ConnectionRefused, Rule
 from tests.unit.manager._replicas import KEY, Replica, config_map, forever, now
 
 
@@ -232,7 +232,7 @@ async def test_a_manager_that_contends_again_begins_anew_with_warm_caches(server
         await one.manager.elected.wait()
         await asyncio.sleep(1)
         listed = one.lists
-        one.network.add(Rule(Refused(), path="*/leases*", times=None))
+        one.network.add(Rule(ConnectionRefused(), path="*/leases*", times=None))
         await asyncio.sleep(30)
         assert not one.manager.elected.is_set()
         assert one.controller.state is ControllerState.STOPPED

@@ -19,7 +19,7 @@ from pyctrl.errors import LeadershipLost
 from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
 from pyctrl.manager import LeaderElection, OnLoss
 from pyctrl.manager._election.leader_elector import LeaderElector
-from pyctrl.testing import Answered, AnswerLost, Delayed, FaultyTransport, Refused, Rule, Silent
+from pyctrl.testing import Answered, AnswerLost, ConnectionRefused, Delayed, FaultyTransport, Rule, Silent
 
 KEY = Key("default", "op")
 EVENT = GroupVersionKind("events.k8s.io", "v1", "Event")
@@ -83,7 +83,7 @@ class Replica:
 
     def cut(self) -> None:
         """Let nothing through from now on."""
-        self.network.add(Rule(Refused(), times=None))
+        self.network.add(Rule(ConnectionRefused(), times=None))
 
     async def leads_at(self) -> float:
         """Wait until it leads for the first time, and begin its work then, as the lifecycle does."""
@@ -207,7 +207,7 @@ async def test_the_next_one_leads_soon_after_a_release(server: ApiServer, admin:
     async with running(two):
         async with running(one):
             await asyncio.sleep(0)
-            two.network.add(Rule(Refused(), times=1))  # the first one is first
+            two.network.add(Rule(ConnectionRefused(), times=1))  # the first one is first
             await one.leads_at()
             await asyncio.sleep(60)
         released = now()
@@ -305,7 +305,7 @@ async def test_a_short_outage_is_no_loss(server: ApiServer) -> None:
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
-        for fault in (Refused(), Answered.unavailable(), Answered.conflict(), AnswerLost()):
+        for fault in (ConnectionRefused(), Answered.unavailable(), Answered.conflict(), AnswerLost()):
             one.network.add(Rule(fault, times=None))
             await asyncio.sleep(6.9)  # 10 without the 2 between renewals, and 1 before the end
             one.network.clear()
@@ -376,7 +376,9 @@ async def test_time_counts_from_when_a_renewal_was_sent(server: ApiServer) -> No
     one.work.takes = 100
     async with running(one):
         await one.leads_at()
-        one.network.add(Rule(Delayed(timedelta(seconds=4)), method="PUT"), Rule(Refused(), method="PUT", times=None))
+        one.network.add(
+            Rule(Delayed(timedelta(seconds=4)), method="PUT"), Rule(ConnectionRefused(), method="PUT", times=None)
+        )
         with pytest.raises(LeadershipLost):
             await one.end()
         assert one.work.journal[-1] == (14.5, "ends")  # sent at 2, answered at 6, and never again

@@ -19,7 +19,7 @@ from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.kinds.events.v1 import Event
 from pyctrl.manager import Group, LeaderElection, Manager, Preflight
-from pyctrl.testing import Answered, FaultyTransport, Refused, Rule, Silent
+from pyctrl.testing import Answered, ConnectionRefused, FaultyTransport, Rule, Silent
 from tests.unit.manager._replicas import KEY, config_map
 from tests.unit.manager.runnables._endings import AT, ENDINGS, Ending, OtherFailed, grace_of, now, outcome
 
@@ -160,7 +160,7 @@ async def without_rights(ending: Ending) -> AsyncIterator[World]:
 async def candidate(ending: Ending) -> AsyncIterator[World]:
     """One that stands by: another leads, and will when this one has ended."""
     async with _life(World(ending, leads=True)) as world:
-        world.network.add(Rule(Refused(), path="*/leases*", times=None))  # it cannot even see who does
+        world.network.add(Rule(ConnectionRefused(), path="*/leases*", times=None))  # it cannot even see who does
         controller = world.controller()
         yield world
         assert controller.state is ControllerState.NOT_STARTED
@@ -221,7 +221,7 @@ CASES = (
     Case(name="an event", part=telling(arrives=True)),
     Case(
         name="an event that cannot be written",
-        part=telling(Rule(Refused(), path="*/events*", times=None), arrives=False),
+        part=telling(Rule(ConnectionRefused(), path="*/events*", times=None), arrives=False),
         drains=5,
         blamed="servers/events",
     ),

@@ -160,7 +160,7 @@ def test_nothing_recorded_is_a_failure(run: Run) -> None:
     """Tests whose operators are not recorded prove nothing, and the session says how to record them."""
     result = run("--rbac-check", "doorman:add_doorman", "-k", "no_such_test")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.re_match_lines(["no operator asked for anything: give operators `operator_config`"])
+    result.stdout.re_match_lines(["no access of an operator was recorded: pass operators `operator_config`"])
 
 
 @pytest.mark.parametrize(

@@ -146,17 +146,19 @@ async def test_what_is_not_declared_fails_the_test_and_is_named(guarded: Cluster
 
 
 async def test_a_refusal_fails_a_test_that_did_not_notice(guarded: ClusterUnderTest) -> None:
-    """A block that ends well fails nevertheless, if something was refused."""
+    """A denied access fails a block that raises no error itself."""
     under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder())
-    with pytest.raises(AssertionError, match=r"(?s)what its role does not grant.*refused: update configmaps 'guest'"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)role does not grant accesses that it needs.*refused: update configmaps 'guest'"
+    ):
         async with under_role(add_greeter) as operator, guarded.client() as client:
             await client.create(ConfigMap(metadata=ObjectMeta(name=KEY.name, namespace=KEY.namespace)))
             await operator.accesses.wait_until_refused()
 
 
 async def test_a_cluster_without_roles_proves_nothing() -> None:
-    """Where everybody may do everything there is no login of an account, but how to get a cluster with roles."""
+    """Without RBAC, the login of an account raises an error that says how to get a cluster with RBAC."""
     async with Cluster(kubelet=False) as cluster:
         under_test = ClusterUnderTest(config=cluster.config, choice=ClusterChoice.EMBEDDED, has_rbac=False)
-        with pytest.raises(ConfigError, match=r"^this cluster has no RBAC: mark the test with pytest\.mark\.rbac"):
+        with pytest.raises(ConfigError, match=r"^this cluster has no RBAC; mark the test with pytest\.mark\.rbac"):
             await under_test.config_for_account(Key("default", "default"))

@@ -18,13 +18,13 @@ from pyctrl.testing import (
     Answered,
     AnswerLost,
     Broken,
+    ConnectionRefused,
     Delayed,
     Ended,
     Fault,
     FaultyTransport,
     Inserted,
     RandomFaults,
-    Refused,
     Repeated,
     Rule,
     Silent,
@@ -95,19 +95,19 @@ async def test_without_rules_nothing_changes() -> None:
     assert server.seen == ["GET /api/v1/pods"] * 2
 
 
-@pytest.mark.parametrize("fault", [Refused(), AnswerLost(), Broken()])
+@pytest.mark.parametrize("fault", [ConnectionRefused(), AnswerLost(), Broken()])
 async def test_lost_requests_and_lost_answers(fault: Fault) -> None:
     """A refused request was not seen by the server; one whose answer was lost was, which matters to writes."""
     transport, server = _faulty(Rule(fault))
 
-    with pytest.raises(ConnectionFailed if fault == Refused() else StreamBroken, match="scripted"):
+    with pytest.raises(ConnectionFailed if fault == ConnectionRefused() else StreamBroken, match="scripted"):
         await transport.request(PODS)
 
-    assert server.seen == ([] if fault == Refused() else ["GET /api/v1/pods"])
+    assert server.seen == ([] if fault == ConnectionRefused() else ["GET /api/v1/pods"])
     assert (await transport.request(PODS)).status == 200
 
 
-@pytest.mark.parametrize(("fault", "error"), [(Refused(), ConnectionFailed), (AnswerLost(), StreamBroken)])
+@pytest.mark.parametrize(("fault", "error"), [(ConnectionRefused(), ConnectionFailed), (AnswerLost(), StreamBroken)])
 async def test_streams_that_do_not_begin(fault: Fault, error: type[Exception]) -> None:
     """A stream that is refused, or whose head is lost, fails on entry."""
     transport, server = _faulty(Rule(fault))
@@ -115,7 +115,7 @@ async def test_streams_that_do_not_begin(fault: Fault, error: type[Exception]) -
     with pytest.raises(error, match="scripted"):
         await _read(transport)
 
-    assert server.seen == ([] if fault == Refused() else ["GET /api/v1/pods"])
+    assert server.seen == ([] if fault == ConnectionRefused() else ["GET /api/v1/pods"])
 
 
 async def test_reset_in_the_body() -> None:
@@ -274,12 +274,12 @@ async def test_reader_may_leave_a_faulty_stream() -> None:
     assert server.closed == 1
 
 
-async def test_weather_strikes_by_chance_and_repeats_with_its_seed() -> None:
+async def test_random_faults_repeat_with_their_seed() -> None:
     """A share of the requests fails, in many ways; the same seed fails the same ones; with no share all is well."""
 
     async def live(share: float) -> list[str]:
-        weather = RandomFaults(Random(5), share=share)
-        transport = FaultyTransport(InProcessTransport(Server()), weather=weather)
+        random_faults = RandomFaults(Random(5), share=share)
+        transport = FaultyTransport(InProcessTransport(Server()), random_faults=random_faults)
         for _ in range(200):
             with suppress(TransportError):
                 await transport.request(PODS)
@@ -295,9 +295,9 @@ async def test_weather_strikes_by_chance_and_repeats_with_its_seed() -> None:
     assert await live(0.0) == []
 
 
-async def test_rules_come_before_the_weather() -> None:
-    """What is scripted happens in any weather."""
-    weather = RandomFaults(Random(5), share=1.0)
-    transport = FaultyTransport(InProcessTransport(Server()), [Rule(Answered.conflict())], weather=weather)
+async def test_rules_come_before_random_faults() -> None:
+    """A rule wins over random faults."""
+    random_faults = RandomFaults(Random(5), share=1.0)
+    transport = FaultyTransport(InProcessTransport(Server()), [Rule(Answered.conflict())], random_faults=random_faults)
     assert (await transport.request(PODS)).status == 409
     assert transport.unused == []

@@ -15,7 +15,7 @@ from pyctrl.api import Key, Unstructured
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport
 from pyctrl.errors import ConfigError
-from pyctrl.testing import FaultyTransport, Refused, Rule
+from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule
 from pyctrl.webhook import Lifetimes, ManagedCertificates, Service, Url
 from pyctrl.webhook._certificates.ca_injection import CONFIGURATIONS
 from tests.unit.webhook._replicas import KEY, SECRET, running
@@ -81,7 +81,9 @@ async def test_who_is_trusted_without_a_secret_stays_trusted_if_it_was_pyctrls()
 
 async def test_a_start_waits_for_the_api_server() -> None:
     """While the Secret cannot be written, nothing is shown and readiness says so; then it goes on by itself."""
-    network = FaultyTransport(InProcessTransport(ApiServer()), [Rule(Refused(), path="*/secrets*", times=None)])
+    network = FaultyTransport(
+        InProcessTransport(ApiServer()), [Rule(ConnectionRefused(), path="*/secrets*", times=None)]
+    )
     certificates = ManagedCertificates(Client(network), secret=KEY, target=Url("https://10.0.0.1:9443"))
     task = asyncio.create_task(certificates.run())
     await asyncio.sleep(60)
