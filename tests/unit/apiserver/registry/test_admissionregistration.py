@@ -1,0 +1,35 @@
+"""Webhook configurations and admission policies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.apiserver._hooks import CONFIGMAP_RULE, World, webhook
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"name": "short"}, "should be a domain with at least three segments separated by dots"),
+        ({"clientConfig": {}}, "webhooks[0].clientConfig: Required value: exactly one of url or service is required"),
+        ({"clientConfig": {"url": "http://a/"}}, "'https' is the only allowed URL scheme; desired format"),
+        ({"sideEffects": "Some"}, 'supported values: "None", "NoneOnDryRun"'),
+        ({"timeoutSeconds": 31}, "the timeout value must be between 1 and 30 seconds"),
+        ({"admissionReviewVersions": ["v2"]}, "must include at least one of v1, v1beta1"),
+        (
+            {"rules": [{**CONFIGMAP_RULE, "resources": ["*", "pods"]}]},
+            "if '*' is present, must not specify other resources without subresources",
+        ),
+        ({"matchConditions": [{"name": "c", "expression": "1"}]}, "must evaluate to bool but got int"),
+        ({"matchConditions": [{"name": "c", "expression": "nix"}]}, "undeclared reference to 'nix' (in container '')"),
+    ],
+)
+async def test_a_configuration_that_cannot_work_is_refused(world: World, change: dict[str, Any], why: str) -> None:
+    """The messages are kube-apiserver's."""
+    body = {"metadata": {"name": "v"}, "webhooks": [webhook("v.example.com", **change)]}
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    code, status = await world.ask("POST", path, body)
+    assert code == 422
+    assert why in status["message"]
