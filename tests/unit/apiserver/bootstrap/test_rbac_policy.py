@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver.authz._rbac import RBAC, Guarded
+
+
+@pytest.fixture
+def ask() -> Guarded:
+    """Return a server with RBAC."""
+    return Guarded()
 
 
 def test_everybody_who_is_known_may_look_around(ask: Guarded) -> None:

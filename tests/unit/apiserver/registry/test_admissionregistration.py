@@ -9,6 +9,12 @@ import pytest
 from tests.unit.apiserver._hooks import CONFIGMAP_RULE, World, webhook
 
 
+@pytest.fixture
+def world() -> World:
+    """Return a server that calls webhooks in this process."""
+    return World()
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
