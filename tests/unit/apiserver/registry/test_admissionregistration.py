@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.apiserver._hooks import CONFIGMAP_RULE, World, webhook
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
 
 @pytest.fixture
@@ -39,3 +40,33 @@ async def test_a_configuration_that_cannot_work_is_refused(world: World, change:
     code, status = await world.ask("POST", path, body)
     assert code == 422
     assert why in status["message"]
+
+
+ROWS: list[Row] = [
+    (
+        ("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies"),
+        {"spec": {"validations": [{}, {}], "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}},
+        [2, "v1/ConfigMap"],
+    ),
+    (
+        ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies"),
+        {"spec": {"mutations": [{}]}},
+        [1, "<unset>"],
+    ),
+    (
+        ("admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings"),
+        {"spec": {"policyName": "p", "paramRef": {"name": "x", "namespace": "y"}}},
+        ["p", "y/x"],
+    ),
+    (
+        ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings"),
+        {"spec": {"policyName": "p"}},
+        ["p", "<unset>"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells
