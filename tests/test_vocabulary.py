@@ -31,7 +31,12 @@ OLD_ENGLISH = (
 )
 
 # Classes that share a name. Each pair does the same job on two sides of a layer.
-SAME_JOB: dict[str, str] = {}
+SAME_JOB: dict[str, str] = {
+    "Authenticator": "authenticates a token: in the API server with its own means, in a program for its webhook",
+    "Authorizer": "decides about an access: in the API server with its own means, in a program for its webhook",
+    "Decision": "the decision of an Authorizer, in the API server and in a program",
+    "FieldError": "a cause of an Invalid status: as the API server collects it, and as an admission webhook raises it",
+}
 
 
 def _tracked(*patterns: str) -> list[Path]:

@@ -22,7 +22,7 @@ checks types and evaluates programs itself, because both depend on Kubernetes' t
 """
 
 from pyctrl.cel._admission import MATCH_CONDITION, NAMESPACE, REQUEST, object_type, policy_variables
-from pyctrl.cel._data import Reader, value_reader
+from pyctrl.cel._data import ValueReader, value_reader
 from pyctrl.cel._declarations import DeclType, schema_decl_type
 from pyctrl.cel._environment import Environment, Program
 from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed
@@ -52,9 +52,9 @@ __all__ = [
     "EvaluationFailed",
     "Optional",
     "Program",
-    "Reader",
     "ResourceCheck",
     "Type",
+    "ValueReader",
     "has_library",
     "list_of",
     "map_of",

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 from pyctrl.cel._library.times import SECOND, read_timestamp
 from pyctrl.cel._values import Duration, MapList, SetList, Timestamp
 
-__all__ = ["Reader", "value_reader"]
+__all__ = ["ValueReader", "value_reader"]
 
 
-Reader: TypeAlias = Callable[[Any], Any]
+ValueReader: TypeAlias = Callable[[Any], Any]
 
 _SPAN = re.compile(r"(?<![\d.])([+-]?\d++(?:\.\d++)?)\s*+([a-zµμ]+)")
 _UNITS = {
@@ -35,7 +35,7 @@ _UNITS = {
 }
 
 
-def value_reader(schema: Mapping[str, Any]) -> Reader | None:
+def value_reader(schema: Mapping[str, Any]) -> ValueReader | None:
     """Return the function that converts JSON of a schema to CEL values; None if the JSON can be used unchanged."""
     if schema.get("x-kubernetes-int-or-string"):
         return None
@@ -43,7 +43,7 @@ def value_reader(schema: Mapping[str, Any]) -> Reader | None:
     return None if make is None else make(schema)
 
 
-def _array(schema: Mapping[str, Any]) -> Reader | None:
+def _array(schema: Mapping[str, Any]) -> ValueReader | None:
     items = schema.get("items")
     item = value_reader(items) if isinstance(items, Mapping) else None
     kind, keys = schema.get("x-kubernetes-list-type"), tuple(schema.get("x-kubernetes-list-map-keys") or ())
@@ -54,7 +54,7 @@ def _array(schema: Mapping[str, Any]) -> Reader | None:
     return None if item is None else lambda value: list(map(item, value))
 
 
-def _object(schema: Mapping[str, Any]) -> Reader | None:
+def _object(schema: Mapping[str, Any]) -> ValueReader | None:
     additional = schema.get("additionalProperties")
     if isinstance(additional, Mapping):
         each = value_reader(additional)
@@ -70,11 +70,11 @@ def _object(schema: Mapping[str, Any]) -> Reader | None:
     return read
 
 
-def _string(schema: Mapping[str, Any]) -> Reader | None:
+def _string(schema: Mapping[str, Any]) -> ValueReader | None:
     return _FORMATS.get(schema.get("format") or "")
 
 
-def _guarded(read: Callable[[Any], Any], *kinds: type) -> Reader:
+def _guarded(read: Callable[[Any], Any], *kinds: type) -> ValueReader:
     """Convert values of these types only; the schema has already rejected others."""
     return lambda value: read(value) if isinstance(value, kinds) else value
 
@@ -111,13 +111,13 @@ def _bytes(text: str) -> bytes | str:
         return text
 
 
-_FORMATS: Mapping[str, Reader] = {
+_FORMATS: Mapping[str, ValueReader] = {
     "date-time": _guarded(_timestamp, str),
     "date": _guarded(_date, str),
     "duration": _guarded(_duration, str),
     "byte": _guarded(_bytes, str),
 }
-_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Reader | None]] = {
+_KINDS: Mapping[str, Callable[[Mapping[str, Any]], ValueReader | None]] = {
     "array": _array,
     "object": _object,
     "string": _string,

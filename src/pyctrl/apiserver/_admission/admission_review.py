@@ -12,8 +12,8 @@ from pyctrl.apiserver._authn import user_info
 from pyctrl.apiserver._request.options import DeleteOptions
 from pyctrl.apiserver._resources.resource_type import with_type_meta
 from pyctrl.apiserver._schema.schema import GoTypeInfo, SchemaNode
-from pyctrl.apiserver._serializer.decoding import decode_json
-from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review, go_kind
+from pyctrl.apiserver._serializer.decoding import decode_json, json_kind
+from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -205,10 +205,10 @@ def operations_of(patch: bytes) -> list[dict[str, Any]]:
     if operations is None:
         return []
     if not isinstance(operations, list):
-        raise InvalidReview(f"json: cannot unmarshal {go_kind(operations)} into Go value of type jsonpatch.Patch")
+        raise InvalidReview(f"json: cannot unmarshal {json_kind(operations)} into Go value of type jsonpatch.Patch")
     for each in operations:
         if not isinstance(each, dict):
-            raise InvalidReview(f"json: cannot unmarshal {go_kind(each)} into Go value of type jsonpatch.Operation")
+            raise InvalidReview(f"json: cannot unmarshal {json_kind(each)} into Go value of type jsonpatch.Operation")
     return operations
 
 

@@ -19,7 +19,7 @@ from pyctrl.apiserver._admission._plugins.priority import Priority
 from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
 from pyctrl.apiserver._admission.matching import MatchContext
 from pyctrl.apiserver._admission.validating_policy import ValidatingAdmissionPolicies
-from pyctrl.apiserver._admission.versioned_attributes import ObjectConverter, VersionConverter
+from pyctrl.apiserver._admission.versioned_attributes import CustomObjectConverter, VersionConverter
 from pyctrl.apiserver._admission.webhook_call import AdmissionReviewClient
 from pyctrl.apiserver._admission.webhook_dispatcher import (
     MutatingAdmissionWebhook,
@@ -48,7 +48,7 @@ def default_admission_chain(
     registry: ServedResources,
     random: Random,
     client: WebhookClient,
-    conversions: ObjectConverter,
+    conversions: CustomObjectConverter,
     authorizer: Authorizer,
     enabled: Collection[AdmissionPluginName] = (),
 ) -> AdmissionChain:

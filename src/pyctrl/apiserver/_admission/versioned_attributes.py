@@ -10,8 +10,10 @@ from pyctrl.apiserver._admission.attributes import Attributes
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
+__all__ = ["CustomObjectConverter", "VersionConverter"]
 
-class ObjectConverter(Protocol):
+
+class CustomObjectConverter(Protocol):
     """Converts objects of resources whose versions only a webhook can convert."""
 
     async def convert_one(self, obj: dict[str, Any], resource: ResourceType) -> dict[str, Any]:
@@ -19,13 +21,10 @@ class ObjectConverter(Protocol):
         ...
 
 
-__all__ = ["VersionConverter"]
-
-
 class VersionConverter:
     """Converter between the versions of a resource."""
 
-    def __init__(self, conversions: ObjectConverter) -> None:
+    def __init__(self, conversions: CustomObjectConverter) -> None:
         self._conversions = conversions
 
     async def convert_to(

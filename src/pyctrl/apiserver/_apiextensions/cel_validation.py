@@ -9,7 +9,7 @@ from pyctrl.apiserver._apiextensions.cel_compilation import SELF_TYPE, RuleNode,
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, required
 from pyctrl.apiserver._schema.ratcheting import is_same
 from pyctrl.apiserver._schema.schema import list_key
-from pyctrl.cel import NO_OVERLOAD, NONE, EvaluationFailed, Optional, Reader, value_reader
+from pyctrl.cel import NO_OVERLOAD, NONE, EvaluationFailed, Optional, ValueReader, value_reader
 
 __all__ = ["RuleValidator", "compile_rules"]
 
@@ -26,7 +26,7 @@ _MESSAGE_BYTES = 5 * 1024  # maximum size of a messageExpression's result
 class RuleValidator:
     """Validator of the rules of a kind."""
 
-    def __init__(self, node: RuleNode, read: Reader | None) -> None:
+    def __init__(self, node: RuleNode, read: ValueReader | None) -> None:
         self._node = node
         self._read = read
 

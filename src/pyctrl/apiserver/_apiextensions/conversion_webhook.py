@@ -19,8 +19,9 @@ from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._meta.validation import validate_annotations, validate_labels
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import GoTypeInfo, SchemaNode
+from pyctrl.apiserver._serializer.decoding import json_kind
 from pyctrl.apiserver._webhooks import WebhookCallFailed, WebhookClient
-from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review, go_kind
+from pyctrl.apiserver._webhooks.review_response import InvalidReviewBody, decode_review
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._request.request import ResourceRequest
@@ -57,7 +58,7 @@ class WebhookConverter:
         else:
             found = collection.find(target.namespace, target.name)
             objects = [found] if found is not None else []
-        await self.show(objects, request.resource, request, anew=bool(target.name))
+        await self.show(objects, request.resource, request, again=bool(target.name))
 
     async def show(
         self,
@@ -65,15 +66,15 @@ class WebhookConverter:
         resource: ResourceType,
         request: ResourceRequest | None = None,
         *,
-        anew: bool = False,
+        again: bool = False,
     ) -> None:
-        """Convert stored objects to the version of a resource, unless that is cached; with `anew`, in any case.
+        """Convert stored objects to the version of a resource, unless that is cached; with `again`, in any case.
 
         Raises:
             StatusError: 500, the webhook failed.
         """
         assert isinstance(resource, CustomResourceType)  # only definitions have conversion webhooks
-        unconverted = [stored for stored in objects if stored.lacks(resource, anew=anew)]
+        unconverted = [stored for stored in objects if stored.lacks(resource, again=again)]
         if unconverted and request is not None:
             request.must_wait("a conversion webhook")
         for first in range(0, len(unconverted), BATCH):
@@ -169,7 +170,7 @@ def _as_written(stored: StoredObject, resource: CustomResourceType) -> dict[str,
 
 def _check_type(obj: Any, index: int, resource: CustomResourceType, webhook: str) -> None:
     if not isinstance(obj, dict):
-        raise unknown_error(f"json: cannot unmarshal {go_kind(obj)} into Go value of type map[string]interface {{}}")
+        raise unknown_error(f"json: cannot unmarshal {json_kind(obj)} into Go value of type map[string]interface {{}}")
     for name, expected, received in (
         ("groupVersion", resource.api_version, obj.get("apiVersion", "")),
         ("kind", resource.kind, obj.get("kind", "")),
@@ -203,7 +204,7 @@ def _check_texts(values: Any, path: str, webhook: str) -> None:
     """Validate the labels or annotations of a converted object."""
     why = ""
     if not isinstance(values, dict):
-        why = f"{path} must be a map, but is {go_kind(values)} in converted object"
+        why = f"{path} must be a map, but is {json_kind(values)} in converted object"
     else:
         wrong = next((key for key, value in values.items() if not isinstance(value, str)), None)
         if wrong is not None:

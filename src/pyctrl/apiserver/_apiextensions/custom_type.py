@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata_update,
 )
 from pyctrl.apiserver._resources.resource_type import DecodedFields, RESTFactory
+from pyctrl.apiserver._resources.served_resources import version_rank
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
 from pyctrl.apiserver._schema.field_paths import value_at
@@ -43,7 +43,6 @@ __all__ = ["CustomResourceType", "served_types"]
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _META = ("core_v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
-_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 
 
 def served_types(definition: Mapping[str, JSON], components: OpenAPIComponents) -> tuple[CustomResourceType, ...]:
@@ -341,18 +340,9 @@ def _deprecation(version: Mapping[str, JSON], spec: Mapping[str, JSON], kind: st
         return str(version["deprecationWarning"])
     group, name = spec["group"], version["name"]
     current = [each["name"] for each in spec["versions"] if each["served"] and not each.get("deprecated")]
-    better = [each for each in current if _priority(each) > _priority(name)]
-    successor = f"; use {group}/{max(better, key=_priority)} {kind}" if better else ""
+    better = [each for each in current if version_rank(each) < version_rank(name)]
+    successor = f"; use {group}/{min(better, key=version_rank)} {kind}" if better else ""
     return f"{group}/{name} {kind} is deprecated{successor}"
-
-
-def _priority(version: str) -> tuple[int, int, int]:
-    """Return the sort key of a version: v2, v1, v2beta1, v1beta2, v1alpha1, any other name."""
-    found = _VERSION.fullmatch(version)
-    if found is None:
-        return -1, 0, 0
-    major, stage, minor = found.groups()
-    return ("alpha", "beta", None).index(stage), int(major), int(minor or 0)
 
 
 def _of_status(causes: list[errors.FieldError]) -> list[errors.FieldError]:

@@ -29,9 +29,9 @@ class ObjectConverter(Protocol):
         resource: ResourceType,
         request: ResourceRequest | None = None,
         *,
-        anew: bool = False,
+        again: bool = False,
     ) -> None:
-        """Convert stored objects to the version of a resource; with `anew` also those that were converted before.
+        """Convert stored objects to the version of a resource; with `again` also those that were converted before.
 
         Raises:
             StatusError: 500, the webhook failed.

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_selector
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import UNSET, Cells, spec_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -309,27 +309,27 @@ _WEBHOOKS: Final = Strategy(
 
 
 RESOURCES: Final = (
-    Resource(group=_GROUP, kind="ValidatingWebhookConfiguration", strategy=_WEBHOOKS, cells=_webhooks_cells),
-    Resource(group=_GROUP, kind="MutatingWebhookConfiguration", strategy=_WEBHOOKS, cells=_webhooks_cells),
-    Resource(
+    BuiltinResource(group=_GROUP, kind="ValidatingWebhookConfiguration", strategy=_WEBHOOKS, cells=_webhooks_cells),
+    BuiltinResource(group=_GROUP, kind="MutatingWebhookConfiguration", strategy=_WEBHOOKS, cells=_webhooks_cells),
+    BuiltinResource(
         group=_GROUP,
         kind="ValidatingAdmissionPolicy",
         strategy=Strategy(**_METADATA, defaults=(_default_policy,), validates=(_validate_policy,)),
         cells=_policy_cells("validations"),
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="ValidatingAdmissionPolicyBinding",
         strategy=Strategy(**_METADATA, defaults=(_default_policy_binding,), validates=(_validate_policy_binding,)),
         cells=_policy_binding_cells,
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="MutatingAdmissionPolicy",
         strategy=Strategy(**_METADATA),
         cells=_policy_cells("mutations"),
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="MutatingAdmissionPolicyBinding",
         strategy=Strategy(**_METADATA),

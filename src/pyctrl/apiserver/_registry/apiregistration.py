@@ -6,7 +6,7 @@ from typing import Final
 
 from pyctrl._validation import names
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -34,7 +34,7 @@ def _api_service_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="apiregistration.k8s.io",
         kind="APIService",
         strategy=Strategy(

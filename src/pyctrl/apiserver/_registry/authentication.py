@@ -7,7 +7,7 @@ from typing import Any, Final
 from pyctrl.apiserver._authn import user_info
 from pyctrl.apiserver._errors import bad_request
 from pyctrl.apiserver._meta.system_fields import timestamp
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.reviews import ReviewREST
 from pyctrl.apiserver._request.request import ResourceRequest
 
@@ -41,6 +41,6 @@ class _SelfSubjectReviewREST(ReviewREST):
 
 
 RESOURCES: Final = (
-    Resource(group=_GROUP, kind="TokenReview", rest={"": _TokenReviewREST}),
-    Resource(group=_GROUP, kind="SelfSubjectReview", rest={"": _SelfSubjectReviewREST}),
+    BuiltinResource(group=_GROUP, kind="TokenReview", rest={"": _TokenReviewREST}),
+    BuiltinResource(group=_GROUP, kind="SelfSubjectReview", rest={"": _SelfSubjectReviewREST}),
 )

@@ -10,7 +10,7 @@ from pyctrl._validation import names
 from pyctrl.api import Access, FieldSelector, LabelSelector
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._errors import FieldError, bad_request, field_forbidden, invalid, invalid_value, required
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.reviews import ReviewREST
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.errors import SelectorError
@@ -189,8 +189,8 @@ def _parses(text: str, is_label: bool) -> bool:
 
 
 RESOURCES: Final = (
-    Resource(group=_GROUP, kind="SubjectAccessReview", rest={"": _AccessReviewREST}),
-    Resource(group=_GROUP, kind=_LOCAL, rest={"": _AccessReviewREST}),
-    Resource(group=_GROUP, kind=_SELF, rest={"": _AccessReviewREST}),
-    Resource(group=_GROUP, kind="SelfSubjectRulesReview", rest={"": _RulesReviewREST}),
+    BuiltinResource(group=_GROUP, kind="SubjectAccessReview", rest={"": _AccessReviewREST}),
+    BuiltinResource(group=_GROUP, kind=_LOCAL, rest={"": _AccessReviewREST}),
+    BuiltinResource(group=_GROUP, kind=_SELF, rest={"": _AccessReviewREST}),
+    BuiltinResource(group=_GROUP, kind="SelfSubjectRulesReview", rest={"": _RulesReviewREST}),
 )

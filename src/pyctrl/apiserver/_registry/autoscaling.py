@@ -7,7 +7,7 @@ from typing import Final
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -137,7 +137,7 @@ def _metric(metric: Object, current: Object) -> str:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="autoscaling",
         kind="HorizontalPodAutoscaler",
         strategy=Strategy(defaults=(_default_autoscaler,), validates=(_validate_autoscaler,)),

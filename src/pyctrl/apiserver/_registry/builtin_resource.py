@@ -1,4 +1,4 @@
-"""`Resource`: the declaration of one built-in kind, and the search for all declarations."""
+"""`BuiltinResource`: the declaration of one built-in kind, and the search for all declarations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._endpoints.update import UpdateHandler
     from pyctrl.apiserver._registry.table_cells import Cells
 
-__all__ = ["RESTContext", "RESTFactory", "Resource", "builtin_resources"]
+__all__ = ["BuiltinResource", "RESTContext", "RESTFactory", "builtin_resources"]
 
 _PACKAGE: Final = "pyctrl.apiserver._registry"
 _DECLARES_NOTHING: Final = frozenset(("policy_expressions",))  # not imported: loads CEL, which few servers need
@@ -42,7 +42,7 @@ class RESTContext(msgspec.Struct, frozen=True, eq=False):
 RESTFactory: TypeAlias = Callable[[RESTContext], object]
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A built-in kind: everything that the documents in `pyctrl._schemas` do not say about it.
 
     Attributes:
@@ -80,17 +80,17 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 @cache
-def builtin_resources() -> Mapping[tuple[str, str], Resource]:
+def builtin_resources() -> Mapping[tuple[str, str], BuiltinResource]:
     """Return the declared kinds by group and kind: those in `RESOURCES` of the files of this package.
 
     Raises:
         ValueError: A kind is declared twice.
     """
-    found: dict[tuple[str, str], Resource] = {}
+    found: dict[tuple[str, str], BuiltinResource] = {}
     for module in iter_modules(import_module(_PACKAGE).__path__):
         if module.ispkg or module.name in _DECLARES_NOTHING:
             continue
-        resources: tuple[Resource, ...] = getattr(import_module(f"{_PACKAGE}.{module.name}"), "RESOURCES", ())
+        resources: tuple[BuiltinResource, ...] = getattr(import_module(f"{_PACKAGE}.{module.name}"), "RESOURCES", ())
         for each in resources:
             if (each.group, each.kind) in found:
                 raise ValueError(f"{_PACKAGE}.{module.name} declares {each.kind} of group {each.group!r} a second time")

@@ -12,7 +12,7 @@ from pyctrl.apiserver._fieldmanager.fieldset import FieldSet
 from pyctrl.apiserver._meta.generation import bump_generation, keep_metadata
 from pyctrl.apiserver._meta.table_columns import DEFAULT_COLUMNS, described_column
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_metadata, validate_metadata_update
-from pyctrl.apiserver._registry.builtin_resource import Resource, RESTFactory
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTFactory
 from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells
 from pyctrl.apiserver._resources.resource_type import DecodedFields
@@ -38,7 +38,7 @@ class BuiltinResourceType:
 
     def __init__(
         self,
-        resource: Resource,
+        resource: BuiltinResource,
         version: str,
         described: Described,
         components: OpenAPIComponents,

@@ -13,7 +13,7 @@ from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, SubresourceStrategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 
@@ -172,7 +172,7 @@ def _cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="certificates.k8s.io",
         kind="CertificateSigningRequest",
         strategy=_SIGNING_REQUEST,

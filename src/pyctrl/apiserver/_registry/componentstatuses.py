@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 
 __all__ = ["RESOURCES"]
 
 RESOURCES: Final = (
-    Resource(group="", kind="ComponentStatus", deprecation="v1 ComponentStatus is deprecated in v1.19+"),
+    BuiltinResource(group="", kind="ComponentStatus", deprecation="v1 ComponentStatus is deprecated in v1.19+"),
 )

@@ -12,7 +12,7 @@ from pyctrl._go.json_errors import syntax_error
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -133,13 +133,13 @@ def _data_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="",
         kind="ConfigMap",
         strategy=Strategy(on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE), validates=(_validate_config_map,)),
         cells=_data_cells,
     ),
-    Resource(
+    BuiltinResource(
         group="",
         kind="Secret",
         strategy=Strategy(

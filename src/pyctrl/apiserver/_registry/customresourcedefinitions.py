@@ -14,7 +14,7 @@ from pyctrl.apiserver._apiextensions.definitions import (
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome, DeletionStrategy
 
@@ -31,7 +31,7 @@ def _begin_deletion(definition: Object, _: int | None) -> DeletionOutcome:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="apiextensions.k8s.io",
         kind="CustomResourceDefinition",
         strategy=Strategy(

@@ -7,7 +7,7 @@ from typing import Final
 
 from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._registry._pods.defaults import default_template
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import not_negative
 from pyctrl.apiserver._registry.pod_templates import immutable_selector, validate_lasting_pods
 from pyctrl.apiserver._registry.strategy import Object, Strategy
@@ -65,7 +65,7 @@ def _daemon_set_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="apps",
         kind="DaemonSet",
         strategy=Strategy(

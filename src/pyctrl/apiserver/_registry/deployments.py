@@ -8,7 +8,7 @@ from typing import Final
 
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported
 from pyctrl.apiserver._registry._pods.defaults import default_template
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import NEGATIVE, NO_PERCENT, not_negative
 from pyctrl.apiserver._registry.pod_templates import immutable_selector, validate_lasting_pods
 from pyctrl.apiserver._registry.scale import ScaleREST
@@ -123,7 +123,7 @@ def _replica_set_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="apps",
         kind="Deployment",
         strategy=Strategy(
@@ -136,7 +136,7 @@ RESOURCES: Final = (
         cells=_deployment_cells,
         rest={"scale": ScaleREST},
     ),
-    Resource(
+    BuiltinResource(
         group="apps",
         kind="ReplicaSet",
         strategy=Strategy(
@@ -148,7 +148,7 @@ RESOURCES: Final = (
         cells=_replica_set_cells,
         rest={"scale": ScaleREST},
     ),
-    Resource(
+    BuiltinResource(
         group="",
         kind="ReplicationController",
         strategy=Strategy(

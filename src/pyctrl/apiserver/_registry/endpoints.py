@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, first_few
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -48,7 +48,7 @@ def _endpoint_slice_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="",
         kind="Endpoints",
         strategy=Strategy(
@@ -59,7 +59,7 @@ RESOURCES: Final = (
         cells=_endpoints_cells,
         deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
     ),
-    Resource(
+    BuiltinResource(
         group="discovery.k8s.io",
         kind="EndpointSlice",
         strategy=Strategy(has_generation=True, on_update=(MetadataCheck.WHOLE,), defaults=(_default_endpoint_slice,)),

@@ -12,7 +12,7 @@ from typing import Final
 from pyctrl._go.durations import age
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells
 
@@ -183,14 +183,14 @@ _EVENT: Final = Strategy(
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="",
         kind="Event",
         strategy=_CORE_EVENT,
         cells=_event_cells,
         conversions={"v1": _renamed(_CORE_FIELDS)},
     ),
-    Resource(
+    BuiltinResource(
         group="events.k8s.io",
         kind="Event",
         strategy=_EVENT,

@@ -6,7 +6,7 @@ from typing import Final
 
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -49,7 +49,7 @@ def _priority_level_cells(obj: Object) -> Cells:
 
 _GROUP: Final = "flowcontrol.apiserver.k8s.io"
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="FlowSchema",
         strategy=Strategy(
@@ -57,7 +57,7 @@ RESOURCES: Final = (
         ),
         cells=_flow_schema_cells,
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="PriorityLevelConfiguration",
         strategy=Strategy(

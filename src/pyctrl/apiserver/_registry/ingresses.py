@@ -9,7 +9,7 @@ from typing import Final
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import is_address, port, port_number
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, spec_of, status_of
@@ -156,7 +156,7 @@ def _ingress_class_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="networking.k8s.io",
         kind="Ingress",
         strategy=Strategy(
@@ -166,7 +166,7 @@ RESOURCES: Final = (
         ),
         cells=_ingress_cells,
     ),
-    Resource(
+    BuiltinResource(
         group="networking.k8s.io",
         kind="IngressClass",
         strategy=Strategy(

@@ -9,7 +9,7 @@ from pyctrl._go.durations import age, between
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry._pods.defaults import default_template
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import not_negative
 from pyctrl.apiserver._registry.pod_templates import validate_template
 from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy
@@ -193,7 +193,7 @@ def _cron_job_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="batch",
         kind="Job",
         strategy=Strategy(
@@ -207,7 +207,7 @@ RESOURCES: Final = (
         ),
         cells=_job_cells,
     ),
-    Resource(
+    BuiltinResource(
         group="batch",
         kind="CronJob",
         strategy=Strategy(has_generation=True, defaults=(_default_cron_job,), validates=(_validate_cron_job,)),

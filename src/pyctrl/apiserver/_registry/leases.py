@@ -7,7 +7,7 @@ from typing import Final
 
 from pyctrl.apiserver._errors import FieldError, invalid_value
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import not_negative
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of
@@ -29,7 +29,7 @@ def _lease_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="coordination.k8s.io",
         kind="Lease",
         strategy=Strategy(

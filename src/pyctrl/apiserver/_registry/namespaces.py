@@ -11,7 +11,7 @@ from pyctrl.apiserver._endpoints.update import UpdatedObject
 from pyctrl.apiserver._errors import Response, conflict
 from pyctrl.apiserver._meta.system_fields import keep_system_fields
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource, RESTContext
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTContext
 from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, status_of
 from pyctrl.apiserver._request.options import write_options
@@ -83,7 +83,7 @@ class _FinalizeREST:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="",
         kind="Namespace",
         strategy=Strategy(

@@ -12,7 +12,7 @@ from pyctrl.api import Quantity
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, access_modes, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
@@ -396,7 +396,7 @@ def _volume_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="",
         kind="PersistentVolumeClaim",
         strategy=Strategy(
@@ -409,7 +409,7 @@ RESOURCES: Final = (
         ),
         cells=_claim_cells,
     ),
-    Resource(
+    BuiltinResource(
         group="",
         kind="PersistentVolume",
         strategy=Strategy(

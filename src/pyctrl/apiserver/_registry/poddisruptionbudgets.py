@@ -8,7 +8,7 @@ from typing import Final
 
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported
 from pyctrl.apiserver._meta.validation import validate_selector
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import NEGATIVE, NO_PERCENT
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
@@ -59,7 +59,7 @@ def _budget_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="policy",
         kind="PodDisruptionBudget",
         strategy=Strategy(

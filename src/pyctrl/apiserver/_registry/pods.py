@@ -14,7 +14,7 @@ from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONT
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
 from pyctrl.apiserver._registry._pods.log import LogREST
 from pyctrl.apiserver._registry._pods.validation import validate_pod
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -161,14 +161,14 @@ _POD: Final = Strategy(
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="",
         kind="Pod",
         strategy=_POD,
         cells=_pod_cells,
         rest={"binding": BindingREST, "eviction": EvictionREST, "log": LogREST},
     ),
-    Resource(
+    BuiltinResource(
         group="",
         kind="PodTemplate",
         strategy=Strategy(
@@ -179,5 +179,5 @@ RESOURCES: Final = (
         ),
         cells=_pod_template_cells,
     ),
-    Resource(group="", kind="Binding", rest={"": BindingREST}),
+    BuiltinResource(group="", kind="Binding", rest={"": BindingREST}),
 )

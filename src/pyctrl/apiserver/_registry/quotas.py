@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, status_of
 
@@ -22,8 +22,8 @@ def _quota_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(group="", kind="ResourceQuota", strategy=Strategy(returns_deleted_object=True), cells=_quota_cells),
-    Resource(
+    BuiltinResource(group="", kind="ResourceQuota", strategy=Strategy(returns_deleted_object=True), cells=_quota_cells),
+    BuiltinResource(
         group="",
         kind="LimitRange",
         strategy=Strategy(on_update=(MetadataCheck.WHOLE,), allows_create_on_update=True),

@@ -8,7 +8,7 @@ from typing import Final
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -156,8 +156,8 @@ _BINDING: Final = Strategy(
 
 
 RESOURCES: Final = (
-    Resource(group=_GROUP, kind="Role", strategy=_ROLE),
-    Resource(group=_GROUP, kind="ClusterRole", strategy=_ROLE),
-    Resource(group=_GROUP, kind="RoleBinding", strategy=_BINDING, cells=_binding_cells),
-    Resource(group=_GROUP, kind="ClusterRoleBinding", strategy=_BINDING, cells=_binding_cells),
+    BuiltinResource(group=_GROUP, kind="Role", strategy=_ROLE),
+    BuiltinResource(group=_GROUP, kind="ClusterRole", strategy=_ROLE),
+    BuiltinResource(group=_GROUP, kind="RoleBinding", strategy=_BINDING, cells=_binding_cells),
+    BuiltinResource(group=_GROUP, kind="ClusterRoleBinding", strategy=_BINDING, cells=_binding_cells),
 )

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._apiextensions.custom_type import served_types
-from pyctrl.apiserver._registry.builtin_resource import Resource, builtin_resources
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, builtin_resources
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType, Described
 from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._resources.served_resources import ServedResources
@@ -32,7 +32,7 @@ class ResourceRegistry(ServedResources):
         declared, strategies = builtin_resources(), dict[tuple[str, str], Strategy]()
         for group, version, described in _described((load or _load)("discovery")):
             kind = described["responseKind"]["kind"]
-            resource = declared.get((group, kind)) or Resource(group=group, kind=kind)
+            resource = declared.get((group, kind)) or BuiltinResource(group=group, kind=kind)
             if (group, kind) not in strategies:
                 strategies[group, kind] = resource.new_strategy()
             strategy = strategies[group, kind]

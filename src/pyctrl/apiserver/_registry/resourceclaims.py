@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of, status_of
 
@@ -34,9 +34,9 @@ def _slice_cells(obj: Object) -> Cells:
 
 _GROUP: Final = "resource.k8s.io"
 RESOURCES: Final = (
-    Resource(group=_GROUP, kind="DeviceClass", strategy=Strategy(has_generation=True)),
-    Resource(group=_GROUP, kind="ResourceClaim", cells=_claim_cells),
-    Resource(
+    BuiltinResource(group=_GROUP, kind="DeviceClass", strategy=Strategy(has_generation=True)),
+    BuiltinResource(group=_GROUP, kind="ResourceClaim", cells=_claim_cells),
+    BuiltinResource(
         group=_GROUP,
         kind="ResourceSlice",
         strategy=Strategy(has_generation=True, fields=fields_at("spec.nodeName", "spec.driver")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells
 
@@ -17,7 +17,7 @@ def _runtime_class_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="node.k8s.io",
         kind="RuntimeClass",
         strategy=Strategy(

@@ -33,7 +33,7 @@ from pyctrl.apiserver._patch.patcher import (
     decode_apply,
     patch_outcome_undecodable,
 )
-from pyctrl.apiserver._registry.builtin_resource import Resource, RESTContext
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTContext
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.scale_handler import API_VERSION, to_scale_managed_fields, write_parent_managed_fields
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
@@ -66,7 +66,10 @@ class ScaleREST:
         self._backend = context.backend
         self._updates = context.updates
         self._type = BuiltinResourceType(
-            Resource(group=SCALE.group, kind=SCALE.kind), SCALE.version, _DESCRIBED, context.backend.registry.components
+            BuiltinResource(group=SCALE.group, kind=SCALE.kind),
+            SCALE.version,
+            _DESCRIBED,
+            context.backend.registry.components,
         )
         self._type.document = "core_v1"  # the document of the core group describes it
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -26,7 +26,7 @@ def _priority_class_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="scheduling.k8s.io",
         kind="PriorityClass",
         strategy=Strategy(has_generation=True, defaults=(_default_priority_class,)),

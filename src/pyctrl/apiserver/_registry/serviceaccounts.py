@@ -17,7 +17,7 @@ from pyctrl.apiserver._errors import Response, bad_request, conflict, invalid, i
 from pyctrl.apiserver._fieldmanager.managed_fields import update_managed_fields
 from pyctrl.apiserver._meta.system_fields import omit_empty, timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource, RESTContext
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, RESTContext
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._registry.strategy import Strategy
 from pyctrl.apiserver._request.options import WriteOptions, write_options
@@ -48,7 +48,7 @@ class _TokenREST:
         self._backend = context.backend
         self._accounts = context.accounts
         self._type = BuiltinResourceType(
-            Resource(group=TOKEN_REQUEST.group, kind=TOKEN_REQUEST.kind),
+            BuiltinResource(group=TOKEN_REQUEST.group, kind=TOKEN_REQUEST.kind),
             TOKEN_REQUEST.version,
             _DESCRIBED,
             context.backend.registry.components,
@@ -165,7 +165,7 @@ def _check_uid(kind: str, found: StoredObject, uid: str) -> None:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="",
         kind="ServiceAccount",
         strategy=Strategy(on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE), returns_deleted_object=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._registry.table_cells import Cells, spec_of
 
@@ -22,6 +22,6 @@ def _ip_address_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(group="networking.k8s.io", kind="ServiceCIDR", cells=_service_cidr_cells),
-    Resource(group="networking.k8s.io", kind="IPAddress", cells=_ip_address_cells),
+    BuiltinResource(group="networking.k8s.io", kind="ServiceCIDR", cells=_service_cidr_cells),
+    BuiltinResource(group="networking.k8s.io", kind="IPAddress", cells=_ip_address_cells),
 )

@@ -14,7 +14,7 @@ from pyctrl.apiserver._registry._services.types import (
     is_reached_from_outside,
 )
 from pyctrl.apiserver._registry._services.validation import service_warnings, validate_service, validate_service_status
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, labels_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -177,5 +177,7 @@ def _new_strategy() -> Strategy:
 
 
 RESOURCES: Final = (
-    Resource(group="", kind="Service", strategy=_new_strategy, cells=_service_cells, storage_prefix="services/specs"),
+    BuiltinResource(
+        group="", kind="Service", strategy=_new_strategy, cells=_service_cells, storage_prefix="services/specs"
+    ),
 )

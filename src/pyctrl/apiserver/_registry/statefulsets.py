@@ -9,7 +9,7 @@ from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry._pods.defaults import default_template
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import not_negative
 from pyctrl.apiserver._registry.pod_templates import validate_lasting_pods
 from pyctrl.apiserver._registry.scale import ScaleREST
@@ -92,7 +92,7 @@ def _revision_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group="apps",
         kind="StatefulSet",
         strategy=Strategy(
@@ -104,7 +104,7 @@ RESOURCES: Final = (
         cells=_stateful_set_cells,
         rest={"scale": ScaleREST},
     ),
-    Resource(
+    BuiltinResource(
         group="apps",
         kind="ControllerRevision",
         strategy=Strategy(on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE)),

@@ -8,7 +8,7 @@ from typing import Final
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -106,7 +106,7 @@ def _attributes_class_cells(obj: Object) -> Cells:
 
 
 RESOURCES: Final = (
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="StorageClass",
         strategy=Strategy(
@@ -117,19 +117,19 @@ RESOURCES: Final = (
         ),
         cells=_storage_class_cells,
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="VolumeAttributesClass",
         strategy=Strategy(returns_deleted_object=True),
         cells=_attributes_class_cells,
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="CSIDriver",
         strategy=Strategy(allows_unconditional_update=False, returns_deleted_object=True, defaults=(_default_driver,)),
         cells=_driver_cells,
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="CSINode",
         strategy=Strategy(
@@ -137,7 +137,7 @@ RESOURCES: Final = (
         ),
         cells=_csi_node_cells,
     ),
-    Resource(
+    BuiltinResource(
         group=_GROUP,
         kind="VolumeAttachment",
         strategy=Strategy(

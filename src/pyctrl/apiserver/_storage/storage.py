@@ -123,11 +123,11 @@ class StoredObject:
             self._view_type = resource
         return self._view
 
-    def lacks(self, resource: ResourceType, *, anew: bool = False) -> bool:
-        """Return whether a webhook has to convert the object for `resource`; with `anew` ignore earlier conversions."""
+    def lacks(self, resource: ResourceType, *, again: bool = False) -> bool:
+        """Return whether a webhook has to convert the object for `resource`; `again` ignores earlier conversions."""
         if not resource.converts or self._view_type is resource:
             return False
-        if not anew and resource in (self._shown or ()):
+        if not again and resource in (self._shown or ()):
             return False
         written: str = self.decode()["apiVersion"]
         return written != resource.api_version

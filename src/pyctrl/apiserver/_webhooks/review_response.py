@@ -7,8 +7,9 @@ from typing import Any
 
 from pyctrl.apiserver._schema.schema import SchemaNode
 from pyctrl.apiserver._schema.typed import DecodeFailed, decode
+from pyctrl.apiserver._serializer.decoding import json_kind
 
-__all__ = ["InvalidReviewBody", "decode_review", "go_kind"]
+__all__ = ["InvalidReviewBody", "decode_review"]
 
 
 _SCHEME = "pkg/runtime/scheme.go:111"  # the name of the scheme in kube-apiserver's errors
@@ -28,7 +29,7 @@ def decode_review(
         InvalidReviewBody: It is not a review of this kind and version.
     """
     if not isinstance(answer, dict):
-        why = f"json: cannot unmarshal {go_kind(answer)} into Go value of type {_TYPE_META}"
+        why = f"json: cannot unmarshal {json_kind(answer)} into Go value of type {_TYPE_META}"
         raise InvalidReviewBody(f"couldn't get version/kind; json parse error: {why}")
     found, group_version = answer.get("kind") or "", answer.get("apiVersion") or ""
     found_group, _, found_version = str(group_version).rpartition("/")
@@ -42,9 +43,3 @@ def decode_review(
     except DecodeFailed as failed:
         raise InvalidReviewBody(str(failed)) from None
     return read
-
-
-def go_kind(value: object) -> str:
-    """Return the name of a JSON value's type in Go's errors."""
-    names = {str: "string", list: "array", bool: "bool", int: "number", float: "number", dict: "object"}
-    return names.get(type(value), "null")

@@ -8,29 +8,7 @@ from typing import Any
 import pytest
 
 from pyctrl.apiserver import WebhookResponse, WebhookUnreachable
-from tests.unit.apiserver._hooks import Review, World, allowed, answered, denied, patching
-from tests.unit.apiserver._kit import CONFIGMAPS
-
-
-@pytest.mark.parametrize(
-    ("reply", "code", "message"),
-    [
-        (denied, 400, "without explanation"),
-        (lambda review: denied(review, "no"), 400, ": no"),
-        (lambda review: denied(review, reason="Because"), 400, ": Because"),
-        (lambda review: denied(review, "no", code=409), 409, ": no"),
-        (lambda review: denied(review, "no", code=200), 400, ": no"),
-    ],
-)
-async def test_a_denial_is_told_in_the_webhooks_own_words(world: World, reply: Any, code: int, message: str) -> None:
-    """Code, reason and message are the webhook's; a success code becomes 400."""
-    world.replies["/v"] = reply
-    await world.hook("v")
-    separator = "" if message.startswith(":") else " "
-    refused, status = await world.create()
-    assert refused == code
-    assert status["message"] == f'admission webhook "v.example.com" denied the request{separator}{message}'
-    assert (await world.ask("GET", f"{CONFIGMAPS}/a"))[0] == 404
+from tests.unit.apiserver._hooks import Review, World, allowed, answered, patching
 
 
 def _unreachable(_review: Review) -> Any:
@@ -98,13 +76,3 @@ async def test_a_slow_webhook_is_waited_for_no_longer_than_its_timeout(world: Wo
     assert asyncio.get_running_loop().time() - began == pytest.approx(3)
     assert code == 500
     assert status["message"].endswith('Post "https://hooks.example.com/v?timeout=3s": context deadline exceeded')
-
-
-async def test_warnings_reach_the_client_and_annotations_the_audit_log(world: World) -> None:
-    """Warnings are response headers, also with a denial."""
-    world.replies["/v"] = lambda review: (
-        denied(review) | {"response": {"uid": review["request"]["uid"], "allowed": False, "warnings": ["mind the gap"]}}
-    )
-    await world.hook("v")
-    await world.create()
-    assert world.warnings == ['299 - "mind the gap"']

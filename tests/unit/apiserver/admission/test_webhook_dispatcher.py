@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.apiserver._hooks import CONFIGMAP_RULE, Review, World, allowed, patching, webhook
+from tests.unit.apiserver._hooks import Review, World, allowed, patching
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE
 
 
@@ -100,18 +100,6 @@ async def test_a_name_that_is_taken_while_a_webhook_is_asked_is_a_conflict(world
     assert sorted(code for code, _ in answers) == [201, 409]
 
 
-async def test_webhooks_are_called_in_the_order_of_configurations_and_again_where_they_ask_for_it(
-    world: World,
-) -> None:
-    """A webhook with reinvocationPolicy IfNeeded is called again if a later one changes the object."""
-    world.replies["/b"] = patching({"op": "add", "path": "/data/b", "value": "1"})
-    await world.hook("b", mutating=True)
-    await world.hook("a", {"reinvocationPolicy": "IfNeeded"}, mutating=True)
-    await world.hook("c", {"reinvocationPolicy": "IfNeeded"}, mutating=True)
-    await world.create(data={"x": "y"})
-    assert world.asked == ["/a", "/b", "/c", "/a"]
-
-
 async def test_validating_webhooks_are_asked_at_the_same_time(world: World) -> None:
     """Ten validating webhooks of one second each take one second."""
 
@@ -128,36 +116,6 @@ async def test_validating_webhooks_are_asked_at_the_same_time(world: World) -> N
     assert (await world.create())[0] == 201
     assert asyncio.get_running_loop().time() - began == pytest.approx(1)
     assert len(world.calls) == 9
-
-
-async def test_a_delete_shows_the_old_object_and_what_deletes_a_collection_no_name(world: World) -> None:
-    """A deletecollection calls the webhook for each object, with an empty request name."""
-    await world.create("a")
-    await world.create("b")
-    await world.hook("v")
-    await world.ask("DELETE", f"{CONFIGMAPS}/a", {"gracePeriodSeconds": 5})
-    await world.ask("DELETE", CONFIGMAPS)
-    asked = [review["request"] for _, review in world.calls]
-    shown = [(each.get("name"), each["oldObject"]["metadata"]["name"]) for each in asked]
-    assert shown == [("a", "a"), (None, "b")]
-    assert asked[0]["object"] is None
-    assert asked[0]["options"]["gracePeriodSeconds"] == 5
-
-
-async def test_sub_resources_are_reviewed_as_what_they_are(world: World) -> None:
-    """The scale of a Deployment is reviewed as a Scale, and a webhook can change it."""
-    world.replies["/m"] = patching({"op": "replace", "path": "/spec/replicas", "value": 2})
-    rule = {**CONFIGMAP_RULE, "apiGroups": ["apps"], "resources": ["deployments/scale"]}
-    await world.hook("m", {"rules": [rule]}, mutating=True)
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-    spec = {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": template}
-    deployments = "/apis/apps/v1/namespaces/default/deployments"
-    await world.ask("POST", deployments, {"metadata": {"name": "d"}, "spec": spec})
-    code, scale = await world.ask("PATCH", f"{deployments}/d/scale", {"spec": {"replicas": 9}}, headers=MERGE)
-    assert (code, scale["spec"]["replicas"]) == (200, 2)
-    asked = world.calls[0][1]["request"]
-    assert asked["kind"] == {"group": "autoscaling", "version": "v1", "kind": "Scale"}
-    assert (asked["resource"]["resource"], asked["subResource"]) == ("deployments", "scale")
 
 
 @pytest.mark.parametrize(
@@ -191,29 +149,3 @@ async def test_who_wants_an_answer_at_once_is_told_that_a_webhook_must_be_called
     with pytest.raises(RuntimeError, match=r"await ApiServer\.handle"):
         world.server.handle_nowait("POST", CONFIGMAPS, body=b'{"metadata":{"name":"a"}}')
     assert (await world.ask("GET", f"{CONFIGMAPS}/a"))[0] == 404
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"name": "short"}, "should be a domain with at least three segments separated by dots"),
-        ({"clientConfig": {}}, "webhooks[0].clientConfig: Required value: exactly one of url or service is required"),
-        ({"clientConfig": {"url": "http://a/"}}, "'https' is the only allowed URL scheme; desired format"),
-        ({"sideEffects": "Some"}, 'supported values: "None", "NoneOnDryRun"'),
-        ({"timeoutSeconds": 31}, "the timeout value must be between 1 and 30 seconds"),
-        ({"admissionReviewVersions": ["v2"]}, "must include at least one of v1, v1beta1"),
-        (
-            {"rules": [{**CONFIGMAP_RULE, "resources": ["*", "pods"]}]},
-            "if '*' is present, must not specify other resources without subresources",
-        ),
-        ({"matchConditions": [{"name": "c", "expression": "1"}]}, "must evaluate to bool but got int"),
-        ({"matchConditions": [{"name": "c", "expression": "nix"}]}, "undeclared reference to 'nix' (in container '')"),
-    ],
-)
-async def test_a_configuration_that_cannot_work_is_refused(world: World, change: dict[str, Any], why: str) -> None:
-    """The messages are kube-apiserver's."""
-    body = {"metadata": {"name": "v"}, "webhooks": [webhook("v.example.com", **change)]}
-    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-    code, status = await world.ask("POST", path, body)
-    assert code == 422
-    assert why in status["message"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -13,11 +12,14 @@ import pytest
 
 from pyctrl import _clock
 from pyctrl.apiserver import ApiServer
-from pyctrl.apiserver._authn import token_signing
 from tests.unit.apiserver._kit import Asker
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+
+
 PODS = "/api/v1/namespaces/default/pods"
+
+
 REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 
 
@@ -44,32 +46,6 @@ def part(token: str, index: int) -> dict[str, Any]:
 def review(ask: Asker, token: str, *audiences: str) -> dict[str, Any]:
     status: dict[str, Any] = ask("POST", REVIEWS, {"spec": {"token": token, "audiences": list(audiences)}})[1]["status"]
     return status
-
-
-def test_a_token_is_signed_by_the_key_that_is_published(ask: Asker) -> None:
-    """The header has the id of the key in /openid/v1/jwks, and the claims are those of kube-apiserver."""
-    made = token(ask)
-    header, claims = part(made, 0), part(made, 1)
-    keys = ask("GET", "/openid/v1/jwks")[1]["keys"]
-    assert header == {"alg": "RS256", "kid": keys[0]["kid"]}
-    assert claims["aud"] == ["https://kubernetes.default.svc"]
-    assert claims["exp"] - claims["iat"] == 3600
-    assert claims["sub"] == "system:serviceaccount:default:bot"
-    configuration = ask("GET", "/.well-known/openid-configuration")[1]
-    assert configuration["id_token_signing_alg_values_supported"] == ["RS256"]
-
-
-def test_without_cryptography_tokens_are_signed_all_the_same(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens do not need `cryptography`; the symmetric key is not published."""
-    token_signing._rsa_key.cache_clear()
-    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric.rsa", None)
-    try:
-        made = token(ask)
-        assert part(made, 0)["alg"] == "HS256"
-        assert review(ask, made)["authenticated"]
-        assert ask("GET", "/openid/v1/jwks")[1] == {"keys": []}
-    finally:
-        token_signing._rsa_key.cache_clear()
 
 
 def test_a_token_is_good_for_its_audiences(ask: Asker) -> None:

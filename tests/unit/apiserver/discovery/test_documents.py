@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-import yaml
 
-from pyctrl._protobuf_wire import fields
 from pyctrl.apiserver import ApiServer, ResourceRegistry, Response
 from pyctrl.apiserver._discovery.discovery import AGGREGATED
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
@@ -14,7 +12,6 @@ from pyctrl.apiserver._request.request import QueryParameters
 from tests.unit.apiserver._objects import install, spec_schema
 
 SERVER = ApiServer()
-PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 
 def _get(path: str, *query: tuple[str, str], accept: str = "") -> Response:
@@ -55,31 +52,6 @@ def test_the_first_page_lists_where_to_go() -> None:
     assert {"/api/v1", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/version"} <= set(
         msgspec.json.decode(body)["paths"]
     )
-
-
-def test_definitions_are_there_as_protobuf() -> None:
-    """The protobuf document has the schemas with the extension that names their kind."""
-    answer = _get("/openapi/v2", accept=PROTOBUF)
-    assert dict(answer.headers)["Content-Type"].endswith("+protobuf")
-    assert isinstance(answer.body, bytes)
-    document = {number: value for number, _, value in fields(answer.body)}
-    assert document[1] == b"2.0"
-    schemas = {}
-    for _, _, entry in fields(_bytes(document[9])):
-        (_, _, name), (_, _, schema) = fields(_bytes(entry))
-        schemas[_bytes(name).decode()] = list(fields(_bytes(schema)))
-    port = schemas["io.k8s.api.core.v1.ContainerPort"]
-    assert [value for number, _, value in port if number == 19] == [b"containerPort"]
-    extensions = [_bytes(value) for number, _, value in schemas["io.k8s.api.core.v1.ConfigMap"] if number == 31]
-    (_, _, name), (_, _, value) = fields(extensions[0])
-    (_, _, text) = next(fields(_bytes(value)))
-    assert name == b"x-kubernetes-group-version-kind"
-    assert yaml.safe_load(_bytes(text)) == [{"group": "", "kind": "ConfigMap", "version": "v1"}]
-
-
-def _bytes(value: int | bytes) -> bytes:
-    assert isinstance(value, bytes)
-    return value
 
 
 def test_a_document_that_a_client_has_is_not_sent_again() -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from pyctrl import _clock
-from pyctrl._go.durations import human_duration
 from pyctrl.apiserver import ResourceRegistry
-from pyctrl.apiserver._apiextensions.jsonpath import column_values
 from pyctrl.apiserver._endpoints.tables import convert_to_table
 from tests.unit.apiserver._objects import GROUP, create, deployment, install, spec_schema, thing
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
 CREATED = (NOW - timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -93,42 +91,3 @@ def test_every_listable_kind_has_a_row_for_an_empty_object() -> None:
             obj = {**found.blank(), "metadata": {"name": "x"}}
             made = convert_to_table(found, [obj])
             assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"]), found
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0s"),
-        (119, "119s"),
-        (120, "2m"),
-        (200, "3m20s"),
-        (3600, "60m"),
-        (3 * 3600, "3h"),
-        (90000, "25h"),
-        (259200, "3d"),
-    ],
-)
-def test_durations_get_coarser_as_they_grow(seconds: int, text: str) -> None:
-    """Ages have the format of kubectl."""
-    assert human_duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        (".a.b", [1]),
-        (".list[0].n", ["x"]),
-        (".list[-1].n", ["y"]),
-        (".list[*].n", ["x", "y"]),
-        (".map['k.io/x']", ["v"]),
-        (".map.k\\.io/x", []),
-        ('.list[?(@.n=="y")].v', [2]),
-        ("..n", ["x", "y"]),
-        (".nowhere", []),
-        (".a[", []),
-    ],
-)
-def test_column_paths(path: str, found: list[Any]) -> None:
-    """Column paths support fields, indexes, keys, filters and recursive descent; invalid paths find nothing."""
-    obj = {"a": {"b": 1}, "list": [{"n": "x", "v": 1}, {"n": "y", "v": 2}], "map": {"k.io/x": "v"}}
-    assert column_values(obj, path) == found

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pyctrl._validation.names import label, masked_as_prefix, path_segment, qualified_name, subdomain
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
 from tests.unit.apiserver._objects import complaints, create, install, spec_schema, thing, update
@@ -65,14 +64,6 @@ def test_what_identifies_an_object_never_changes() -> None:
     assert complaints(refused.value) == ['metadata.uid: Invalid value: "other": field is immutable'] * 2
 
 
-def test_a_replacement_may_leave_out_system_metadata() -> None:
-    """An update without uid and timestamps keeps those of the live object."""
-    registry = ResourceRegistry()
-    old, _ = create(registry, _config(creationTimestamp="2026-01-01T00:00:00Z"))
-    new = update(registry, _config(), old)
-    assert new["metadata"] == old["metadata"]
-
-
 def test_an_object_that_goes_takes_no_new_finalizers() -> None:
     """A deleted object accepts no new finalizers."""
     registry = ResourceRegistry()
@@ -92,16 +83,3 @@ def test_a_custom_resource_is_warned_about_a_bare_finalizer() -> None:
     _, warnings = create(registry, thing({}, metadata={"name": "a", "finalizers": ["mine"]}))
     (warning,) = warnings
     assert "prefer a domain-qualified finalizer name" in warning
-
-
-def test_rules_of_names() -> None:
-    """Each rule accepts valid names only."""
-    assert subdomain("a.b-c.d") == []
-    assert len(subdomain("a" * 254)) == 1
-    assert label("a.b") != []
-    assert path_segment("system:node") == []
-    assert path_segment("a/b%") == ["may not contain '/'", "may not contain '%'"]
-    assert path_segment("..") == ["may not be '..'"]
-    assert qualified_name("example.com/Name") == []
-    assert qualified_name("/x") == ["prefix part must be non-empty"]
-    assert subdomain(masked_as_prefix("gen-")) == []

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from pyctrl.apiserver import ResourceRegistry
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
 
 def test_an_autoscaler_is_served_in_both_versions() -> None:
@@ -18,3 +23,40 @@ def test_an_autoscaler_is_served_in_both_versions() -> None:
     read = new.on_read(obj)
     assert read["spec"]["metrics"][0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 50}
     assert old.on_read(read)["spec"] == spec
+
+
+UTILIZATION = {"type": "Utilization", "averageUtilization": 50}
+METRICS: list[dict[str, Any]] = [
+    {"type": "Resource", "resource": {"name": "cpu", "target": UTILIZATION}},
+    {"type": "Pods", "pods": {"metric": {"name": "m"}, "target": {"type": "AverageValue", "averageValue": "10"}}},
+    {"type": "External", "external": {"metric": {"name": "e"}, "target": {"type": "Value", "value": "30"}}},
+]
+MEASURED = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 40}}}]
+ROWS: list[Row] = [
+    (
+        ("autoscaling", "v2", "horizontalpodautoscalers"),
+        {
+            "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "d"}, "maxReplicas": 3, "metrics": METRICS[:1]},
+            "status": {"currentMetrics": MEASURED},
+        },
+        ["Deployment/d", "cpu: 40%/50%", "<unset>", "3", "0"],
+    ),
+    (
+        ("autoscaling", "v2", "horizontalpodautoscalers"),
+        {
+            "spec": {
+                "scaleTargetRef": {"kind": "Deployment", "name": "d"},
+                "minReplicas": 1,
+                "maxReplicas": 3,
+                "metrics": METRICS,
+            }
+        },
+        ["Deployment/d", "cpu: <unknown>/50%, <unknown>/10 + 1 more...", "1", "3", "0"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells

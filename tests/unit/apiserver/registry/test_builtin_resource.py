@@ -23,7 +23,7 @@ TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 #: subresource, a conversion and a deprecation of the kind Widget.
 WIDGETS = """
 from pyctrl.apiserver._errors import Response, invalid_value
-from pyctrl.apiserver._registry.builtin_resource import Resource
+from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Strategy, fields_at
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
@@ -68,7 +68,7 @@ def from_color(obj):
 
 
 RESOURCES = (
-    Resource(
+    BuiltinResource(
         group="widgets.example.com",
         kind="Widget",
         strategy=Strategy(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from pyctrl.apiserver import ApiServer, User
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
 PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 SPEC = {"request": "eA==", "signerName": "example.com/signer", "usages": ["client auth"]}
@@ -48,3 +50,21 @@ def test_approval_changes_conditions_only() -> None:
     assert signed["status"] == {"certificate": "eA==", "conditions": [condition]}
     code, refused = ask(server, "PATCH", f"{PATH}/r/approval", {"status": {"conditions": []}})
     assert (code, refused["details"]["causes"][0]["field"]) == (422, "status.conditions")
+
+
+ROWS: list[Row] = [
+    (
+        ("certificates.k8s.io", "v1", "certificatesigningrequests"),
+        {
+            "spec": {"signerName": "e.com/x", "username": "joe", "expirationSeconds": 86400},
+            "status": {"conditions": [{"type": "Approved"}], "certificate": "x"},
+        },
+        ["e.com/x", "joe", "24h", "Approved,Issued"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells

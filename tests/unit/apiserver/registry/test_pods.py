@@ -10,6 +10,7 @@ from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
 from pyctrl.apiserver._registry.pods import quality_of_service
 from tests.unit.apiserver._objects import create, pod, update
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
 
 def test_a_new_pod_is_pending_and_tolerates_unready_nodes() -> None:
@@ -51,3 +52,19 @@ def test_field_labels_of_pods() -> None:
     assert found is not None
     fields = found.selectable_fields(created)
     assert (fields["spec.nodeName"], fields["status.phase"], fields["spec.hostNetwork"]) == ("", "Pending", "false")
+
+
+CONTAINERS = {"spec": {"containers": [{"name": "c1", "image": "i1"}, {"name": "c2", "image": "i2"}]}}
+ROWS: list[Row] = [
+    (
+        ("", "v1", "podtemplates"),
+        {"template": {"metadata": {"labels": {"c": "d", "a": "b"}}, **CONTAINERS}},
+        ["c1,c2", "i1,i2", "a=b,c=d"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells

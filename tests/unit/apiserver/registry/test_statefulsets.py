@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
 from tests.unit.apiserver._objects import complaints, create, deployment
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
 
 def test_claim_templates_are_volumes_of_the_pods() -> None:
@@ -23,3 +26,23 @@ def test_claim_templates_are_volumes_of_the_pods() -> None:
     with pytest.raises(StatusError) as refused:
         create(ResourceRegistry(), stateful_set)
     assert complaints(refused.value) == ['spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"']
+
+
+ROWS: list[Row] = [
+    (
+        ("apps", "v1", "controllerrevisions"),
+        {
+            "metadata": {
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "controller": True}]
+            },
+            "revision": 3,
+        },
+        ["daemonset.apps/d", 3],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells

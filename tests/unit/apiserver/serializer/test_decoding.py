@@ -53,3 +53,10 @@ def test_what_is_nested_too_deeply_is_refused(content_type: str) -> None:
         server.handle_nowait("POST", root, body=b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"}}')
     answer = server.handle_nowait(method, root + path, headers={"content-type": content_type}, body=body)
     assert answer.status == 400
+
+
+def test_a_refusal_shows_how_the_body_begins(ask: Asker) -> None:
+    """The error for a body that is no object has its first bytes, in hexadecimal if it does not look like JSON."""
+    assert ask("POST", CONFIGMAPS, b"")[1]["message"].endswith("unexpected end of JSON input (<empty>)")
+    assert ask("POST", CONFIGMAPS, b"[1]")[1]["message"].endswith("(5b315d)")
+    assert ask("POST", CONFIGMAPS, b"{" + b"x" * 40)[1]["message"].endswith("({" + "x" * 29 + " ...)")

@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from pyctrl.api import ObjectMeta
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list
+from pyctrl.client import Client, wait_for_list
 from pyctrl.cluster._controllers.replicaset import desired_replicas
 from pyctrl.kinds.apps.v1 import (
     ReplicaSet,
     ReplicaSetSpec,
 )
 from pyctrl.kinds.core.v1 import Pod, ReplicationController, ReplicationControllerSpec
-from tests.unit.cluster._replicasets import WEB, create_set
 from tests.unit.cluster._workloads import (
     LABELS,
     NAMESPACE,
-    run_all,
     template,
     until_pods,
 )
-
-
-async def test_pods_that_fit_no_more_are_released_and_replaced(client: Client) -> None:
-    """A pod that no longer matches is released and replaced."""
-    await create_set(client, 1)
-    (pod,) = await until_pods(client, lambda pods: len(pods) == 1)
-    await client.patch(Pod, pod.key, MergePatch({"metadata": {"labels": {"app": "debug"}}}))
-    await until_pods(client, lambda pods: len(pods) == 2)
-    freed = await wait_for(client, Pod, pod.key, lambda found: not found.metadata.owner_references)
-    assert freed.metadata.labels["app"] == "debug"
-
-
-async def test_a_pod_is_available_after_min_ready_seconds(client: Client) -> None:
-    """A pod becomes available after minReadySeconds without any event."""
-    await create_set(client, 1, min_ready_seconds=30)
-    await until_pods(client, lambda pods: len(pods) == 1)
-    await run_all(client)
-    ready = await wait_for(client, ReplicaSet, WEB, lambda found: found.status.ready_replicas == 1)
-    assert ready.status.available_replicas is None
-    began = asyncio.get_running_loop().time()
-    await wait_for(client, ReplicaSet, WEB, lambda found: found.status.available_replicas == 1, timeout=60)
-    assert 28 <= asyncio.get_running_loop().time() - began <= 32
 
 
 async def test_a_replication_controller_keeps_its_pods(client: Client) -> None:

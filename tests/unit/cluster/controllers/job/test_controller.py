@@ -10,20 +10,16 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-import pytest
-
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.batch.v1 import (
     Job,
     JobSpec,
-    SuccessPolicy,
-    SuccessPolicyRule,
 )
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
-from tests.unit.cluster._jobs import INDEX, WORK, active, create, ends, told_of
+from tests.unit.cluster._jobs import WORK, active, create, ends, told_of
 from tests.unit.cluster._workloads import NAMESPACE, events_of, key, pods_of, set_phase, template, until_pods
 
 FINALIZER = "batch.kubernetes.io/job-tracking"
@@ -32,28 +28,6 @@ FINALIZER = "batch.kubernetes.io/job-tracking"
 async def change(client: Client, **spec: Any) -> None:
     """Patch the Job's spec."""
     await client.patch(Job, WORK, MergePatch({"spec": spec}))
-
-
-async def test_pods_run_until_enough_have_succeeded(client: Client) -> None:
-    """At most parallelism pods run at a time, each is counted once, and the Job completes."""
-    await create(client, completions=3, parallelism=2)
-    first, second = await active(client, 2)
-    assert first.metadata.finalizers == [FINALIZER]
-    await set_phase(client, first, "Succeeded")
-    for pod in await active(client, 2):
-        await set_phase(client, pod, "Succeeded")
-    job = await ends(client, "Complete")
-    status = job.status.to_wire()
-    conditions, start, end = status.pop("conditions"), status.pop("startTime"), status.pop("completionTime")
-    assert status == {"succeeded": 3, "terminating": 0, "uncountedTerminatedPods": {}, "ready": 0}
-    assert start <= end
-    assert [(c["type"], c["reason"], c["message"]) for c in conditions] == [
-        (name, "CompletionsReached", "Reached expected number of succeeded pods")
-        for name in ("SuccessCriteriaMet", "Complete")
-    ]
-    assert not any(pod.metadata.finalizers for pod in await pods_of(client))
-    assert (await events_of(client, "work"))[-1] == "Completed: Job completed x1"
-    assert second.metadata.labels["batch.kubernetes.io/job-name"] == "work"
 
 
 async def test_failures_are_tried_again_slower_and_slower(client: Client) -> None:
@@ -87,38 +61,6 @@ async def test_a_job_that_fails_takes_its_other_pods_along(client: Client) -> No
     await until_pods(client, lambda pods: [p.metadata.name for p in pods] == [pod.metadata.name])
 
 
-async def test_a_deadline_ends_a_job(client: Client) -> None:
-    """Pods that run after activeDeadlineSeconds are deleted."""
-    await create(client, active_deadline_seconds=60)
-    await active(client, 1)
-    began = asyncio.get_running_loop().time()
-    job = await ends(client, "Failed")
-    assert told_of(job)[-1] == ("Failed", "DeadlineExceeded")
-    assert asyncio.get_running_loop().time() - began == pytest.approx(60, abs=2)
-
-
-async def test_each_index_gets_a_pod_of_its_own(client: Client) -> None:
-    """The index is in name, hostname, label, annotation and environment; a failed index is retried."""
-    await create(client, completions=3, parallelism=3, completion_mode="Indexed")
-    zero, one, two = await active(client, 3)
-    assert one.metadata.generate_name == "work-1-"
-    assert (one.spec.hostname, one.metadata.labels[INDEX], one.metadata.annotations[INDEX]) == ("work-1", "1", "1")
-    variable = one.spec.containers[0].env[0]
-    field = variable.value_from.field_ref.field_path if variable.value_from and variable.value_from.field_ref else ""
-    assert (variable.name, field) == ("JOB_COMPLETION_INDEX", f"metadata.labels['{INDEX}']")
-    await set_phase(client, zero, "Succeeded")
-    await set_phase(client, two, "Succeeded")
-    await set_phase(client, one, "Failed")
-    half = await wait_for(
-        client, Job, WORK, lambda job: job.status.completed_indexes == "0,2" and job.status.failed == 1
-    )
-    assert half.status.succeeded == 2
-    (again,) = await active(client, 1)
-    assert again.metadata.annotations[INDEX] == "1"
-    await set_phase(client, again, "Succeeded")
-    assert (await ends(client, "Complete")).status.completed_indexes == "0-2"
-
-
 async def test_each_index_can_have_failures_of_its_own(client: Client) -> None:
     """An index fails after its own limit while the others continue; in the end the Job fails."""
     await create(client, completions=2, parallelism=2, completion_mode="Indexed", backoff_limit_per_index=1)
@@ -132,33 +74,6 @@ async def test_each_index_can_have_failures_of_its_own(client: Client) -> None:
     job = await ends(client, "Failed")
     assert told_of(job)[-1] == ("Failed", "FailedIndexes")
     assert (job.status.completed_indexes, job.status.failed_indexes, job.status.failed) == ("0", "1", 2)
-
-
-async def test_too_many_failed_indexes_end_a_job(client: Client) -> None:
-    """More than maxFailedIndexes failed indexes fail the Job at once."""
-    await create(
-        client,
-        completions=3,
-        parallelism=3,
-        completion_mode="Indexed",
-        backoff_limit_per_index=0,
-        max_failed_indexes=1,
-    )
-    for pod in (await active(client, 3))[:2]:
-        await set_phase(client, pod, "Failed")
-    assert told_of(await ends(client, "Failed"))[-1] == ("Failed", "MaxFailedIndexesExceeded")
-
-
-async def test_a_success_policy_ends_a_job_early(client: Client) -> None:
-    """One success among the named indexes suffices; the other pods are deleted and do not count as failed."""
-    policy = SuccessPolicy(rules=[SuccessPolicyRule(succeeded_indexes="1-2", succeeded_count=1)])
-    await create(client, completions=3, parallelism=3, completion_mode="Indexed", success_policy=policy)
-    *_, two = await active(client, 3)
-    await set_phase(client, two, "Succeeded")
-    job = await ends(client, "Complete")
-    assert told_of(job)[-1] == ("Complete", "SuccessPolicy")
-    assert (job.status.succeeded, job.status.failed) == (1, None)
-    await active(client, 0)
 
 
 async def test_a_suspended_job_has_no_pods(client: Client) -> None:
@@ -176,48 +91,6 @@ async def test_a_suspended_job_has_no_pods(client: Client) -> None:
         "Suspended: Job suspended x2",
         "Resumed: Job resumed x1",
     ]
-
-
-async def test_less_parallelism_deletes_pods_without_blame(client: Client) -> None:
-    """Surplus pods are deleted and do not count as failed."""
-    await create(client, completions=5, parallelism=3)
-    await active(client, 3)
-    await change(client, parallelism=1)
-    await active(client, 1)
-    job = await wait_for(client, Job, WORK, lambda job: job.status.active == 1 and job.status.terminating == 0)
-    assert job.status.failed is None
-
-
-async def test_a_pod_that_is_deleted_counts_as_failed(client: Client) -> None:
-    """The next pod waits for the backoff as after any failure."""
-    await create(client)
-    (pod,) = await active(client, 1)
-    await client.delete(pod)
-    await wait_for(client, Job, WORK, lambda job: job.status.failed == 1 and job.status.active is None)
-    (again,) = await active(client, 1)
-    assert again.metadata.uid != pod.metadata.uid
-
-
-async def test_a_work_queue_ends_with_its_first_success(client: Client) -> None:
-    """Without completions, no pod is created after a success, and the Job completes with its last pod."""
-    await create(client, parallelism=3)
-    one, two, three = await active(client, 3)
-    await set_phase(client, one, "Succeeded")
-    await set_phase(client, two, "Failed")
-    await asyncio.sleep(120)
-    assert [pod.metadata.name for pod in await active(client, 1)] == [three.metadata.name]
-    await set_phase(client, three, "Succeeded")
-    job = await ends(client, "Complete")
-    assert (job.status.succeeded, job.status.failed) == (2, 1)
-
-
-async def test_restarts_count_where_the_kubelet_tries_again(client: Client) -> None:
-    """With restartPolicy OnFailure, container restarts count towards the limit."""
-    await create(client, backoff_limit=2, restart="OnFailure")
-    (pod,) = await active(client, 1)
-    statuses = [{"name": "c", "image": "i", "imageID": "", "ready": True, "restartCount": 2, "state": {"running": {}}}]
-    await client.status.patch(Pod, pod.key, MergePatch({"status": {"phase": "Running", "containerStatuses": statuses}}))
-    assert told_of(await ends(client, "Failed"))[-1] == ("Failed", "BackoffLimitExceeded")
 
 
 async def test_a_replacement_can_wait_for_the_end(client: Client) -> None:
@@ -252,16 +125,6 @@ async def test_pods_without_a_controller_are_adopted_and_released(client: Client
     await client.patch(Pod, orphan.key, MergePatch({"metadata": {"labels": {"job": "yours"}}}))
     free = await wait_for(client, Pod, key("orphan"), lambda pod: not pod.metadata.owner_references)
     assert free.metadata.finalizers == []
-
-
-async def test_an_indexed_job_can_grow_and_shrink(client: Client) -> None:
-    """Completions can change together with parallelism; the pods of removed indexes are deleted."""
-    await create(client, completions=3, parallelism=3, completion_mode="Indexed")
-    await active(client, 3)
-    await change(client, completions=2, parallelism=2)
-    assert [pod.metadata.annotations[INDEX] for pod in await active(client, 2)] == ["0", "1"]
-    await change(client, completions=4, parallelism=4)
-    assert [pod.metadata.annotations[INDEX] for pod in await active(client, 4)] == ["0", "1", "2", "3"]
 
 
 async def test_jobs_of_others_are_left_alone(client: Client) -> None:

@@ -6,74 +6,23 @@ What is expected was compared with a kube-controller-manager 1.36 that did the s
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-from pyctrl.api import ObjectMeta, controller_of
-from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
+from pyctrl.client import Client, wait_for, wait_until_gone
 from pyctrl.kinds.apps.v1 import (
-    ControllerRevision,
     StatefulSet,
-    StatefulSetOrdinals,
-    StatefulSetPersistentVolumeClaimRetentionPolicy,
-    StatefulSetSpec,
 )
-from pyctrl.kinds.core.v1 import PersistentVolumeClaim, Pod
-from pyctrl.kinds.meta.v1 import LabelSelector
+from pyctrl.kinds.core.v1 import PersistentVolumeClaim
+from tests.unit.cluster._statefulsets import DB, new_image, settled, stateful_set
 from tests.unit.cluster._workloads import (
     LABELS,
-    NAMESPACE,
-    claim,
     events_of,
     image_of,
     key,
     pods_of,
-    run_all,
     set_phase,
-    template,
     until_names,
     until_pods,
 )
-
-DB = key("db")
-
-
-def stateful_set(replicas: int, **spec: Any) -> StatefulSet:
-    """Make a StatefulSet with a claim for each pod."""
-    made = StatefulSetSpec(
-        replicas=replicas,
-        service_name="svc",
-        selector=LabelSelector(match_labels=LABELS),
-        template=template(),
-        volume_claim_templates=[claim("data")],
-        **spec,
-    )
-    return StatefulSet(metadata=ObjectMeta(name=DB.name, namespace=NAMESPACE), spec=made)
-
-
-async def change(client: Client, **spec: Any) -> None:
-    """Patch the set's spec."""
-    await client.patch(StatefulSet, DB, MergePatch({"spec": spec}))
-
-
-async def new_image(client: Client, image: str, **strategy: Any) -> None:
-    """Patch the set's template, and how updates go."""
-    await change(client, template=template(image).to_wire(), **({"updateStrategy": strategy} if strategy else {}))
-
-
-async def settled(client: Client, replicas: int) -> StatefulSet:
-    """Run all pods until a number of them is available at the update revision."""
-
-    def is_done(found: StatefulSet) -> bool:
-        status = found.status
-        is_seen = status.observed_generation == found.metadata.generation
-        return is_seen and status.updated_replicas == status.available_replicas == status.replicas == replicas
-
-    for _ in range(20):
-        await asyncio.sleep(1)
-        await run_all(client)
-        if is_done(await client.get(StatefulSet, DB)):
-            break
-    return await wait_for(client, StatefulSet, DB, is_done)
 
 
 async def test_pods_come_one_after_the_other(client: Client) -> None:
@@ -102,14 +51,6 @@ async def test_pods_come_one_after_the_other(client: Client) -> None:
             f"Pod db-{n} in StatefulSet db successful",
         )
     ]
-
-
-async def test_parallel_makes_all_at_once_from_the_first_number(client: Client) -> None:
-    """Parallel creates all pods at once, with ordinals from ordinals.start."""
-    await client.create(stateful_set(3, pod_management_policy="Parallel", ordinals=StatefulSetOrdinals(start=5)))
-    await until_names(client, "db-5", "db-6", "db-7")
-    await change(client, replicas=1)
-    await until_names(client, "db-5")
 
 
 async def test_status_counts_from_the_first_step(client: Client) -> None:
@@ -142,49 +83,6 @@ async def test_an_update_goes_from_the_highest_number_down(client: Client) -> No
     assert [image_of(pod) for pod in await pods_of(client)] == ["other"] * 3
 
 
-async def test_going_back_finds_the_old_revision_again(client: Client) -> None:
-    """An old template reuses its revision with a new number."""
-    await client.create(stateful_set(1))
-    await settled(client, 1)
-    for image in ("other", "busybox"):
-        await new_image(client, image)
-        await settled(client, 1)
-    revisions = {found.metadata.name: found.revision for found in await client.list(ControllerRevision)}
-    assert revisions == {"db-795968f978": 3, "db-77ccfb69b6": 2}
-
-
-async def test_history_is_limited(client: Client) -> None:
-    """Revisions beyond revisionHistoryLimit without pods are deleted."""
-    await client.create(stateful_set(1, revision_history_limit=1))
-    for image in ("busybox", "b", "c", "d"):
-        await new_image(client, image)
-        await settled(client, 1)
-    await wait_for_list(client, ControllerRevision, lambda left: len(left) == 2)
-
-
-async def test_below_the_partition_nothing_changes(client: Client) -> None:
-    """Pods below the partition keep their revision, also when they are recreated."""
-    await client.create(stateful_set(3))
-    await settled(client, 3)
-    await new_image(client, "other", type="RollingUpdate", rollingUpdate={"partition": 2})
-    await until_pods(client, lambda pods: any(image_of(pod) == "other" for pod in pods))
-    await run_all(client)
-    await client.delete(Pod, key("db-0"))
-    await until_names(client, "db-0", "db-1", "db-2")
-    assert [image_of(pod) for pod in await pods_of(client)] == ["busybox", "busybox", "other"]
-
-
-async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
-    """Nothing is replaced automatically; a deleted pod is recreated from the new template."""
-    await client.create(stateful_set(2))
-    await settled(client, 2)
-    await new_image(client, "other", type="OnDelete", rollingUpdate=None)
-    await asyncio.sleep(60)
-    assert [image_of(pod) for pod in await pods_of(client)] == ["busybox", "busybox"]
-    await client.delete(Pod, key("db-0"))
-    await until_pods(client, lambda pods: [image_of(pod) for pod in pods] == ["other", "busybox"])
-
-
 async def test_a_failed_pod_is_replaced(client: Client) -> None:
     """A finished pod is deleted and recreated."""
     await client.create(stateful_set(1))
@@ -193,51 +91,6 @@ async def test_a_failed_pod_is_replaced(client: Client) -> None:
         await set_phase(client, pod, phase)
         uid = pod.metadata.uid
         await until_pods(client, lambda pods, uid=uid: [p.metadata.uid for p in pods] not in ([], [uid]))  # type: ignore[misc]
-
-
-async def test_scaling_down_deletes_the_highest_ordinal_first(client: Client) -> None:
-    """Scaling down deletes the highest ordinal first, even if unready, and never two at a time."""
-    await client.create(stateful_set(3))
-    await settled(client, 3)
-    broken = await client.get(Pod, key("db-2"))
-    await set_phase(client, broken, "Running", is_ready=False)
-    await change(client, replicas=1)
-    await until_names(client, "db-0")
-
-
-async def test_claims_go_by_the_retention_policy(client: Client) -> None:
-    """Claims are kept by default; whenScaled and whenDeleted delete them."""
-    policy = StatefulSetPersistentVolumeClaimRetentionPolicy(when_scaled="Delete", when_deleted="Retain")
-    await client.create(stateful_set(2, persistent_volume_claim_retention_policy=policy))
-    await settled(client, 2)
-    await change(client, replicas=1)
-    await wait_for_list(client, PersistentVolumeClaim, lambda left: [c.metadata.name for c in left] == ["data-db-0"])
-    await change(client, persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete"})
-    owned = await wait_for(client, PersistentVolumeClaim, key("data-db-0"), lambda c: controller_of(c) is not None)
-    assert [ref.kind for ref in owned.metadata.owner_references] == ["StatefulSet"]
-    await client.delete(StatefulSet, DB)
-    await wait_for_list(client, PersistentVolumeClaim, lambda left: not left)
-
-
-async def test_claims_stay_for_the_next_pod_of_the_name(client: Client) -> None:
-    """A recreated pod reuses its claim."""
-    await client.create(stateful_set(1))
-    await settled(client, 1)
-    before = await client.get(PersistentVolumeClaim, key("data-db-0"))
-    await client.delete(Pod, key("db-0"))
-    await settled(client, 1)
-    assert (await client.get(PersistentVolumeClaim, key("data-db-0"))).metadata.uid == before.metadata.uid
-
-
-async def test_min_ready_seconds_hold_up_the_next_pod(client: Client) -> None:
-    """The next pod is created only after the previous one has been ready for minReadySeconds."""
-    await client.create(stateful_set(2, min_ready_seconds=30))
-    await until_names(client, "db-0")
-    await run_all(client)
-    await asyncio.sleep(25)
-    await until_names(client, "db-0")
-    await asyncio.sleep(10)
-    await until_names(client, "db-0", "db-1")
 
 
 async def test_a_new_set_adopts_what_an_orphaning_one_left(client: Client) -> None:
@@ -253,13 +106,3 @@ async def test_a_new_set_adopts_what_an_orphaning_one_left(client: Client) -> No
     assert {ref.uid for pod in pods for ref in pod.metadata.owner_references} == {new.metadata.uid}
     found = await settled(client, 2)
     assert found.status.current_revision == old.status.current_revision
-
-
-async def test_labels_that_name_the_pod_are_put_back(client: Client) -> None:
-    """A pod that lost its identity label gets it again."""
-    await client.create(stateful_set(1))
-    await settled(client, 1)
-    lost = {"metadata": {"labels": {"statefulset.kubernetes.io/pod-name": None}}}
-    await client.patch(Pod, key("db-0"), MergePatch(lost))
-    await until_pods(client, lambda pods: "statefulset.kubernetes.io/pod-name" in pods[0].metadata.labels)
-    assert (await events_of(client, "db"))[-1] == "SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful x1"

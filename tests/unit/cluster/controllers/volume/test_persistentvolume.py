@@ -72,22 +72,6 @@ async def test_a_volume_made_by_hand_is_bound(client: Client) -> None:
     assert (await bound(client, "another")).spec.volume_name == "reserved"
 
 
-async def test_a_claim_selects_and_names_volumes(client: Client) -> None:
-    """A selector matches labels; a volume name waits for that volume and requires a match."""
-    await client.create(claim("selects", selector={"matchLabels": {"a": "b"}}))
-    await client.create(claim("names", volumeName="named"))
-    await client.create(claim("too-much", "9Gi", volumeName="tiny"))
-    await client.create(volume("plain", "1Gi"))
-    await client.create(volume("labelled", "1Gi", labels={"a": "b"}))
-    await client.create(volume("named", "1Gi"))
-    await client.create(volume("tiny", "1Mi"))
-    assert (await bound(client, "selects")).spec.volume_name == "labelled"
-    assert (await bound(client, "names")).spec.volume_name == "named"
-    await asyncio.sleep(1)
-    assert (await client.get(PersistentVolumeClaim, Key("default", "too-much"))).status.phase == "Pending"
-    assert await reasons(client, "too-much") == ["VolumeMismatch"]
-
-
 async def test_volumes_are_reclaimed(client: Client) -> None:
     """A released volume is deleted, kept or failed, by policy and volume type."""
     policies = {"kept": "Retain", "stuck": "Delete"}

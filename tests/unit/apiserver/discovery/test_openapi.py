@@ -1,0 +1,58 @@
+"""OpenAPI documents, v2 and v3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._discovery.openapi import openapi_response
+from tests.unit.apiserver._kit import Asker
+from tests.unit.apiserver._objects import GROUP, install, spec_schema
+
+
+def references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key == "$ref" and isinstance(each, str):
+                yield each
+            else:
+                yield from references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from references(each)
+
+
+def test_every_reference_leads_somewhere(ask: Asker) -> None:
+    """Every `$ref` of an OpenAPI document, v2 and v3, is in the same document."""
+    _, index = ask("GET", "/openapi/v3")
+    for path in index["paths"]:
+        _, document = ask("GET", f"/openapi/v3/{path}")
+        wanted = {each.removeprefix("#/components/schemas/") for each in references(document)}
+        assert not wanted - document["components"]["schemas"].keys(), path
+    _, whole = ask("GET", "/openapi/v2")
+    assert not {each.removeprefix("#/definitions/") for each in references(whole)} - whole["definitions"].keys()
+
+
+def test_every_group_version_has_an_openapi_document() -> None:
+    """The index of OpenAPI v3 leads to a document for each group version, with the schemas of its kinds."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"size": {"type": "integer"}}))
+    index = openapi_response(registry, "/openapi/v3")
+    assert index is not None
+    for path, place in index["paths"].items():
+        document = openapi_response(registry, place["serverRelativeURL"].partition("?")[0])
+        assert document is not None, path
+        assert document["components"]["schemas"], path
+    custom = openapi_response(registry, f"/openapi/v3/apis/{GROUP}/v1")
+    assert custom is not None
+    schema = custom["components"]["schemas"]["com.example.test.v1.Thing"]
+    assert schema["properties"]["spec"]["properties"] == {"size": {"type": "integer"}}
+    assert schema["x-kubernetes-group-version-kind"] == [{"group": GROUP, "version": "v1", "kind": "Thing"}]
+
+
+def test_the_v2_document_has_no_references_of_v3() -> None:
+    """All references in the OpenAPI v2 document are to definitions of the document."""
+    document = openapi_response(ResourceRegistry(), "/openapi/v2")
+    assert "#/components" not in str(document)
+    assert openapi_response(ResourceRegistry(), "/openapi/v4") is None

@@ -1,0 +1,37 @@
+"""delete and deletecollection: preconditions, selectors, repeated deletes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+
+
+def test_a_second_delete_changes_nothing(ask: Asker) -> None:
+    """The response to a second delete is the unchanged object."""
+    ask.make("a", finalizers=["x.io/f"])
+    first = ask("DELETE", f"{CONFIGMAPS}/a")[1]
+    assert ask("DELETE", f"{CONFIGMAPS}/a")[1] == first
+
+
+@pytest.mark.parametrize(("field", "value"), [("uid", "another"), ("resourceVersion", "1")])
+def test_preconditions_protect_another_object_of_the_same_name(ask: Asker, field: str, value: str) -> None:
+    """A delete with a uid or resourceVersion deletes that object or none."""
+    made = ask.make("a")
+    assert ask("DELETE", f"{CONFIGMAPS}/a", {"preconditions": {field: value}})[0] == 409
+    right = {field: made["metadata"][field]}
+    assert ask("DELETE", f"{CONFIGMAPS}/a", {"preconditions": right})[0] == 200
+
+
+def test_a_collection_is_deleted_by_selector(ask: Asker) -> None:
+    """deletecollection deletes the selected objects, lists them as they were, and keeps the others."""
+    for name, label in (("a", "0"), ("b", "1"), ("c", "0")):
+        ask.make(name, labels={"k": label})
+    code, gone = ask("DELETE", CONFIGMAPS, labelSelector="k=0")
+    assert (code, [item["metadata"]["name"] for item in gone["items"]]) == (200, ["a", "c"])
+    assert [item["metadata"]["name"] for item in ask("GET", CONFIGMAPS)[1]["items"]] == ["b"]
+
+
+def test_some_namespaces_cannot_be_deleted(ask: Asker) -> None:
+    """default, kube-system and kube-public cannot be deleted."""
+    assert ask("DELETE", "/api/v1/namespaces/default")[0] == 403

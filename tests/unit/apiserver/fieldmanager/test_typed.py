@@ -1,0 +1,52 @@
+"""Validation of apply configurations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._errors import StatusError
+from pyctrl.apiserver._fieldmanager.typed import check_configuration
+from tests.unit.apiserver._objects import deployment
+
+START = "failed to create typed patch object (/d; apps/v1, Kind=Deployment): "
+
+
+def _check(patch: dict[str, Any]) -> None:
+    found = ResourceRegistry().find("apps", "v1", "deployments")
+    assert found is not None
+    check_configuration(patch, found)
+
+
+def test_a_configuration_of_the_schema_is_accepted() -> None:
+    """A valid object has no problems."""
+    _check(deployment(replicas=3))
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ({"nosuch": 1}, ".spec.nosuch: field not declared in schema"),
+        ({"replicas": "x"}, ".spec.replicas: expected numeric (int or float), got string"),
+        ({"paused": "x"}, ".spec.paused: expected boolean, got &{x}"),
+        ({"template": {"spec": {"containers": {}}}}, ".spec.template.spec.containers: expected list, got &{map[]}"),
+        (
+            {"template": {"spec": {"containers": [{"name": "c"}, {"name": "c"}]}}},
+            '.spec.template.spec.containers: duplicate entries for key [name="c"]',
+        ),
+        (
+            {"template": {"spec": {"containers": [{"image": "i"}]}}},
+            (
+                ".spec.template.spec.containers: element 0: associative list with keys has an element that omits all "
+                'key fields ["name"] (and doesn\'t have default values for any key fields)'
+            ),
+        ),
+    ],
+)
+def test_problems_have_the_messages_of_structured_merge_diff(spec: dict[str, Any], problem: str) -> None:
+    """Each problem is a 500 with the path of the field, as in kube-apiserver."""
+    with pytest.raises(StatusError) as refused:
+        _check({**deployment(), "spec": spec})
+    assert (refused.value.code, str(refused.value)) == (500, START + problem)

@@ -1,0 +1,58 @@
+"""Validation of fields that several built-in kinds have."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.apiserver._registry import field_validation as rules
+
+
+@pytest.mark.parametrize(
+    ("name", "errors"),
+    [
+        ("http", 0),
+        ("a" * 16, 1),
+        ("80", 1),
+        ("a--b", 1),
+        ("-a", 1),
+        ("A_b", 1),
+    ],
+)
+def test_names_of_ports(name: str, errors: int) -> None:
+    """A name is an IANA service name."""
+    assert len(rules.port_name_errors(name)) == errors
+
+
+@pytest.mark.parametrize(("value", "errors"), [(1, 0), (65535, 0), (0, 1), (65536, 1), ("http", 0), ("", 2)])
+def test_ports_are_numbers_or_names(value: int | str, errors: int) -> None:
+    """A text is checked as a name, anything else as a number."""
+    assert len(list(rules.port(value, "p"))) == errors
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("10.0.0.1", ""),
+        ("x", "must be a valid IP address"),
+        ("0.0.0.0", "may not be unspecified"),
+        ("127.0.0.1", "loopback range"),
+        ("fe80::1", "link-local range"),
+        ("224.0.0.1", "link-local multicast range"),
+    ],
+)
+def test_addresses_that_other_hosts_reach(text: str, why: str) -> None:
+    """Each kind of special address has an error of its own."""
+    causes = list(rules.non_special_ip(text, "p"))
+    assert len(causes) == bool(why)
+    assert not causes or why in causes[0].message
+
+
+def test_other_rules() -> None:
+    """Networks have a length; choices and numbers are checked where they are set."""
+    assert list(rules.network("10.0.0.0/8", "p")) == []
+    assert len(list(rules.network("10.0.0.0", "p"))) == len(list(rules.network("10.0.0.0/33", "p"))) == 1
+    assert [cause.message for cause in rules.one_of("", ("A",), "p")] == ["Required value"]
+    assert [cause.message for cause in rules.one_of("B", ("A",), "p")] == [
+        'Unsupported value: "B": supported values: "A"'
+    ]
+    assert [cause.field for cause in rules.not_negative({"a": -1, "b": 0, "c": None}, "p", "a", "b", "c")] == ["p.a"]

@@ -1,0 +1,23 @@
+"""Ingresses and IngressClasses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
+
+ROWS: list[Row] = [
+    (
+        ("networking.k8s.io", "v1", "ingressclasses"),
+        {"spec": {"controller": "e.com/c", "parameters": {"apiGroup": "a.b", "kind": "P", "name": "p"}}},
+        ["e.com/c", "P.a.b/p"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells

@@ -1,0 +1,23 @@
+"""ResourceQuotas and LimitRanges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
+
+ROWS: list[Row] = [
+    (
+        ("", "v1", "resourcequotas"),
+        {"status": {"hard": {"pods": "20", "limits.cpu": "2", "cpu": "4"}, "used": {"pods": "2"}}},
+        ["cpu: 0/4, pods: 2/20", "limits.cpu: 0/2"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells

@@ -1,0 +1,28 @@
+"""ServiceCIDRs and IPAddresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
+
+ROWS: list[Row] = [
+    (
+        ("networking.k8s.io", "v1", "ipaddresses"),
+        {"spec": {"parentRef": {"resource": "services", "namespace": "n", "name": "s"}}},
+        ["services/n/s"],
+    ),
+    (
+        ("networking.k8s.io", "v1", "servicecidrs"),
+        {"spec": {"cidrs": ["10.0.0.0/24", "fd00::/108"]}},
+        ["10.0.0.0/24,fd00::/108"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "obj", "cells"), ROWS, ids=row_id)
+def test_cells_of_a_row(place: tuple[str, str, str], obj: dict[str, Any], cells: list[Any]) -> None:
+    """A row has the cells that kube-apiserver 1.36 shows for the object."""
+    assert cells_of(place, obj) == cells

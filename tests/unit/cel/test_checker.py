@@ -1,0 +1,20 @@
+"""Types of expressions, and the errors of those that have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.cel._expressions import compile_error
+
+COMPILE_ERRORS = {
+    "foo == 1": "1:1: undeclared reference to 'foo' (in container '')",
+    "n + 'a'": "1:3: found no matching overload for '_+_' applied to '(int, string)'",
+    "n.foo": "1:2: type 'int' does not support field selection",
+    "request.foo == 1": "1:8: undefined field 'foo'",
+}
+
+
+@pytest.mark.parametrize("text", COMPILE_ERRORS)
+def test_errors_of_compilations(text: str) -> None:
+    """Compilation errors have line, column and cel-go's messages."""
+    assert COMPILE_ERRORS[text] in compile_error(text)

@@ -1,0 +1,57 @@
+"""CEL types of structural schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyctrl.cel import DeclType, schema_decl_type
+from pyctrl.cel._declarations import REQUEST_BYTES
+
+
+def _declared(schema: dict[str, Any], *, is_resource: bool = False) -> DeclType:
+    found = schema_decl_type(schema, "self", is_resource=is_resource)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("schema", "type_", "max_elements"),
+    [
+        ({"type": "boolean"}, "bool", None),
+        ({"type": "integer"}, "int", None),
+        ({"type": "number"}, "double", None),
+        ({"type": "string"}, "string", REQUEST_BYTES - 2),
+        ({"type": "string", "maxLength": 3}, "string", 12),
+        ({"type": "string", "enum": ["a", "bcd"]}, "string", 3),
+        ({"type": "string", "format": "byte", "maxLength": 3}, "bytes", 3),
+        ({"type": "array", "items": {"type": "integer"}, "maxItems": 5}, "list(int)", 5),
+        ({"type": "object", "additionalProperties": {"type": "integer"}, "maxProperties": 2}, "map(string, int)", 2),
+        ({"x-kubernetes-int-or-string": True}, "dyn", REQUEST_BYTES - 2),
+    ],
+)
+def test_types_and_sizes(schema: dict[str, Any], type_: str, max_elements: int | None) -> None:
+    """The size is that of the schema's limit, in bytes for strings; without one, what fits into a request."""
+    found = _declared(schema)
+    assert (str(found.type), found.max_elements) == (type_, max_elements)
+
+
+def test_names_of_fields_are_escaped() -> None:
+    """Properties that are no identifiers are escaped, reserved words also have their own name."""
+    properties = {name: {"type": "string"} for name in ("a-b", "c.d", "e__f", "namespace", "\N{SNOWMAN}")}
+    found = _declared({"type": "object", "properties": properties})
+    assert sorted(found.fields) == ["__namespace__", "a__dash__b", "c__dot__d", "e__underscores__f", "namespace"]
+    assert found.type.fields["a__dash__b"].key == "a-b"
+
+
+def test_a_resource_always_has_its_metadata() -> None:
+    """Of metadata, expressions see the name and generateName."""
+    found = _declared({"type": "object"}, is_resource=True)
+    assert sorted(found.fields) == ["apiVersion", "kind", "metadata"]
+    assert sorted(found.fields["metadata"].fields) == ["generateName", "name"]
+
+
+def test_a_schema_without_a_type_has_none() -> None:
+    """Expressions cannot access values of unknown type."""
+    assert schema_decl_type({"x-kubernetes-preserve-unknown-fields": True}, "self") is None
