@@ -365,7 +365,7 @@ def test_what_would_be_lost_on_the_way_to_the_server_is_an_error() -> None:
 
 def test_marks_of_a_class_are_a_tuple() -> None:
     """One mark without a tuple around it is told where the class is made."""
-    with pytest.raises(TypeError, match=r"Wrong: marks= takes a tuple of marks: marks=\(MapType"):
+    with pytest.raises(TypeError, match=r"Wrong: marks= takes a tuple of markers: marks=\(MapType"):
 
         class Wrong(Model, marks=MapType("atomic")):
             pass

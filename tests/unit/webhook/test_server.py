@@ -102,7 +102,7 @@ async def test_a_review_that_is_too_large_is_refused(tmp_path: Path) -> None:
     async with serving(server):
         status, answer = await post(server, "/any", {"a": "x" * 2000})
 
-    assert (status, answer["message"]) == (413, "the review is too large; at most 1000 bytes are read")
+    assert (status, answer["message"]) == (413, "the review is too large; the limit is 1000 bytes")
 
 
 async def test_tls_1_2_is_spoken_and_nothing_older(tmp_path: Path) -> None:
@@ -162,10 +162,10 @@ async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
 
 async def test_a_server_without_certificate_says_what_it_lacks(tmp_path: Path) -> None:
     """Files that are missing, or no PEM, end it with one sentence that names them."""
-    with pytest.raises(ConfigError, match=r"has no certificate: there is no .*tls\.crt; .*--no-webhooks"):
+    with pytest.raises(ConfigError, match=r"has no certificate: .*tls\.crt does not exist; .*--no-webhooks"):
         await podset_server(tmp_path).run()
     write(Issued(b"nonsense", b"nonsense"), tmp_path)
-    with pytest.raises(ConfigError, match=r"tls\.crt and .*tls\.key are no certificate and its key, both as PEM"):
+    with pytest.raises(ConfigError, match=r"tls\.crt and .*tls\.key are not a certificate and its key in PEM form"):
         await podset_server(tmp_path).run()
 
 

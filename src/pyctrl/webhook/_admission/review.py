@@ -1,4 +1,4 @@
-"""AdmissionReview in, AdmissionReview out: a function of a handler and a document, without any server."""
+"""Answers an AdmissionReview document by calling a handler, without a server."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ async def review(
 ) -> dict[str, Any]:
     """Answer an AdmissionReview (v1) with an AdmissionReview.
 
-    Whatever the handler raises becomes an answer: a `Denied` 403, a `Rejected` 422 with its causes, an `ApiError` its
-    own Status, anything else a 500 that names the exception; the traceback is in the log, and ``on_bug`` is called.
+    An exception of the handler becomes a response: `Denied` a 403, `Rejected` a 422 with its causes, `ApiError` its own
+    Status, any other exception a 500 with its name; its traceback is logged and ``on_bug`` is called.
 
     Raises:
-        BadRequest: the document is no AdmissionReview of v1, or asks nothing.
+        BadRequest: the document is not an AdmissionReview of v1, or has no request.
     """
     request = _request_of(document)
     with log_context(**_facts(request)):
@@ -111,7 +111,7 @@ def _status(request: AdmissionRequest, response: AdmissionResponse) -> dict[str,
 
 
 def _facts(request: AdmissionRequest) -> dict[str, object]:
-    """What every line of a log that is written while answering says, with controller-runtime's keys."""
+    """Return the fields of log lines written while a request is handled, with controller-runtime's keys."""
     return {
         "webhookGroup": request.kind.group,
         "webhookKind": request.kind.kind,
