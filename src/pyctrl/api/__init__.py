@@ -216,5 +216,5 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 _FILES = {name: file for file, names in _NAMES.items() for name in names}
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # otherwise type checkers would accept any name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -12,7 +12,7 @@ from pyctrl.manifests._schema.schema import JSON, Schema
 
 __all__ = ["columns_of", "scale_of", "selectable_of"]
 
-#: Of the metadata of objects, what has another type in columns than ``string``.
+#: Fields of metadata whose column type is not ``string``.
 _METADATA = {
     "creationTimestamp": Schema(type="string", format="date-time"),
     "deletionTimestamp": Schema(type="string", format="date-time"),
@@ -24,7 +24,7 @@ _ANYTHING = Schema(preserve_unknown_fields=True)
 
 
 def columns_of(kind: type[KubernetesObject], root: Schema, problems: Problems) -> list[JSON]:
-    """Return the columns of a kind, with the types that are found at their paths."""
+    """Return the printer columns of a kind, with the types found at their paths."""
     return [_column(kind, column, root, problems) for column in kind.resource.columns]
 
 
@@ -44,7 +44,7 @@ def scale_of(kind: type[KubernetesObject], scale: ScaleSubresource, root: Schema
 
 
 def selectable_of(kind: type[KubernetesObject], root: Schema, problems: Problems) -> list[JSON]:
-    """Return the fields that field selectors may ask for."""
+    """Return the fields of a kind that field selectors may name."""
     paths = kind.resource.selectable_fields
     for path in paths:
         _find(root, path, Location(kind), f"selectable_fields= has {path}", problems)
@@ -66,7 +66,7 @@ def _column_type(schema: Schema) -> str:
 
 
 def _find(root: Schema, path: str, place: Location, what: str, problems: Problems) -> Schema | None:
-    """Return the schema at a path; one that leads nowhere is reported."""
+    """Return the schema at a path; None, with a problem reported, if there is none."""
     steps = list(_STEP.finditer(path))
     if not steps or "".join(step[0] for step in steps) != path:
         problems.report(place, f"{what}, which is no path", "write it from the object: .spec.size")

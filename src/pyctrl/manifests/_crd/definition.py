@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions, made from the classes of their kinds."""
+"""CustomResourceDefinitions generated from the classes of kinds."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def definition(
         definition(PodSet)
         definition(CronTabV1, CronTabV1Beta1, stored=CronTabV1)
 
-    The types are the only source: the same types give the same definition, to the order of its keys. It has been
-    checked as the API server would (`check_definition`).
+    The result depends on the types only, including the order of its keys. It has been checked as the API server would
+    (`check_definition`).
 
     Args:
         kind: the class of the kind.
-        versions: of a kind that has several versions, the classes of the others.
-        stored: the version that objects are stored in. By default the only one there is, or that with the class
-            keyword ``stored``.
-        conversion: ``spec.conversion``, such as `pyctrl.webhook.conversion_stanza` makes.
+        versions: the classes of further versions of the kind.
+        stored: the storage version. By default the only version, or the one with the class keyword ``stored``.
+        conversion: ``spec.conversion``, such as `pyctrl.webhook.conversion_stanza` returns.
 
     Raises:
-        DefinitionError: the types cannot be a definition; says everything that is wrong, where, and what to do.
+        DefinitionError: the types cannot be expressed as a definition; the message lists all problems, with their
+            places and remedies.
     """
     problems = Problems()
     kinds = (kind, *versions)
@@ -73,7 +73,7 @@ def definition(
 
 
 def _check_kind(kinds: tuple[Kind, ...], stored: Kind | None) -> None:
-    """Refuse what is no kind of one's own before anything else is looked at."""
+    """Report classes that are not custom kinds, before anything else is checked."""
     problems = Problems()
     for kind in kinds:
         if not hasattr(kind, "gvk"):
@@ -98,7 +98,7 @@ def _stored(kinds: tuple[Kind, ...], problems: Problems) -> Kind:
 
 
 def _compare(kinds: tuple[Kind, ...], problems: Problems) -> None:
-    """Report what the versions of a kind disagree in that they share."""
+    """Report differences between the versions of a kind where they must agree."""
     first = kinds[0]
     for other in kinds[1:]:
         for what, left, right in (

@@ -1,4 +1,4 @@
-"""Compares two forms of a definition: which changes break the objects that are stored, or who works with them."""
+"""Comparison of two revisions of a definition: changes that break stored objects or clients."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ORDER: dict[Effect, int] = {"breaking": 0, "risky": 1, "harmless": 2}
 
 
 def compare_definitions(old: Definition, new: Definition) -> tuple[DefinitionChange, ...]:
-    """Compare two forms of one definition, as they are on the wire; what breaks comes first.
+    """Return the changes between two revisions of a definition, in wire form; breaking ones come first.
 
-    Nothing is asked of a cluster. Which versions objects are stored in is told by `status.storedVersions` of the old
-    form; where it has no status (a file), by its storage version.
+    No cluster is used. The versions that objects are stored in are those in `status.storedVersions` of the old
+    revision, or its storage version if it has no status (a file).
 
-    An object that is valid under the old form, and would be refused or lose a field under the new one, is never among
-    objects of which only harmless changes are told. The other way round is not promised: of two different patterns, or
-    rules, it is assumed that they refuse different things.
+    If an object is valid under the old revision, and would be rejected or lose a field under the new one, then at least
+    one change is reported that is not harmless. The reverse is not guaranteed: two different patterns or rules are
+    assumed to reject different values.
     """
     found = [*_names(old, new), *_versions(old, new), *_conversion(old, new)]
     return tuple(sorted(found, key=lambda change: _ORDER[change.effect]))
@@ -34,9 +34,9 @@ def compare_definitions(old: Definition, new: Definition) -> tuple[DefinitionCha
 def compare_definition_sets(
     old: Iterable[Definition], new: Iterable[Definition]
 ) -> dict[str, tuple[DefinitionChange, ...]]:
-    """Compare the definitions of two folders, by their names; one that is gone breaks everything stored under it.
+    """Return the changes between two sets of definitions, matched by name; removing one breaks all of its objects.
 
-    One definition on each side is compared whatever the two are called.
+    If each set has a single definition, these are compared regardless of their names.
     """
     before, after = ({each["metadata"]["name"]: each for each in some} for some in (old, new))
     if len(before) == len(after) == 1:

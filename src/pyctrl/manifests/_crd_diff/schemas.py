@@ -1,7 +1,7 @@
-"""Compares two structural schemas by what they do to a value that was stored under the first.
+"""Comparison of two structural schemas by their effect on values stored under the first.
 
-A stored value has been pruned and defaulted by the old schema and is valid in it. What is told here follows from the
-old and the new form of each place: would the new one drop something, refuse it, or read it as something else?
+A stored value was pruned and defaulted by the old schema and is valid in it. Each reported change follows from the
+old and the new schema of one place: would the new one drop the value, reject it, or read it differently?
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pyctrl.manifests._crd_diff.values import Found, Report, Schema, value_chang
 
 __all__ = ["schema_changes"]
 
-_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of whole objects: never pruned, and checked by the server
+_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of complete objects: never pruned, checked by the server
 _ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True, "nullable": True}
-_BARE: Schema = {"nullable": True}  # `additionalProperties: true`: any value, but objects keep none of their fields
+_BARE: Schema = {"nullable": True}  # `additionalProperties: true`: any value, but objects lose their fields
 _TEXTS = ("description", "title", "example", "externalDocs")
 
 
 def schema_changes(old: Schema, new: Schema, version: str) -> tuple[DefinitionChange, ...]:
-    """Give the changes between the schemas of whole objects, from the outside in."""
+    """Yield the changes between the schemas of complete objects, outermost first."""
     return tuple(_SchemaDiff(version).place(old, new, "", is_object=True))
 
 
@@ -32,7 +32,7 @@ class _SchemaDiff:
         return DefinitionChange(effect=effect, code=code, path=path, message=message, version=self._version)
 
     def place(self, old: Schema, new: Schema, path: str, *, is_object: bool = False) -> Found:
-        """Compare one place, then what is below it."""
+        """Compare one place, then the places below it."""
         if old == new:
             return
 
@@ -42,7 +42,7 @@ class _SchemaDiff:
         before, after = _types(old), _types(new)
         yield from _type_change(old, new, before - after, tell)
         if before - after - {"null"}:
-            return  # what else is said of the new type says nothing about the old values
+            return  # the other keywords of the new type do not affect old values
         yield from value_changes(old, new, tell)
         yield from _texts(old, new, tell)
         if "object" in before:
@@ -52,7 +52,7 @@ class _SchemaDiff:
 
     def _items(self, old: Schema, new: Schema, path: str) -> Found:
         if not old.get("items") and not new.get("items"):
-            return  # any items; what is kept of those that are objects is told of objects
+            return  # any items; their fields are compared where objects are
         kept = new.get("items") or (_ANYTHING if _preserves(new) else _BARE)
         yield from self.place(old.get("items") or _ANYTHING, kept, f"{path}[]")
 
@@ -84,7 +84,7 @@ class _SchemaDiff:
         return self._told("risky", "default-added", where, why)
 
     def _others(self, old: Schema, new: Schema, path: str) -> Found:
-        """Compare what becomes of keys that have no property of their own."""
+        """Compare the treatment of keys without a property."""
         where = f"{path}.*" if path else "*"
         before, after = _additional(old), _additional(new)
         if before is None and after is not None:
@@ -100,7 +100,7 @@ class _SchemaDiff:
             where = f"{path}.{key}" if path else key
             schema = _child(new, key) or {}
             if key in implicit and not _is_embedded(old, new):
-                continue  # the server asks for them itself
+                continue  # the server requires them itself
             if key in before:
                 yield self._told("harmless", "optional", where, "the field was required")
             elif schema.get("default") is not None:
@@ -114,11 +114,12 @@ class _SchemaDiff:
                 yield self._told("breaking", "required", where, why)
 
 
-# -- what a place takes ----------------------------------------------------------------------------------------------
+# -- values that a place accepts
+# ----------------------------------------------------------------------------------------------
 
 
 def _types(schema: Schema) -> frozenset[str]:
-    """Give the types of values a place takes; `null` where it may be null."""
+    """Return the types of values that a place accepts, including `null`."""
     if schema.get("x-kubernetes-int-or-string"):
         found = {"integer", "string"}
     elif kind := schema.get("type"):
@@ -161,7 +162,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _additional(schema: Schema) -> Schema | None:
-    """Give the schema of keys without a property, None where they are dropped."""
+    """Return the schema of keys without a property, None where they are dropped."""
     found: Schema | bool | None = schema.get("additionalProperties")
     if isinstance(found, Mapping):
         return found

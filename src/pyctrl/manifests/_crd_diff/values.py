@@ -1,4 +1,4 @@
-"""Compares what two schemas ask of the values of one place, the types of which fit."""
+"""Comparison of the restrictions that two schemas place on values of the same type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Schema: TypeAlias = Mapping[str, Any]
 Report: TypeAlias = Callable[[Effect, str, str], DefinitionChange]
 Found: TypeAlias = Iterator[DefinitionChange]
 
-# The alternatives of an int-or-string, which say nothing that `x-kubernetes-int-or-string` does not.
+# The alternatives of an int-or-string, which add nothing to `x-kubernetes-int-or-string`.
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 _AT_LEAST = {"minLength": "length", "minItems": "number of items", "minProperties": "number of keys"}
@@ -31,7 +31,7 @@ _WIDENED_FORMATS = {
 
 
 def value_changes(old: Schema, new: Schema, tell: Report) -> Found:
-    """Give what changed in nulls, enumerations, bounds, patterns, formats, lists, alternatives, rules and defaults."""
+    """Yield changes of nulls, enums, bounds, patterns, formats, lists, alternatives, rules and defaults."""
     yield from _enum(old.get("enum"), new.get("enum"), tell)
     yield from _sizes(old, new, tell)
     yield from _ranges(old, new, tell)
@@ -91,7 +91,7 @@ def _narrowed(is_narrower: bool) -> str:
 
 
 def _bound(old: float | None, new: float | None, tell: Report, words: str, *, sign: int) -> Found:
-    """Compare a bound; with sign 1 a greater one allows less, with -1 a smaller one."""
+    """Compare a bound; with sign 1 a greater one is stricter, with -1 a smaller one."""
     if old == new:
         return
     if new is None:
@@ -103,7 +103,7 @@ def _bound(old: float | None, new: float | None, tell: Report, words: str, *, si
 
 
 def _is_one_for_whole_numbers(old: float | None, new: float | None) -> bool:
-    """Whether kube-apiserver compares whole numbers with the same bound: it cuts off the fraction of a bound."""
+    """Return whether two bounds are equal for integers: kube-apiserver truncates the fraction of a bound."""
     return old is not None and new is not None and int(old) == int(new)
 
 
@@ -117,7 +117,7 @@ def _multiple(old: float | None, new: float | None, tell: Report) -> Found:
 
 
 def _are_multiples(old: float, new: float) -> bool:
-    """Whether the multiples of one number are multiples of another; nothing is one of 0."""
+    """Return whether the multiples of one number are multiples of another; no number is a multiple of 0."""
     return old == 0 or (new != 0 and Fraction(str(old)) % Fraction(str(new)) == 0)
 
 

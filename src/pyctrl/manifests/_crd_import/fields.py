@@ -1,4 +1,4 @@
-"""The fields of a class, from the properties of a schema."""
+"""Fields of a class from the properties of a schema."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Schema = Mapping[str, Any]
 
 
 def class_of(schema: Schema, way: tuple[str, ...], classes: Classes, *, is_status: bool = False) -> str:
-    """Give the name of the class of an object, which is made unless there is one for the same schema."""
+    """Return the name of the class of an object, which is created unless there is one for an equal schema."""
     if (found := classes.known(schema)) is not None:
         return found.name
     made = classes.new(schema, way)
@@ -37,7 +37,7 @@ def class_of(schema: Schema, way: tuple[str, ...], classes: Classes, *, is_statu
 
 
 def markers_of(schema: Schema, classes: Classes) -> list[Expression]:
-    """Give the marks of a class: what is said of the object as a whole."""
+    """Return the markers of a class, from the keywords of the whole object."""
     marks = [rule_marker(rule, classes) for rule in schema.get("x-kubernetes-validations") or ()]
     if schema.get("x-kubernetes-preserve-unknown-fields"):
         marks.append(call(classes.use("PreserveUnknownFields")))
@@ -52,11 +52,11 @@ def markers_of(schema: Schema, classes: Classes) -> list[Expression]:
 def fields_of(
     schema: Schema, way: tuple[str, ...], classes: Classes, *, is_kind: bool = False, is_status: bool = False
 ) -> list[SourceField]:
-    """Give the fields of a class, those that are required first.
+    """Return the fields of a class, required ones first.
 
     Args:
-        is_kind: of a whole object, which has names of its own.
-        is_status: of a status, which reads as its defaults while an object has none: no field is required in Python.
+        is_kind: the object is a complete one, whose fields have names of their own.
+        is_status: the object is a status; it reads as its defaults if absent, so that no field is required in Python.
     """
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     required = set(schema.get("required") or ())
@@ -134,7 +134,7 @@ def _value(words: Mapping[str, Expression], classes: Classes) -> Expression | No
 def _default(
     typed: TypedField, default: Any, schema: Schema, marks: list[Expression], classes: Classes
 ) -> dict[str, Expression]:
-    """Give the default in Python; one that Python cannot have is left to the server."""
+    """Return the default in Python; a default that Python cannot have is left to the server."""
     if default is None:
         return {"default_factory": typed.empty} if typed.empty else {"default": "None"}
     if typed.is_plain and not typed.empty and default != "":
@@ -148,14 +148,14 @@ def _default(
 
 
 def _can_be_empty(schema: Schema) -> bool:
-    """Say whether an object without fields is one of the class, and gets something filled in."""
+    """Return whether an object without fields is valid, and gets defaults."""
     properties = schema.get("properties") or {}
     needed = [key for key in schema.get("required") or () if properties.get(key, {}).get("default") is None]
     return not needed and any(each.get("default") is not None for each in properties.values())
 
 
 def _description(schema: Schema, typed: TypedField, classes: Classes) -> str:
-    """Give what is told of the field, unless its class tells the same."""
+    """Return the description of the field, unless its class has the same one."""
     text = schema.get("description") or ""
     if typed.is_class and isinstance(typed.annotation, str):
         own = next((each for each in classes.found if each.name == typed.annotation), None)

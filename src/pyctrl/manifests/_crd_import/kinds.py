@@ -16,11 +16,11 @@ __all__ = ["kind_class"]
 Schema = Mapping[str, Any]
 
 _ENVELOPE = ("apiVersion", "kind", "metadata")
-_ANNOTATIONS = ("api-approved.kubernetes.io",)  # of the definition; others are about who made it
+_ANNOTATIONS = ("api-approved.kubernetes.io",)  # of the definition; others describe the tool that made it
 
 
 def kind_class(definition: Schema, version: Schema, name: str, classes: Classes) -> SourceClass:
-    """Make the class of a kind, and the classes of its parts."""
+    """Return the class of a kind, and create the classes of its parts."""
     schema: Schema = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
     classes.reserve(name)
     properties = {key: each for key, each in (schema.get("properties") or {}).items() if key not in _ENVELOPE}
@@ -70,7 +70,7 @@ def _with_spec(
 
 
 def _spec_field(spec: str, schema: Schema, classes: Classes, *, is_required: bool) -> Iterator[SourceField]:
-    """Say what differs from what `CustomResource` takes for granted: that a spec is required if a field of it is."""
+    """Yield the spec if it differs from that of `CustomResource`, which requires a spec that has a required field."""
     properties = schema.get("properties") or {}
     needed = [key for key in schema.get("required") or () if properties.get(key, {}).get("default") is None]
     has_defaults = any(each.get("default") is not None for each in properties.values())
@@ -103,7 +103,7 @@ def _status_field(parts: list[Expression], classes: Classes, *, is_required: boo
         )
 
 
-# -- what a definition says beside the schema ------------------------------------------------------------------------
+# -- parts of a definition beside the schema ------------------------------------------------------------------------
 
 
 def _keywords(definition: Schema, version: Schema, name: str, classes: Classes) -> Iterator[Expression]:

@@ -1,4 +1,4 @@
-"""From the schema of a place to the Python type of its values, and what stands beside it."""
+"""Python types and their markers from the schema of a place."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Schema = Mapping[str, Any]
 ClassMaker = Callable[[Schema, tuple[str, ...], Classes], str]
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
-_QUANTITY = "numkMGTPE"  # the letters of suffixes in the pattern of a quantity, in the form generators write it
-_PLAIN = ("string", "integer", "boolean")  # types of which JSON values are values, unless they are times
+_QUANTITY = "numkMGTPE"  # suffix letters in the pattern of a quantity, as generators write it
+_PLAIN = ("string", "integer", "boolean")  # types whose values are JSON values, except times
 _NUMBERS = {"minimum": "ge", "maximum": "le"}
 _EXCLUSIVE = {"minimum": "gt", "maximum": "lt"}
-#: What is of the place, and what is told of elsewhere.
+#: Keywords of the place, or handled elsewhere.
 _ELSEWHERE = frozenset(
     {
         *("type", "description", "default", "nullable", "title", "example", "externalDocs", "enum", "format"),
@@ -42,24 +42,24 @@ _OF_OBJECTS = frozenset(
 
 @dataclass(slots=True)
 class TypedField:
-    """A type, the marks beside it, and what ``Field(…)`` says of it; ``empty`` makes what an absent one reads as."""
+    """A type, its markers, and the arguments of its ``Field(…)``; ``empty`` is the factory of an absent value."""
 
     annotation: Expression
     marks: list[Expression] = field(default_factory=list)
     checks: dict[str, Expression] = field(default_factory=dict)
     empty: str = ""
     is_class: bool = False
-    is_plain: bool = False  # a JSON value is a value of the type
+    is_plain: bool = False  # JSON values are values of the type
 
 
 def with_markers(annotation: Expression, marks: Iterable[Expression], classes: Classes) -> Expression:
-    """Put marks beside a type, if there are some."""
+    """Return the annotation with markers, if there are any."""
     beside = tuple(marks)
     return subscript(classes.use("Annotated"), annotation, *beside) if beside else annotation
 
 
 def type_of(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker) -> TypedField:
-    """Give the type of a place; ``make`` makes the class of an object."""
+    """Return the type of a place; ``make`` creates the class of an object."""
     told = set(_ELSEWHERE)
     name = way[-1] if way else ""
     if (known := known_type(schema, name=name)) is not None:
@@ -72,7 +72,7 @@ def type_of(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassM
         typed = _of_type(schema, way, classes, make, told)
     if not typed.is_class:
         typed.marks += [rule_marker(rule, classes) for rule in schema.get("x-kubernetes-validations") or ()]
-    if not typed.is_class:  # a class tells of itself
+    if not typed.is_class:  # a class reports its own notes
         _note_unsupported(schema, way, told, classes)
     return typed
 
@@ -85,7 +85,7 @@ def _of_type(schema: Schema, way: tuple[str, ...], classes: Classes, make: Class
 
 
 def note_unsupported_of_object(schema: Schema, way: tuple[str, ...], classes: Classes) -> None:
-    """Tell of what is said of an object that its class cannot say."""
+    """Note the keywords of an object that its class cannot express."""
     _note_unsupported(schema, way, {*_ELSEWHERE, *_OF_OBJECTS}, classes)
 
 
@@ -96,7 +96,7 @@ def _note_unsupported(schema: Schema, way: tuple[str, ...], told: set[str], clas
 
 
 def _inner(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker) -> Expression:
-    """Give the type of items, or of values of a map, with all that is said of them."""
+    """Return the type of a list's items or a map's values, with its markers and constraints."""
     typed = type_of(schema, way, classes, make)
     checks = [call(classes.use("Field"), **typed.checks)] if typed.checks else []
     if schema.get("default") is not None:
@@ -147,7 +147,7 @@ def _string(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
 
 
 def _can_check(pattern: str) -> bool:
-    """Say whether pydantic reads a pattern, whose expressions are Rust's and not Go's."""
+    """Return whether pydantic, whose expressions are Rust's and not Go's, accepts a pattern."""
     try:
         TypeAdapter(Annotated[str, Field(pattern=pattern)])
     except (SchemaError, PydanticSchemaGenerationError):
@@ -178,7 +178,8 @@ def _other(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
     return TypedField(classes.use("Any"), [call(classes.use("PreserveUnknownFields"))])
 
 
-# -- what has parts --------------------------------------------------------------------------------------------------
+# -- lists, maps and objects
+# --------------------------------------------------------------------------------------------------
 
 
 def _array(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker, told: set[str]) -> TypedField:

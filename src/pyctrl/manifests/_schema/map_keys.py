@@ -1,4 +1,4 @@
-"""Keys of maps: always texts on the wire, and sometimes not every text."""
+"""Rules for the keys of maps, which are strings on the wire."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVER_KEYS = "self.all(k, "
 
 
 def key_rule(annotation: Any, place: Location, problems: Problems) -> tuple[Validation, ...]:
-    """Return the rules for the keys of a map; there is no word for them in a schema."""
+    """Return the CEL rules for the keys of a map; schemas have no keyword for them."""
     part = annotated_type(annotation)
     values = enum_values(part.type)
     if values is not None and all(isinstance(value, str) for value in values):
@@ -32,7 +32,7 @@ def key_rule(annotation: Any, place: Location, problems: Problems) -> tuple[Vali
 
 
 def is_key_rule(rule: str) -> bool:
-    """Say whether a rule is one of those that `key_rule` makes."""
+    """Return whether a rule was made by `key_rule`."""
     return rule.startswith(_OVER_KEYS)
 
 

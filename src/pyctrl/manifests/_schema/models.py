@@ -1,4 +1,4 @@
-"""From a class with fields to the schema of an object."""
+"""Schemas of model classes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from pyctrl.manifests._schema.wire_names import wire_name
 
 __all__ = ["kind_schema", "model_schema"]
 
-_SKIPPED: Any = SkipJsonSchema  # to type checkers it is no class
+_SKIPPED: Any = SkipJsonSchema  # type checkers do not see a class
 _TYPE_META = ("api_version", "kind", "metadata")
 _OF_FIELDS = (Immutable, NoServerDefault, Required, ServerDefault)
 
@@ -65,7 +65,7 @@ def kind_schema(kind: type[KubernetesObject], problems: Problems) -> Schema:
 
 
 def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, is_root: bool = False) -> Schema:
-    """Return the schema of a class's objects, with the marks of the class."""
+    """Return the schema of a class's objects, with the markers of the class."""
     if (found := builtin_schema(cls)) is not None:
         return found
     if cls in place.within:
@@ -77,7 +77,7 @@ def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, i
     if not cls.__pydantic_complete__:
         try:
             cls.model_rebuild()
-        except (PydanticUserError, SchemaError, NameError) as error:  # of a name that is not there yet, for example
+        except (PydanticUserError, SchemaError, NameError) as error:  # for example of an undefined name
             what = str(error).partition("\n\nFor further information")[0].rpartition("SchemaError: ")[2]
             where = _unfinished(inside, getattr(error, "name", ""))
             problems.report(where, f"pydantic can make no model of it: {' '.join(what.split())}")
@@ -96,7 +96,7 @@ def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, i
 
 
 def _unfinished(place: Location, name: str) -> Location:
-    """Return the class, among those that fields of a class lead to, and its field whose annotation has a name."""
+    """Return the class below the place, and its field, whose annotation uses a name."""
     for field, annotation in getattr(place.cls, "__annotations__", {}).items():
         if name and isinstance(annotation, str) and re.search(rf"\b{re.escape(name)}\b", annotation):
             return replace_place(place, field=field)
@@ -186,18 +186,18 @@ def _field(
         schema = replace(schema, validations=(IMMUTABLE, *schema.validations))
     schema = _with_list_type(schema, part)
     beside = (*(mark for mark in markers_of(cls) if isinstance(mark, NoServerDefault)), *part.beside)
-    if not (is_root and name == "status"):  # a status that there is not has no defaults either
+    if not (is_root and name == "status"):  # an absent status has no defaults
         schema = replace(schema, default=default_of(cls, name, beside, schema, place, problems))
     return _problem_text(schema, cls, name)
 
 
 def _status(part: AnnotatedType) -> Schema | None:
-    """Return the schema of a status that nobody has described: whatever comes is kept."""
+    """Return the schema of a status without a class: all fields are kept."""
     return Schema(type="object", preserve_unknown_fields=True) if part.type is Model else None
 
 
 def _with_list_type(schema: Schema, part: AnnotatedType) -> Schema:
-    """Let lists of conditions be maps by their type, as they are everywhere in Kubernetes."""
+    """Make lists of conditions maps by their type, as everywhere in Kubernetes."""
     if schema.type == "array" and not schema.list_type and _is_conditions(part):
         return replace(schema, list_type="map", list_map_keys=("type",))
     return schema
@@ -214,7 +214,7 @@ def _check_extra_fields(info: FieldInfo, place: Location, problems: Problems) ->
 
 
 def _problem_text(schema: Schema, cls: type[BaseModel], name: str) -> Schema:
-    """Return the schema with what readers are told of a field."""
+    """Return the schema with the description of a field."""
     info = cls.model_fields[name]
     words: dict[str, Any] = {}
     if description := describe_field(cls, name, info):

@@ -1,4 +1,4 @@
-"""Types that pydantic knows and we do not: what its JSON schema says of them, as far as a definition may say it."""
+"""Schemas of other types that pydantic supports, converted from its JSON schema."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SAME = {
     "multipleOf": "multiple_of",
     "description": "description",
 }
-#: Of the formats that pydantic knows, those that the server knows. It warns of others, and checks nothing.
+#: Formats of pydantic that the server knows. It warns about others, and does not check them.
 _FORMATS = ("date", "date-time", "email", "hostname", "ipv4", "ipv6", "password", "uri", "uuid")
 _IGNORED_KEYWORDS = {"title", "examples", "contentMediaType", "contentSchema", "writeOnly", "readOnly", "deprecated"}
 
 
 def pydantic_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a type as pydantic tells it, which must be one of a scalar or of a list of them."""
+    """Return the schema of a type from pydantic's JSON schema, which must be a scalar or a list of scalars."""
     said = first_metadata(WithJsonSchema, part.beside)
     try:
         raw = said.json_schema if said else _adapter(part).json_schema()

@@ -1,4 +1,4 @@
-"""From a Python type to the schema of its values."""
+"""Schemas of Python types."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def schema_of(annotation: Any, place: Location, problems: Problems) -> Schema:
 
 
 def schema_of_annotated(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a type that has been taken apart, None left out."""
+    """Return the schema of a decomposed type, ignoring None."""
     said = first_metadata(SchemaType, part.beside)
     if has_metadata(Schemaless, part.beside):
         schema = Schema(type=said.type if said else "")
     elif said:
         schema = replace(scalar_schema(part) or Schema(), type=said.type)
     elif is_union(part.type):
-        from pyctrl.manifests._schema.unions import union_schema  # members of unions have types
+        from pyctrl.manifests._schema.unions import union_schema  # here: members of unions have types
 
         schema = union_schema(part, place, problems)
     else:
@@ -85,7 +85,7 @@ def _plain(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     if origin is Literal or (isinstance(tp, type) and issubclass(tp, enum.Enum)):
         return enum_schema(part, place, problems)
     if isinstance(origin, type) and issubclass(origin, BaseModel):
-        from pyctrl.manifests._schema.models import model_schema  # models have fields, fields have types
+        from pyctrl.manifests._schema.models import model_schema  # here: models have fields, fields have types
 
         return model_schema(tp, place, problems)
     return scalar_schema(part) or _other(part, place, problems)
@@ -96,7 +96,7 @@ def _is_open(annotation: Any) -> bool:
 
 
 def _inner(args: Sequence[Any], part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of the items of a list, or of the values of a map; consent reaches down to them."""
+    """Return the schema of a list's items or a map's values; PreserveUnknownFields applies to them too."""
     inner = args[-1] if args else Any
     if _is_open(inner) and has_metadata(PreserveUnknownFields, part.beside):
         return ANYTHING
@@ -112,7 +112,7 @@ def _map(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
 
 
 def _other(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a type that is no type of data, or that only pydantic can tell of."""
+    """Return the schema of a type that is not a data type, or that only pydantic can describe."""
     tp = part.type
     if tp in _OPEN:
         if not has_metadata(PreserveUnknownFields, part.beside):
@@ -136,7 +136,7 @@ def _other(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
 
 
 def _binding(place: Location) -> str:
-    """Say how to bind a type variable: a kind is given the classes of its spec and status."""
+    """Return how to bind a type variable: a kind takes the classes of its spec and status."""
     if issubclass(place.cls, KubernetesObject):
         name = place.cls.__name__
         return f"write class {name}(CustomResource[{name}Spec, {name}Status], group=…, version=…)"

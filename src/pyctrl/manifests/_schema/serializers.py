@@ -1,4 +1,4 @@
-"""Serializers: what Python writes has to be what the schema says, or the server refuses what the operator writes."""
+"""Checks that serializers write the types that the schema has; otherwise the server rejects the operator's writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CURE = "say what is on the wire with SchemaType(…) beside it, or take the ser
 
 
 def check_serializer(schema: Schema, part: AnnotatedType, place: Location, problems: Problems) -> None:
-    """Report a type that a serializer beside it writes as another one than the schema has."""
+    """Report a serializer in a type's metadata that writes another type than the schema has."""
     if any(isinstance(each, (PlainSerializer, WrapSerializer)) for each in part.beside):
         adapter: Any = TypeAdapter
         _compare(schema, _serialized_schema(adapter(Annotated[(part.type, *part.beside)])), place, problems)
@@ -29,7 +29,7 @@ def check_serializer(schema: Schema, part: AnnotatedType, place: Location, probl
 def check_class_serializers(
     cls: type[BaseModel], properties: Mapping[str, Schema], place: Location, problems: Problems
 ) -> None:
-    """Report the serializers of a class that write something else than its schema has."""
+    """Report serializers of a class that write other types than its schema has."""
     writers = cls.__pydantic_decorators__
     if writers.model_serializers:
         what = "a model_serializer writes the object, and the schema is made of the fields"
@@ -45,7 +45,7 @@ def _serialized_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
     try:
         schema: dict[str, Any] = adapter.json_schema(mode="serialization", by_alias=True)
     except (PydanticUserError, TypeError, ValueError):
-        return {}  # nobody can tell
+        return {}  # unknown
     reference = str(schema.get("$ref", "")).rpartition("/")[2]
     return schema["$defs"][reference] if reference else schema
 

@@ -1,4 +1,4 @@
-"""Unions: the few that a structural schema can say."""
+"""Unions that a structural schema can express."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CURE = "use one type, a Model with optional fields and ExactlyOneOf, or models 
 
 
 def union_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a union without None."""
+    """Return the schema of a union, ignoring None."""
     members = [annotated_type(arg) for arg in get_args(part.type)]
     if all(_is_of_models(each) for each in members):
         return _of_models(part, members, place, problems)
@@ -43,7 +43,7 @@ def union_schema(part: AnnotatedType, place: Location, problems: Problems) -> Sc
 
 
 def _any_of(kind: str, schemas: Sequence[Schema]) -> Schema | None:
-    """Return what one of several schemas of one type holds for."""
+    """Return the schema that accepts the values of several schemas of one type."""
     plain = Schema(type=kind)
     branches = _distinct(replace(each, type="", description="") for each in schemas)
     if plain in schemas:
@@ -64,7 +64,7 @@ def _distinct(schemas: Iterable[Schema]) -> list[Schema]:
 
 
 def _either(schemas: Sequence[Schema]) -> Schema | None:
-    """Return the schema of whole numbers and texts: what is said of numbers does not touch texts, nor the reverse."""
+    """Return the schema of integers and strings; keywords of numbers do not affect strings, nor the reverse."""
     said: dict[str, Any] = {}
     for each in schemas:
         words = {key: value for key, value in asdict(each).items() if value != getattr(_PLAIN, key)}
