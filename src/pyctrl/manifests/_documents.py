@@ -98,7 +98,7 @@ def _checked(obj: Any, node: yaml.Node) -> Mapping[str, Any]:
             raise ValueError(f"it is nested more than {DEEPEST} levels deep")
         return obj
     line = node.start_mark.line + 1 if node.start_mark else 1
-    why = f"line {line}: an object was expected, with apiVersion and kind; found {type(obj).__name__}"
+    why = f"line {line}: expected an object with apiVersion and kind, found {type(obj).__name__}"
     raise ValueError(why)
 
 
@@ -107,7 +107,7 @@ def _depth(obj: Any) -> int:
     while level and depth <= DEEPEST:
         parts = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
         if alien := next((part for part in parts if not isinstance(part, _JSON)), None):
-            raise ValueError(f"a {type(alien).__name__} is nothing that JSON has")
+            raise ValueError(f"JSON has no {type(alien).__name__}")
         level = [part for part in parts if isinstance(part, (dict, list))]
         depth += 1
     return depth

@@ -149,7 +149,7 @@ def _reference(schema: Schema) -> str | None:
 def _nothing(seen: str, key: str, fields: Sequence[str], schema: Schema) -> str:
     if not fields:
         kept = schema.get("x-kubernetes-preserve-unknown-fields") or not schema.get("type")
-        why = "keeps whatever comes, and nothing is told of it" if kept else "has no fields"
+        why = "accepts any fields and describes none" if kept else "has no fields"
         return f"{seen} {why}: there is no {seen}.{key}"
     near = difflib.get_close_matches(key, fields, n=3) or [each for each in fields if each.lower() == key.lower()]
     if near:
@@ -175,7 +175,7 @@ def _rules(schema: Schema, inner: Schema, *, is_required: bool) -> Iterator[str]
     if schema.get("x-kubernetes-embedded-resource"):
         yield "a whole object, with apiVersion, kind and metadata"
     if schema.get("x-kubernetes-preserve-unknown-fields"):
-        yield "keeps fields that nobody has named"
+        yield "keeps unknown fields"
     for each in (schema, inner) if inner is not schema else (schema,):
         for rule in each.get("x-kubernetes-validations") or ():
             yield f"rule: {' '.join(rule['rule'].split())}{' -- ' + rule['message'] if rule.get('message') else ''}"
@@ -215,9 +215,9 @@ def _number(value: float) -> str:
 def _lists(schema: Schema) -> Iterator[str]:
     kind = schema.get("x-kubernetes-list-type")
     if kind == "set":
-        yield "a set: no item twice"
+        yield "a set: items are unique"
     elif kind == "map":
-        yield f"items are told apart by {', '.join(schema.get('x-kubernetes-list-map-keys') or ())}"
+        yield f"items are identified by {', '.join(schema.get('x-kubernetes-list-map-keys') or ())}"
     elif kind == "atomic" or schema.get("x-kubernetes-map-type") == "atomic":
         yield "has one owner as a whole"
 

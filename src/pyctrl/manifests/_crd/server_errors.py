@@ -29,11 +29,11 @@ _ROOT = re.compile(r"^spec\.(?:validation|versions\[(?P<index>\d+)\]\.schema)\.o
 _STEP = re.compile(r"\.properties\[(?P<name>[^\]]*)\]|\.(?P<items>items)|\.(?P<values>additionalProperties)")
 _CURES: Mapping[str, str] = MappingProxyType(
     {
-        "default": "give the field a default that it would take, or keep it to Python with NoServerDefault()",
-        "rule": "mend the ValidationRule",
-        "messageExpression": "mend the message_expression of the ValidationRule",
-        "pattern": "write it for Go (RE2), which knows no look-around and no back-references",
-        "nullable": "leave None out of the type",
+        "default": "give the field a valid default, or keep it in Python with NoServerDefault()",
+        "rule": "fix the ValidationRule",
+        "messageExpression": "fix the message_expression of the ValidationRule",
+        "pattern": "write it for Go (RE2), which has no look-around and no back-references",
+        "nullable": "remove None from the type",
         "x-kubernetes-map-type": "give the class of the items marks=(MapType('atomic'),), or use a list",
     }
 )
@@ -46,7 +46,7 @@ def server_errors(made: Mapping[str, JSON], kinds: Sequence[type[KubernetesObjec
     for path, message in (*_numbers(made), *_costs(made)):
         yield _located(path, message, ordered)
     for complaint in field_errors_of(made):
-        yield _located(complaint.field, f"the API server would refuse it: {complaint}", ordered)
+        yield _located(complaint.field, f"the API server would reject it: {complaint}", ordered)
 
 
 def _located(path: str, message: str, kinds: Sequence[type[KubernetesObject]]) -> str:
@@ -107,7 +107,7 @@ def _numbers(made: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
         for key in ("default", "enum", "example", "minimum", "maximum", "multipleOf"):
             for number in _located_in(schema.get(key)):
                 if not math.isfinite(number):
-                    yield f"{path}.{key}", f"{key} is {number}, which JSON cannot say"
+                    yield f"{path}.{key}", f"{key} is {number}, which JSON cannot represent"
                 elif isinstance(number, int) and key in ("default", "enum") and not -_INT64 <= number < _INT64:
                     yield f"{path}.{key}", f"{key} is {number}, which does not fit into 64 bits"
 

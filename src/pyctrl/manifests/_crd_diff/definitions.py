@@ -82,7 +82,7 @@ def _names(old: Definition, new: Definition) -> Found:
     for key in ("shortNames", "categories"):
         was, now = (set(each["names"].get(key) or ()) for each in (before, after))
         if gone := was - now:
-            why = f"{', '.join(sorted(gone))} is gone: scripts may call it so"
+            why = f"{', '.join(sorted(gone))} is gone: scripts may use it"
             yield _report("risky", "names-changed", f"spec.names.{key}", why)
         if come := now - was:
             yield _report("harmless", "names-changed", f"spec.names.{key}", f"{', '.join(sorted(come))} is new")
@@ -132,12 +132,12 @@ def _gone(version: Mapping[str, Any], name: str, *, is_stored: bool) -> Found:
     elif version.get("served"):
         yield _report("breaking", "version-removed", "spec.versions", "the version was served: its clients fail", name)
     else:
-        yield _report("harmless", "version-removed", "spec.versions", "nobody was served the version", name)
+        yield _report("harmless", "version-removed", "spec.versions", "the version was not served", name)
 
 
 def _version(old: Mapping[str, Any], new: Mapping[str, Any], name: str, preserved: tuple[bool, bool]) -> Found:
     if old.get("served") and not new.get("served"):
-        yield _report("breaking", "version-unserved", "served", "the version is not served any more", name)
+        yield _report("breaking", "version-unserved", "served", "the version is no longer served", name)
     elif new.get("served") and not old.get("served"):
         yield _report("harmless", "version-served", "served", "the version is served now", name)
     if new.get("deprecated") and not old.get("deprecated"):
@@ -183,7 +183,7 @@ def _storage(before: Mapping[str, Any], after: Mapping[str, Any], new: Definitio
     was, now = (next((name for name, each in some.items() if each.get("storage")), "") for some in (before, after))
     if was == now or not was or not now:
         return
-    why = f"objects are stored in {now}, were in {was}: what is stored stays as it is until it is written again"
+    why = f"objects are stored in {now}, were in {was}: stored objects are unchanged until they are written again"
     yield _report("risky", "storage-changed", "spec.versions", why)
     if (new["spec"].get("conversion") or {}).get("strategy", "None") == "None":
         is_open = _is_open(new)

@@ -71,7 +71,7 @@ class _SchemaDiff:
     def _property(self, key: str, old: Schema, new: Schema, where: str) -> Found:
         before, after = _child(old, key), _child(new, key)
         if after is None:
-            yield self._told("breaking", "field-removed", where, "the field is gone: what is stored there is dropped")
+            yield self._told("breaking", "field-removed", where, "the field is removed: stored values are dropped")
         elif before is None:
             yield self._added(where, after)
         else:
@@ -110,7 +110,7 @@ class _SchemaDiff:
                 yield self._told("breaking", "required", where, why)
         for key in sorted(before & after):
             if (_child(old, key) or {}).get("default") is not None and (_child(new, key) or {}).get("default") is None:
-                where, why = f"{path}.{key}" if path else key, "the required field has no default any more"
+                where, why = f"{path}.{key}" if path else key, "the required field no longer has a default"
                 yield self._told("breaking", "required", where, why)
 
 

@@ -127,10 +127,10 @@ def _are_multiples(old: float, new: float) -> bool:
 def _pattern_and_format(old: Schema, new: Schema, tell: Report) -> Found:
     before, after = old.get("pattern") or "", new.get("pattern") or ""
     if before != after and not after:
-        yield tell("harmless", "pattern-removed", f"needs not match {before} any more")
+        yield tell("harmless", "pattern-removed", f"no longer needs to match {before}")
     elif before != after:
         was = f", and {before} before" if before else ""
-        yield tell("breaking", "pattern-changed", f"must match {after}{was}: what does not is refused")
+        yield tell("breaking", "pattern-changed", f"must match {after}{was}: other values are rejected")
     before, after = old.get("format") or "", new.get("format") or ""
     if before == after:
         return
@@ -148,25 +148,25 @@ def _lists(old: Schema, new: Schema, tell: Report) -> Found:
     key, keys = "x-kubernetes-list-type", "x-kubernetes-list-map-keys"
     before, after = old.get(key) or "atomic", new.get(key) or "atomic"
     if before != after and after == "atomic":
-        why = f"the list was a {before}, is atomic: who applies it replaces the items of others"
+        why = f"the list was a {before}, is atomic: an apply replaces the items of other owners"
         yield tell("breaking", "list-type-changed", why)
     elif before != after:
         yield tell("breaking", "list-type-changed", f"the list was {before}, is a {after}: repeated items are refused")
     elif sorted(old.get(keys) or ()) != sorted(new.get(keys) or ()):
-        why = f"items were told apart by {', '.join(old.get(keys) or ())}, are by {', '.join(new.get(keys) or ())}"
+        why = f"items were identified by {', '.join(old.get(keys) or ())}, are by {', '.join(new.get(keys) or ())}"
         yield tell("breaking", "list-type-changed", why)
     key = "x-kubernetes-map-type"
     before, after = old.get(key) or "granular", new.get(key) or "granular"
     if before != after:
-        yield tell("risky", "map-type-changed", f"was {before}, is {after}: who owns which field is another question")
+        yield tell("risky", "map-type-changed", f"was {before}, is {after}: the ownership of its fields changes")
 
 
 def _embedded(old: Schema, new: Schema, tell: Report) -> Found:
     before, after = (bool(each.get("x-kubernetes-embedded-resource")) for each in (old, new))
     if after and not before:
-        yield tell("breaking", "embedded-changed", "it is a whole object now, and needs apiVersion and kind")
+        yield tell("breaking", "embedded-changed", "it is now a complete object, and needs apiVersion and kind")
     elif before and not after:
-        yield tell("breaking", "embedded-changed", "it is no whole object any more: its metadata may be dropped")
+        yield tell("breaking", "embedded-changed", "it is no longer a complete object: its metadata may be dropped")
 
 
 # -- alternatives and rules ------------------------------------------------------------------------------------------
@@ -185,9 +185,7 @@ def _alternatives(old: Schema, new: Schema, tell: Report) -> Found:
         if is_wider:
             yield tell("harmless", "alternatives-widened", f"{key} allows more than before")
         else:
-            yield tell(
-                "breaking", "alternatives-changed", f"{key} asks for something else: what it allowed may be refused"
-            )
+            yield tell("breaking", "alternatives-changed", f"{key} has changed: values that it allowed may be rejected")
 
 
 def _branches(schema: Schema, key: str) -> list[Any]:
@@ -204,14 +202,14 @@ def _rules(old: Schema, new: Schema, tell: Report) -> Found:
     for key, rule in after.items():
         if key in before:
             if before[key] != rule:
-                yield tell("harmless", "rule-described", f"what is said when it is broken changed: {rule['rule']}")
+                yield tell("harmless", "rule-described", f"its message changed: {rule['rule']}")
         elif "oldSelf" in rule["rule"]:
             yield tell("risky", "rule-added", f"an update is refused unless {rule['rule']}")
         else:
             yield tell("breaking", "rule-added", f"objects are refused unless {rule['rule']}")
     for key, rule in before.items():
         if key not in after:
-            yield tell("harmless", "rule-removed", f"nobody checks any more that {rule['rule']}")
+            yield tell("harmless", "rule-removed", f"the server no longer checks that {rule['rule']}")
 
 
 def _identity(rule: Mapping[str, Any]) -> tuple[str, bool]:

@@ -63,7 +63,7 @@ def apply_class_markers(schema: Schema, cls: type[BaseModel], place: Location, p
         elif isinstance(mark, _OTHERS):
             schema = apply_marker(schema, mark, AnnotatedType(cls), place, problems)
         elif not isinstance(mark, _ELSEWHERE):
-            problems.report(place, f"{_shown(mark)} is no mark of classes", "put it beside the type of a field")
+            problems.report(place, f"{_shown(mark)} is not a marker of classes", "put it beside the type of a field")
     return replace(schema, validations=(*schema.validations, *rules)) if rules else schema
 
 
@@ -81,13 +81,13 @@ def _choice(
     names, shown = wire_names(cls), type(mark).__name__
     unknown = [name for name in mark.fields if name not in names]
     if unknown or not mark.fields:
-        what = f"names {', '.join(unknown)}, which are no fields of the class" if unknown else "names no fields"
+        what = f"names {', '.join(unknown)}, which are not fields of the class" if unknown else "names no fields"
         problems.report(place, f"{shown} {what}", f"it has {', '.join(names)}")
         return
     wires = [names[name] for name in mark.fields]
     for wire in wires:
         if wire in schema.required or "default" in schema.properties[wire].to_wire():
-            problems.report(place, f"{shown} names {wire}, which is always there", "make it optional: … | None = None")
+            problems.report(place, f"{shown} names {wire}, which is always set", "make it optional: … | None = None")
     yield _CHOOSE[type(mark)](wires)
 
 

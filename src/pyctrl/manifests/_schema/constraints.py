@@ -79,8 +79,8 @@ def constrain(schema: Schema, metadata: Iterable[Any], place: Location, problems
         else:
             kind = schema.type or ("whole number or text" if schema.int_or_string else "value of no known type")
             article = "an" if kind[0] in "aeiou" else "a"
-            what = f"{name} is not for what is {article} {kind} on the wire"
-            problems.report(place, what, "take it away, or use a validator")
+            what = f"{name} does not apply to {article} {kind} on the wire"
+            problems.report(place, what, "remove it, or use a validator")
     return schema
 
 

@@ -100,7 +100,7 @@ def _properties(members: Sequence[_Member], tag: str, place: Location, problems:
             if wire == tag:
                 continue
             if wire in found and _bare(found[wire]) != _bare(schema):
-                what = f"{wire} is one thing in {owner[wire].cls.__name__} and another in {member.cls.__name__}"
+                what = f"{wire} differs between {owner[wire].cls.__name__} and {member.cls.__name__}"
                 problems.report(place, what, "give the fields other names, or the same type and constraints")
             owner.setdefault(wire, member)
             found.setdefault(wire, schema)

@@ -35,7 +35,7 @@ def enum_values(annotation: Any) -> tuple[JSON, ...] | None:
 def enum_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     """Return the schema of an Enum or a Literal: strings, numbers, or integers and strings."""
     if isinstance(part.type, type) and issubclass(part.type, enum.Flag):
-        problems.report(place, "flags add up to numbers that no enum names", "use set[…] of an Enum")
+        problems.report(place, "combined flags are not values of the enum", "use set[…] of an Enum")
         return Schema(type="integer")
     values = enum_values(part.type) or ()
     told = describe_class(part.type) if isinstance(part.type, type) else ""
@@ -46,5 +46,7 @@ def enum_schema(part: AnnotatedType, place: Location, problems: Problems) -> Sch
         kinds = {"number"}
     if len(kinds) != 1 or "" in kinds:
         shown = ", ".join(map(repr, values))
-        problems.report(place, f"the values {shown} are of no one type on the wire", "use texts only, or numbers only")
+        problems.report(
+            place, f"the values {shown} do not have one type on the wire", "use texts only, or numbers only"
+        )
     return Schema(type=kinds.pop() if kinds else "", enum=values, description=told)

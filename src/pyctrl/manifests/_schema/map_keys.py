@@ -23,10 +23,10 @@ def key_rule(annotation: Any, place: Location, problems: Problems) -> tuple[Vali
     values = enum_values(part.type)
     if values is not None and all(isinstance(value, str) for value in values):
         allowed = json.dumps(values)
-        return (Validation(rule=f"{_OVER_KEYS}k in {allowed})", message=f"keys must be out of {', '.join(values)}"),)
+        return (Validation(rule=f"{_OVER_KEYS}k in {allowed})", message=f"keys must be one of {', '.join(values)}"),)
     schema = scalar_schema(part)
     if schema is None or schema != Schema(type="string"):
-        problems.report(place, f"a map on the wire has texts as keys, no {name_of(part.type)}", "use dict[str, …]")
+        problems.report(place, f"keys of a map on the wire are strings, not {name_of(part.type)}", "use dict[str, …]")
         return ()
     return tuple(_rules(constrain(schema, part.beside, place.part("{key}"), problems)))
 

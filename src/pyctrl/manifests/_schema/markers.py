@@ -55,14 +55,14 @@ def apply_markers(schema: Schema, part: AnnotatedType, place: Location, problems
         elif isinstance(each, Doc):
             schema = replace(schema, description=inspect.cleandoc(each.documentation))
         elif not _is_pydantics(each):
-            problems.report(place, f"beside the type stands {each!r}, which is no mark", _call_it(each))
+            problems.report(place, f"its metadata has {each!r}, which is not a marker", _call_it(each))
     return replace(schema, validations=(*rules, *schema.validations)) if rules else schema
 
 
 def _call_it(each: object) -> str:
     if isinstance(each, type) and issubclass(each, SchemaMarker):
-        return f"make one: {each.__name__}(…)"
-    return "take it away"
+        return f"write {each.__name__}(…)"
+    return "remove it"
 
 
 def _is_pydantics(each: object) -> bool:
@@ -90,10 +90,10 @@ def apply_marker(
     name = type(mark).__name__
     try:
         if effect is None:
-            raise MarkerError("is for whole fields or for classes, and stands at neither")
+            raise MarkerError("is for whole fields or for classes only")
         return effect(schema, mark, part)
     except MarkerError as why:
-        problems.report(place, f"{name} {why}", "take it away")
+        problems.report(place, f"{name} {why}", "remove it")
         return schema
 
 
@@ -143,7 +143,7 @@ def _key(key: str, part: AnnotatedType) -> str:
     args = get_args(part.type)
     item = annotated_type(args[0]).type if args else None
     if not (isinstance(item, type) and issubclass(item, BaseModel)):
-        raise MarkerError("has keys, and the items are no models")
+        raise MarkerError("has keys, but the items are not models")
     names = wire_names(item)
     if key not in names:
         raise MarkerError(f"has the key {key!r}, and {item.__name__} has no such field: it has {', '.join(names)}")
@@ -159,7 +159,7 @@ def _map_type(schema: Schema, mark: MapType, part: AnnotatedType) -> Schema:
 
 def _nullable(schema: Schema, mark: Nullable, part: AnnotatedType) -> Schema:
     if schema.enum:
-        raise MarkerError("does nothing beside an enum, of which null is no value")
+        raise MarkerError("has no effect on an enum, which cannot be null")
     return replace(schema, nullable=True)
 
 
@@ -187,7 +187,7 @@ def _preserve(schema: Schema, mark: PreserveUnknownFields, part: AnnotatedType) 
 
 def _preserve_values(schema: Schema, values: Schema) -> Schema:
     if values.type != "object":
-        raise MarkerError("does nothing beside a map of which every value is known")
+        raise MarkerError("has no effect on a map with typed values")
     return replace(schema, additional_properties=replace(values, preserve_unknown_fields=True))
 
 

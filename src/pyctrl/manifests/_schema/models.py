@@ -55,7 +55,7 @@ def kind_schema(kind: type[KubernetesObject], problems: Problems) -> Schema:
     metadata = Schema(type="object")
     for mark in markers_of(kind):
         if isinstance(mark, (MapType, PropertyCount)):
-            what = f"{type(mark).__name__} does not fit a whole object"
+            what = f"{type(mark).__name__} does not apply to a whole object"
             problems.report(Location(kind), what, "put it on the class of spec")
         elif isinstance(mark, MetadataName):
             name = Schema(type="string", pattern=mark.pattern, min_length=mark.min_length, max_length=mark.max_length)
@@ -71,7 +71,7 @@ def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, i
     if cls in place.within:
         way = " → ".join(each.__name__ for each in (*place.within[place.within.index(cls) :], cls))
         cure = "let the field be Annotated[dict[str, Any], PreserveUnknownFields()]"
-        problems.report(place, f"{way} is recursive, and a schema has an end", cure)
+        problems.report(place, f"{way} is recursive, which a schema cannot express", cure)
         return Schema(type="object", preserve_unknown_fields=True)
     inside = Location(cls, within=(*place.within, cls))
     if not cls.__pydantic_complete__:
@@ -80,7 +80,7 @@ def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, i
         except (PydanticUserError, SchemaError, NameError) as error:  # for example of an undefined name
             what = str(error).partition("\n\nFor further information")[0].rpartition("SchemaError: ")[2]
             where = _unfinished(inside, getattr(error, "name", ""))
-            problems.report(where, f"pydantic can make no model of it: {' '.join(what.split())}")
+            problems.report(where, f"pydantic cannot build the model: {' '.join(what.split())}")
             return Schema(type="object", preserve_unknown_fields=True)
     if issubclass(cls, RootModel):
         root = cls.model_fields["root"]
@@ -146,10 +146,10 @@ def _is_left_out(cls: type[BaseModel], name: str, part: AnnotatedType, *, is_roo
 
 def _check_unused_markers(cls: type[BaseModel], place: Location, problems: Problems) -> None:
     for name in cls.model_computed_fields:
-        what = "a computed field is written to the server, which knows nothing of it"
+        what = "a computed field is written to the server, but is not in the schema"
         problems.report(replace_place(place, field=name), what, "make it a property, or a field that is assigned")
     if cls.model_config.get("json_schema_extra"):
-        problems.report(place, "json_schema_extra is not heeded", "say it with marks")
+        problems.report(place, "json_schema_extra is not supported", "use markers")
 
 
 def _named(name: str, info: FieldInfo, taken: dict[str, Schema], place: Location, problems: Problems) -> str:
@@ -157,7 +157,9 @@ def _named(name: str, info: FieldInfo, taken: dict[str, Schema], place: Location
     read = info.validation_alias
     if read is not None and read != wire:
         cure = "give it one alias"
-        problems.report(place, f"it is written as {wire} and read as {read}, and the server knows one name", cure)
+        problems.report(
+            place, f"it is written as {wire} and read as {read}, but a field has one name on the server", cure
+        )
     if wire in taken:
         problems.report(place, f"another field is {wire} on the wire as well", "give one of them another alias")
     return wire
@@ -210,7 +212,7 @@ def _is_conditions(part: AnnotatedType) -> bool:
 
 def _check_extra_fields(info: FieldInfo, place: Location, problems: Problems) -> None:
     if info.json_schema_extra:
-        problems.report(place, "json_schema_extra is not heeded", "say it with marks")
+        problems.report(place, "json_schema_extra is not supported", "use markers")
 
 
 def _problem_text(schema: Schema, cls: type[BaseModel], name: str) -> Schema:

@@ -16,7 +16,7 @@ from pyctrl.manifests._schema.schema import JSON, Schema
 
 __all__ = ["pydantic_schema"]
 
-_CURE = "use a Model or a type that docs/definitions.md lists, or say its form: Annotated[…, SchemaType('string')]"
+_CURE = "use a Model or a type that docs/definitions.md lists, or set its type: Annotated[…, SchemaType('string')]"
 _SCALARS = ("string", "integer", "number", "boolean")
 _SAME = {
     "type": "type",
@@ -66,7 +66,7 @@ def _converted(raw: Mapping[str, JSON]) -> Schema:
         elif key == "items":
             words["items"] = _converted(value)
         elif key not in _IGNORED_KEYWORDS:
-            raise ValueError(f"its {key} cannot be told")
+            raise ValueError(f"its {key} is not supported")
     if words.get("type") not in (*_SCALARS, "array"):
-        raise ValueError(f"its type is {words.get('type', 'not told')}")
+        raise ValueError(f"its type is {words.get('type', 'unknown')}")
     return Schema(example=raw["examples"][0] if raw.get("examples") else UNSET, **words)

@@ -44,7 +44,7 @@ def schema_of(annotation: Any, place: Location, problems: Problems) -> Schema:
     part = annotated_type(annotation)
     schema = schema_of_annotated(part, place, problems)
     if part.is_nullable and schema.enum:
-        problems.report(place, "a value of an enum is never null in a schema", "leave None out of the type")
+        problems.report(place, "a value of an enum is never null in a schema", "remove None from the type")
     return replace(schema, nullable=True) if part.is_nullable else schema
 
 
@@ -69,8 +69,8 @@ def schema_of_annotated(part: AnnotatedType, place: Location, problems: Problems
 def _plain(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     tp = part.type
     if tp is Json or has_metadata(Json, part.beside):
-        what = "Json is a text when it is read, and what is in the text when it is written"
-        problems.report(place, what, "use the type of what is in it, or str")
+        what = "Json is read as a string, but written as the decoded value"
+        problems.report(place, what, "use the type of the decoded value, or str")
         return Schema(type="string")
     if has_metadata(WithJsonSchema, part.beside):
         return pydantic_schema(part, place, problems)
@@ -116,7 +116,7 @@ def _other(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     tp = part.type
     if tp in _OPEN:
         if not has_metadata(PreserveUnknownFields, part.beside):
-            cure = "say what it is, or keep whatever comes with Annotated[Any, PreserveUnknownFields()]"
+            cure = "use a specific type, or keep any value with Annotated[Any, PreserveUnknownFields()]"
             problems.report(place, f"{name_of(tp)} has no schema", cure)
         return ANYTHING
     if isinstance(tp, TypeVar):
@@ -126,7 +126,7 @@ def _other(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     elif (get_origin(tp) or tp) is tuple:
         problems.report(place, f"a {name_of(tp)} has no schema: its items differ", "use a Model, or list[…]")
     elif tp is NaiveDatetime:
-        problems.report(place, "the server refuses a time without a zone", "use pyctrl.api.Time, or AwareDatetime")
+        problems.report(place, "the server rejects a time without a zone", "use pyctrl.api.Time, or AwareDatetime")
     elif tp is bytes:
         cure = "use pydantic.Base64Bytes, which is base64 on the wire as in Kubernetes"
         problems.report(place, "bytes are UTF-8 text on pydantic's wire", cure)
@@ -140,4 +140,4 @@ def _binding(place: Location) -> str:
     if issubclass(place.cls, KubernetesObject):
         name = place.cls.__name__
         return f"write class {name}(CustomResource[{name}Spec, {name}Status], group=…, version=…)"
-    return "give its class the type: Name[int]"
+    return "bind it: Name[int]"

@@ -16,7 +16,7 @@ from pyctrl.manifests._schema.wire_names import wire_names
 
 __all__ = ["check_class_serializers", "check_serializer"]
 
-_CURE = "say what is on the wire with SchemaType(…) beside it, or take the serializer away"
+_CURE = "set the type with SchemaType(…), or remove the serializer"
 
 
 def check_serializer(schema: Schema, part: AnnotatedType, place: Location, problems: Problems) -> None:
@@ -32,8 +32,8 @@ def check_class_serializers(
     """Report serializers of a class that write other types than its schema has."""
     writers = cls.__pydantic_decorators__
     if writers.model_serializers:
-        what = "a model_serializer writes the object, and the schema is made of the fields"
-        problems.report(place, what, "let the fields be what is on the wire")
+        what = "a model_serializer writes the object, but the schema is generated from the fields"
+        problems.report(place, what, "declare the fields as they are on the wire")
     names = wire_names(cls)
     told = _serialized_schema(TypeAdapter(cls)).get("properties", {}) if writers.field_serializers else {}
     for name in {each for writer in writers.field_serializers.values() for each in writer.info.fields}:

@@ -17,7 +17,7 @@ from pyctrl.manifests._schema.schema import Schema
 
 __all__ = ["union_schema"]
 
-_CURE = "use one type, a Model with optional fields and ExactlyOneOf, or models that a discriminator tells apart"
+_CURE = "use one type, a Model with optional fields and ExactlyOneOf, or models with a discriminator"
 
 
 def union_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
@@ -97,6 +97,6 @@ def _of_models(part: AnnotatedType, members: Sequence[AnnotatedType], place: Loc
     if isinstance(tag, str):
         return discriminated_schema(tag, members, place, problems)
     shown = " | ".join(name_of(each.type) for each in members)
-    what = "is told apart by a function" if tag else "has nothing that tells its members apart"
+    what = "has a function as discriminator" if tag else "has no discriminator"
     problems.report(place, f"the union {shown} {what}", "give it Field(discriminator='…') and the members a Literal")
     return ANYTHING
