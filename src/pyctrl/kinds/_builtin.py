@@ -19,7 +19,7 @@ _new_list: partial[list[Any]] = partial(list)
 vars(_new_list)["__signature__"] = Signature()
 
 
-class _FromBelow(Model, defer_build=True):
+class _BottomUp(Model, defer_build=True):
     """A class that is built after the classes of its fields.
 
     pydantic reuses a class that is complete, and repeats the work for an incomplete one in each class that contains it.
@@ -42,11 +42,11 @@ class _FromBelow(Model, defer_build=True):
         return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + 1, **options)
 
 
-class Part(_FromBelow, defer_build=True):
+class Part(_BottomUp, defer_build=True):
     """Base of the parts of built-in kinds."""
 
 
-class Kind(_FromBelow, KubernetesObject, defer_build=True):
+class Kind(_BottomUp, KubernetesObject, defer_build=True):
     """Base of the built-in kinds."""
 
 

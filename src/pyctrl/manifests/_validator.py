@@ -129,25 +129,25 @@ class ManifestValidator:
             _at(position, path, f"duplicate field {json.dumps(path, ensure_ascii=False)}", "FieldDuplicate")
             for path, position in document.repeated()
         ]
-        told = [self._problem(document, complaint) for complaint in found.problems]
-        problems = sorted([*repeated, *told], key=_order)
+        reported = [self._problem(document, error) for error in found.problems]
+        problems = sorted([*repeated, *reported], key=_order)
         return ValidationResult(
             document=document, problems=tuple(problems), warnings=found.warnings, object=found.object
         )
 
-    def _problem(self, document: Document, complaint: ValidationProblem) -> ManifestProblem:
-        path = complaint.field
+    def _problem(self, document: Document, error: ValidationProblem) -> ManifestProblem:
+        path = error.field
         if (document.obj["apiVersion"], document.obj["kind"]) == DEFINITION:
             for pattern, written in _WRITTEN:
                 path = pattern.sub(written, path)
-        position = document.find(path, key=complaint.reason in _AT_THE_KEY)
-        hint = self._hint(document, path) if complaint.reason == "FieldUnknown" else ""
+        position = document.find(path, key=error.reason in _AT_THE_KEY)
+        hint = self._hint(document, path) if error.reason == "FieldUnknown" else ""
         return ManifestProblem(
             line=position.line,
             column=position.column,
-            path="" if complaint.reason == "NotFound" else complaint.field,
-            message=complaint.message,
-            reason=complaint.reason,
+            path="" if error.reason == "NotFound" else error.field,
+            message=error.message,
+            reason=error.reason,
             hint=hint,
         )
 

@@ -145,12 +145,12 @@ class Webhooks:
 
         return review_conversion(self._conversions, document, on_bug=failed)
 
-    def _add(self, path: str, answerer: _Responder) -> None:
+    def _add(self, path: str, responder: _Responder) -> None:
         if not _PATH.fullmatch(path):
             raise BuilderError(f"expected a path such as /validate-podset of letters, digits, - and _; got {path!r}")
         if path in self._answerers:
             raise BuilderError(f"two webhooks have the path {path}; give one of them another with options(path=...)")
-        self._answerers[path] = answerer
+        self._answerers[path] = responder
         log.info("Registering webhook", extra={"path": path})
         self.meter.register(path)
 
@@ -168,20 +168,20 @@ class Webhooks:
             content_type: the request's header of that name.
             timeout: the API server's timeout from the query (``10s``); by default 30 seconds.
         """
-        answerer = self._answerers.get(path)
-        if answerer is None:
+        responder = self._answerers.get(path)
+        if responder is None:
             known = ", ".join(self._answerers) or "none"
             return error_status(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
         with self.meter.request(path) as answered:
-            reply = await self._answer(path, answerer, body, content_type, timeout)
+            reply = await self._answer(path, responder, body, content_type, timeout)
             answered(reply.status)
             return reply
 
-    async def _answer(self, path: str, answerer: _Responder, body: bytes, content_type: str, timeout: str) -> Reply:
+    async def _answer(self, path: str, responder: _Responder, body: bytes, content_type: str, timeout: str) -> Reply:
         try:
             document = self._document(body, content_type)
             async with asyncio.timeout(_seconds(timeout)):
-                return Reply(body=msgspec.json.encode(await answerer(document)))
+                return Reply(body=msgspec.json.encode(await responder(document)))
         except ApiError as error:
             return error_status(error.code, error.reason, error.message)
         except RecursionError:

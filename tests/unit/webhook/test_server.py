@@ -147,7 +147,7 @@ async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
     write(FIRST, tmp_path)
     async with serving(podset_server(tmp_path, poll_seconds=0.01)) as server:
         (tmp_path / "tls.key").write_bytes(SECOND.key)
-        while not certificate_of(server).complaint:
+        while not certificate_of(server).read_error:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         assert await shown_by(server) == {"localhost"}
@@ -157,7 +157,7 @@ async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
 
     told = [record for record in caplog.records if "Error re-reading certificate" in record.message]
     assert len(told) == 1
-    assert certificate_of(server).complaint == ""
+    assert certificate_of(server).read_error == ""
 
 
 async def test_a_server_without_certificate_says_what_it_lacks(tmp_path: Path) -> None:

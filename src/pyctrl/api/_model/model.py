@@ -34,7 +34,7 @@ from pyctrl.api._secrets import has_secrets, hidden, hides_values, may_hide_valu
 from pyctrl.api._value_markers import SchemaMarker
 from pyctrl.errors import DecodeError
 
-__all__ = ["Model", "from_bytes", "quiet_json", "quietly"]
+__all__ = ["Model", "dump_without_values", "from_bytes", "json_without_values"]
 
 
 M = TypeVar("M", bound="Model")
@@ -116,8 +116,8 @@ class Model(BaseModel):
                 raw = data if isinstance(data, bytes) else data.encode()
                 obj = from_bytes(cast(SchemaValidator, cls.__pydantic_validator__), raw)
         except ValidationError as error:
-            told = f"{cls.__name__}: {validation_message(error, of=cls)}"
-            raise DecodeError(told) from (None if hides_values(cls) else error)
+            message = f"{cls.__name__}: {validation_message(error, of=cls)}"
+            raise DecodeError(message) from (None if hides_values(cls) else error)
         except UNREADABLE as error:
             raise DecodeError(f"{cls.__name__}: not JSON that can be decoded: {why_unreadable(error)}") from error
         return cast(Self, obj)
@@ -142,7 +142,7 @@ class Model(BaseModel):
         update_fields_set(self)
         try:
             if may_hide:
-                return quiet_json(self)
+                return json_without_values(self)
             return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
         except PydanticSerializationError:
             self.model_dump()  # raises the DecodeError of a pending field unwrapped
@@ -155,13 +155,13 @@ class Model(BaseModel):
             dump = self.__pydantic_serializer__.to_python
             if not may_hide_values(type(self)):
                 return dump(self, mode=mode, warnings=warnings, **options)
-            return quietly(self, lambda told: dump(self, mode=mode, warnings=told, **options), warnings)
+            return dump_without_values(self, lambda each: dump(self, mode=mode, warnings=each, **options), warnings)
 
         def model_dump_json(self, *, warnings: Any = True, **options: Any) -> str:
             dump = self.__pydantic_serializer__.to_json
             if not may_hide_values(type(self)):
                 return dump(self, warnings=warnings, **options).decode()
-            return quietly(self, lambda told: dump(self, warnings=told, **options), warnings).decode()
+            return dump_without_values(self, lambda each: dump(self, warnings=each, **options), warnings).decode()
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Show fields that were set or changed; the many defaults of Kubernetes types would hide them."""
@@ -328,18 +328,18 @@ SerializationWarnings = bool | Literal["none", "warn", "error"]
 _COMPLAINT = re.compile(r"Expected `([^`]*)`.*?\[(?:field_name='([^']*)', )?input_value=.*, input_type=(\w+)\]")
 
 
-def quietly(model: BaseModel, dump: Callable[[Any], R], told: SerializationWarnings = True) -> R:
+def dump_without_values(model: BaseModel, dump: Callable[[Any], R], warning_mode: SerializationWarnings = True) -> R:
     """Serialize a model. Pydantic's warnings are repeated without values, which may be those of a Secret.
 
     Args:
         model: the model to serialize.
         dump: serializes it; takes pydantic's parameter ``warnings``.
-        told: that parameter, as the caller passed it.
+        warning_mode: that parameter, as the caller passed it.
 
     Takes 2 µs more than pydantic alone, so it is only used for classes for which `may_hide_values` is true.
     """
-    if told not in (True, "warn"):
-        return dump(told)
+    if warning_mode not in (True, "warn"):
+        return dump(warning_mode)
     try:
         return dump("error")
     except PydanticSerializationError as error:
@@ -352,10 +352,10 @@ def quietly(model: BaseModel, dump: Callable[[Any], R], told: SerializationWarni
     return result
 
 
-def quiet_json(model: BaseModel) -> bytes:
-    """Serialize the fields of a model that are set, under their names on the wire; see `quietly`."""
+def json_without_values(model: BaseModel) -> bytes:
+    """Serialize the fields of a model that are set, under their names on the wire; see `dump_without_values`."""
     dump = model.__pydantic_serializer__.to_json
-    return quietly(model, lambda told: dump(model, by_alias=True, exclude_unset=True, warnings=told))
+    return dump_without_values(model, lambda each: dump(model, by_alias=True, exclude_unset=True, warnings=each))
 
 
 def _warning_text(expected: str, field: str, got: str) -> str:

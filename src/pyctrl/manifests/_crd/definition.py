@@ -91,14 +91,14 @@ def _check_kind(kinds: tuple[Kind, ...], stored: Kind | None) -> None:
 def _stored(kinds: tuple[Kind, ...], problems: Problems) -> Kind:
     if len(kinds) == 1:
         return kinds[0]
-    said = [kind for kind in kinds if kind.resource.is_stored]
-    if len(said) != 1:
-        found = ", ".join(kind.gvk.version for kind in said) or "none"
+    marked = [kind for kind in kinds if kind.resource.is_stored]
+    if len(marked) != 1:
+        found = ", ".join(kind.gvk.version for kind in marked) or "none"
         what = f"exactly one version must be the storage version, but found {found}"
         problems.report(
             Location(kinds[0]), what, "give its class the keyword stored=True, or pass definition(stored=…)"
         )
-    return said[0] if said else kinds[0]
+    return marked[0] if marked else kinds[0]
 
 
 def _compare(kinds: tuple[Kind, ...], problems: Problems) -> None:

@@ -45,8 +45,8 @@ def server_errors(made: Mapping[str, JSON], kinds: Sequence[type[KubernetesObjec
     ordered = sorted(kinds, key=lambda kind: kind.gvk.version)
     for path, message in (*_numbers(made), *_costs(made)):
         yield _located(path, message, ordered)
-    for complaint in field_errors_of(made):
-        yield _located(complaint.field, f"the API server would reject it: {complaint}", ordered)
+    for error in field_errors_of(made):
+        yield _located(error.field, f"the API server would reject it: {error}", ordered)
 
 
 def _located(path: str, message: str, kinds: Sequence[type[KubernetesObject]]) -> str:
@@ -144,7 +144,7 @@ def check_definition(definition: Mapping[str, Any]) -> list[str]:
     The code is the embedded server's own. Unlike kube-apiserver it does not estimate the cost of CEL rules
     (docs/apiserver-definitions.md). Without the extra ``cel``, rules are not compiled.
     """
-    return [str(complaint) for complaint in field_errors_of(definition)]
+    return [str(error) for error in field_errors_of(definition)]
 
 
 def field_errors_of(definition: Mapping[str, Any]) -> tuple[ValidationProblem, ...]:

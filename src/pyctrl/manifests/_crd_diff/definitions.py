@@ -117,8 +117,8 @@ def _versions(old: Definition, new: Definition) -> Found:
 
 
 def _stored(old: Definition) -> set[str]:
-    told = (old.get("status") or {}).get("storedVersions")
-    return set(told or (each["name"] for each in old["spec"]["versions"] if each.get("storage")))
+    stored_versions = (old.get("status") or {}).get("storedVersions")
+    return set(stored_versions or (each["name"] for each in old["spec"]["versions"] if each.get("storage")))
 
 
 def _is_open(definition: Definition) -> bool:

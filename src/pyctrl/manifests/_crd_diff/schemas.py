@@ -28,7 +28,7 @@ class _SchemaDiff:
     def __init__(self, version: str) -> None:
         self._version = version
 
-    def _told(self, effect: Effect, code: str, path: str, message: str) -> DefinitionChange:
+    def _change(self, effect: Effect, code: str, path: str, message: str) -> DefinitionChange:
         return DefinitionChange(effect=effect, code=code, path=path, message=message, version=self._version)
 
     def place(self, old: Schema, new: Schema, path: str, *, is_object: bool = False) -> Found:
@@ -36,15 +36,15 @@ class _SchemaDiff:
         if old == new:
             return
 
-        def tell(effect: Effect, code: str, message: str) -> DefinitionChange:
-            return self._told(effect, code, path, message)
+        def report(effect: Effect, code: str, message: str) -> DefinitionChange:
+            return self._change(effect, code, path, message)
 
         before, after = _types(old), _types(new)
-        yield from _type_change(old, new, before - after, tell)
+        yield from _type_change(old, new, before - after, report)
         if before - after - {"null"}:
             return  # the other keywords of the new type do not affect old values
-        yield from value_changes(old, new, tell)
-        yield from _texts(old, new, tell)
+        yield from value_changes(old, new, report)
+        yield from _texts(old, new, report)
         if "object" in before:
             yield from self._object(old, new, path, is_object=is_object)
         if "array" in before:
@@ -71,7 +71,7 @@ class _SchemaDiff:
     def _property(self, key: str, old: Schema, new: Schema, where: str) -> Found:
         before, after = _child(old, key), _child(new, key)
         if after is None:
-            yield self._told("breaking", "field-removed", where, "the field is removed: stored values are dropped")
+            yield self._change("breaking", "field-removed", where, "the field is removed: stored values are dropped")
         elif before is None:
             yield self._added(where, after)
         else:
@@ -79,18 +79,18 @@ class _SchemaDiff:
 
     def _added(self, where: str, schema: Schema) -> DefinitionChange:
         if schema.get("default") is None:
-            return self._told("harmless", "field-added", where, "an optional field is new")
+            return self._change("harmless", "field-added", where, "an optional field is new")
         why = "a field with a default is new: every stored object reads with it at once"
-        return self._told("risky", "default-added", where, why)
+        return self._change("risky", "default-added", where, why)
 
     def _others(self, old: Schema, new: Schema, path: str) -> Found:
         """Compare the treatment of keys without a property."""
         where = f"{path}.*" if path else "*"
         before, after = _additional(old), _additional(new)
         if before is None and after is not None:
-            yield self._told("harmless", "keys-opened", where, "keys of any name are kept")
+            yield self._change("harmless", "keys-opened", where, "keys of any name are kept")
         elif before is not None and after is None:
-            yield self._told("breaking", "keys-dropped", where, "keys that the schema does not name are dropped")
+            yield self._change("breaking", "keys-dropped", where, "keys that the schema does not name are dropped")
         elif before is not None and after is not None:
             yield from self.place(before, after, where)
 
@@ -102,16 +102,16 @@ class _SchemaDiff:
             if key in implicit and not _is_embedded(old, new):
                 continue  # the server requires them itself
             if key in before:
-                yield self._told("harmless", "optional", where, "the field was required")
+                yield self._change("harmless", "optional", where, "the field was required")
             elif schema.get("default") is not None:
-                yield self._told("harmless", "required", where, "the field is required, and has a default")
+                yield self._change("harmless", "required", where, "the field is required, and has a default")
             else:
                 why = "the field is required and has no default: objects without it are refused"
-                yield self._told("breaking", "required", where, why)
+                yield self._change("breaking", "required", where, why)
         for key in sorted(before & after):
             if (_child(old, key) or {}).get("default") is not None and (_child(new, key) or {}).get("default") is None:
                 where, why = f"{path}.{key}" if path else key, "the required field no longer has a default"
-                yield self._told("breaking", "required", where, why)
+                yield self._change("breaking", "required", where, why)
 
 
 # -- values that a place accepts
@@ -129,14 +129,14 @@ def _types(schema: Schema) -> frozenset[str]:
     return frozenset(found | {"null"} if schema.get("nullable") else found)
 
 
-def _type_change(old: Schema, new: Schema, gone: frozenset[str], tell: Report) -> Found:
+def _type_change(old: Schema, new: Schema, gone: frozenset[str], report: Report) -> Found:
     if gone == {"null"}:
-        yield tell("breaking", "null-refused", "null is dropped now, or refused")
+        yield report("breaking", "null-refused", "null is dropped now, or refused")
     elif gone:
         why = f"{_named(old)} became {_named(new)}: {' or '.join(sorted(gone))} is refused"
-        yield tell("breaking", "type-changed", why)
+        yield report("breaking", "type-changed", why)
     elif _types(old) != _types(new):
-        yield tell("harmless", "type-widened", f"{_named(old)} became {_named(new)}")
+        yield report("harmless", "type-widened", f"{_named(old)} became {_named(new)}")
 
 
 def _named(schema: Schema) -> str:
@@ -175,7 +175,7 @@ def _child(schema: Schema, key: str) -> Schema | None:
     return _properties(schema).get(key, _additional(schema))
 
 
-def _texts(old: Schema, new: Schema, tell: Report) -> Found:
+def _texts(old: Schema, new: Schema, report: Report) -> Found:
     changed = [key for key in _TEXTS if old.get(key) != new.get(key)]
     if changed:
-        yield tell("harmless", "described", f"{', '.join(changed)} changed")
+        yield report("harmless", "described", f"{', '.join(changed)} changed")

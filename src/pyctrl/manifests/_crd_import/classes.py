@@ -82,27 +82,27 @@ class Classes:
         self.imports.setdefault(module or _WHERE.get(name, _API), set()).add(name)
         return name
 
-    def note(self, what: str, way: tuple[str, ...] = ()) -> None:
+    def note(self, what: str, path: tuple[str, ...] = ()) -> None:
         """Note something that the classes cannot express, at the end of a path of fields."""
-        place = ".".join(way).replace(f".{ITEM}", ITEM)
+        place = ".".join(path).replace(f".{ITEM}", ITEM)
         self.notes.append(f"{what} of {place}" if place else what)
 
     def known(self, schema: Schema) -> SourceClass | None:
         """Return the class that was made for an equal schema; keywords of the place are ignored."""
         return self._by_schema.get(_key(schema))
 
-    def new(self, schema: Schema, way: tuple[str, ...]) -> SourceClass:
+    def new(self, schema: Schema, path: tuple[str, ...]) -> SourceClass:
         """Start a class for the schema at the end of a path of fields, under a free name."""
-        made = SourceClass(name=self.name(way), bases=("Model",), description=schema.get("description") or "")
+        made = SourceClass(name=self.name(path), bases=("Model",), description=schema.get("description") or "")
         self.use("Model")
         self._by_schema[_key(schema)] = made
         return made
 
-    def name(self, way: tuple[str, ...]) -> str:
+    def name(self, path: tuple[str, ...]) -> str:
         """Return a free name: the kind and the last field, with more of the path if that is taken."""
         words = [
             singular(word) if below in (ITEM, KEY) else word
-            for word, below in zip(way, (*way[1:], ""), strict=True)
+            for word, below in zip(path, (*path[1:], ""), strict=True)
             if word not in (ITEM, KEY)
         ]
         names = [class_name(self._kind, *words[-count:]) for count in range(1, len(words) + 1)]
@@ -127,5 +127,5 @@ def rule_marker(rule: Mapping[str, Any], classes: Classes) -> Expression:
     """Return the marker of one of ``x-kubernetes-validations``."""
     words = {"message": "message", "messageExpression": "message_expression", "reason": "reason"}
     words |= {"fieldPath": "field_path", "optionalOldSelf": "optional_old_self"}
-    told = {ours: literal(rule[theirs]) for theirs, ours in words.items() if rule.get(theirs)}
-    return call(classes.use("ValidationRule"), literal(rule["rule"]), **told)
+    arguments = {ours: literal(rule[theirs]) for theirs, ours in words.items() if rule.get(theirs)}
+    return call(classes.use("ValidationRule"), literal(rule["rule"]), **arguments)

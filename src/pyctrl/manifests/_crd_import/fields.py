@@ -23,15 +23,15 @@ __all__ = ["class_of", "fields_of", "markers_of"]
 Schema = Mapping[str, Any]
 
 
-def class_of(schema: Schema, way: tuple[str, ...], classes: Classes, *, is_status: bool = False) -> str:
+def class_of(schema: Schema, path: tuple[str, ...], classes: Classes, *, is_status: bool = False) -> str:
     """Return the name of the class of an object, which is created unless there is one for an equal schema."""
     if (found := classes.known(schema)) is not None:
         return found.name
-    made = classes.new(schema, way)
-    made.fields += fields_of(schema, way, classes, is_status=is_status)
+    made = classes.new(schema, path)
+    made.fields += fields_of(schema, path, classes, is_status=is_status)
     if marks := markers_of(schema, classes):
         made.bases += (keyword("marks", sequence(*marks)),)
-    note_unsupported_of_object(schema, way, classes)
+    note_unsupported_of_object(schema, path, classes)
     classes.found.append(made)
     return made.name
 
@@ -44,13 +44,13 @@ def markers_of(schema: Schema, classes: Classes) -> list[Expression]:
     if kind := schema.get("x-kubernetes-map-type"):
         marks.append(call(classes.use("MapType"), literal(kind)))
     counts = {"minimum": schema.get("minProperties"), "maximum": schema.get("maxProperties")}
-    if told := {key: literal(value) for key, value in counts.items() if value is not None}:
-        marks.append(call(classes.use("PropertyCount"), **told))
+    if limits := {key: literal(value) for key, value in counts.items() if value is not None}:
+        marks.append(call(classes.use("PropertyCount"), **limits))
     return marks
 
 
 def fields_of(
-    schema: Schema, way: tuple[str, ...], classes: Classes, *, is_kind: bool = False, is_status: bool = False
+    schema: Schema, path: tuple[str, ...], classes: Classes, *, is_kind: bool = False, is_status: bool = False
 ) -> list[SourceField]:
     """Return the fields of a class, required ones first.
 
@@ -62,11 +62,11 @@ def fields_of(
     required = set(schema.get("required") or ())
     names = field_names(properties, is_kind=is_kind)
     made = [
-        _field(names[wire], wire, each, (*way, wire), classes, is_required=wire in required, is_status=is_status)
+        _field(names[wire], wire, each, (*path, wire), classes, is_required=wire in required, is_status=is_status)
         for wire, each in sorted(properties.items(), key=lambda item: item[0] not in required)
     ]
     for name in sorted(required - set(properties)):
-        classes.note("that it is required, and described nowhere", (*way, name))
+        classes.note("that it is required, and described nowhere", (*path, name))
     return made
 
 
@@ -74,19 +74,19 @@ def _field(
     name: str,
     wire: str,
     schema: Schema,
-    way: tuple[str, ...],
+    path: tuple[str, ...],
     classes: Classes,
     *,
     is_required: bool,
     is_status: bool,
 ) -> SourceField:
-    typed = type_of(schema, way, classes, class_of)
+    typed = type_of(schema, path, classes, class_of)
     words = dict(_words(name, wire, schema))
     marks = [*typed.marks, *_docs(schema, classes)]
     default = schema.get("default")
     is_nullable = bool(schema.get("nullable"))
     if is_nullable and schema.get("enum"):
-        classes.note("nullable, which does nothing beside an enum,", way)
+        classes.note("nullable, which does nothing beside an enum,", path)
         is_nullable = False
     may_be_none = is_nullable
     if is_required and default is None and not is_status:

@@ -160,10 +160,10 @@ def assignment(name: str, annotation: Expression, value: Expression | None, inde
 
 def docstring(text: str, indent: str) -> Iterator[str]:
     """Yield the lines of a docstring; paragraphs are wrapped, existing line breaks kept."""
-    told = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').strip()
-    if told.endswith('"'):
-        told = f'{told[:-1]}\\"'
-    lines = list(_wrapped(told.splitlines(), WIDTH - len(indent) - 3))
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').strip()
+    if escaped.endswith('"'):
+        escaped = f'{escaped[:-1]}\\"'
+    lines = list(_wrapped(escaped.splitlines(), WIDTH - len(indent) - 3))
     if len(lines) == 1 and len(indent) + len(lines[0]) + 6 <= WIDTH:
         yield f'{indent}"""{lines[0]}"""'
         return

@@ -28,8 +28,8 @@ def default_of(
     differs on each call. The default of a model has only the fields that were set on it.
     """
     info = cls.model_fields[name]
-    if said := first_metadata(ServerDefault, beside):
-        return said.value
+    if marker := first_metadata(ServerDefault, beside):
+        return marker.value
     if info.is_required() or has_metadata(NoServerDefault, beside):
         return UNSET
     value = _value(info)

@@ -35,12 +35,12 @@ def describe_class(cls: type[object]) -> str:
 
 def describe_field(cls: type[object], name: str, info: FieldInfo) -> str:
     """Return the description of a field, or the docstring below it; and its deprecation."""
-    told = info.description
-    if told is None:
+    description = info.description
+    if description is None:
         written = (source_of(each) for each in cls.__mro__)
-        told = next((source.docstrings.get(name, "") for source in written if name in source.lines), "")
+        description = next((source.docstrings.get(name, "") for source in written if name in source.lines), "")
     warning = f"Deprecated: {info.deprecated}" if isinstance(info.deprecated, str) else ""
-    return "\n\n".join(filter(None, (_clean(told), warning)))
+    return "\n\n".join(filter(None, (_clean(description), warning)))
 
 
 def _clean(text: str) -> str:

@@ -86,9 +86,9 @@ def _tags(cls: type[BaseModel], tag: str) -> tuple[JSON, ...]:
 
 
 def _tag(members: Sequence[_Member], wire: str, values: tuple[JSON, ...]) -> Schema:
-    told = next((each.schema.properties[wire].description for each in members), "")
+    description = next((each.schema.properties[wire].description for each in members), "")
     kind = members[0].schema.properties[wire].type
-    return Schema(type=kind, enum=values, description=told)
+    return Schema(type=kind, enum=values, description=description)
 
 
 def _properties(members: Sequence[_Member], tag: str, place: Location, problems: Problems) -> dict[str, Schema]:

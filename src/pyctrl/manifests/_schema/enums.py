@@ -38,10 +38,10 @@ def enum_schema(part: AnnotatedType, place: Location, problems: Problems) -> Sch
         problems.report(place, "combined flags are not values of the enum", "use set[…] of an Enum")
         return Schema(type="integer")
     values = enum_values(part.type) or ()
-    told = describe_class(part.type) if isinstance(part.type, type) else ""
+    description = describe_class(part.type) if isinstance(part.type, type) else ""
     kinds = {next((name for base, name in _TYPES.items() if isinstance(value, base)), "") for value in values}
     if kinds == {"integer", "string"}:
-        return replace(INT_OR_STRING, enum=values, description=told)
+        return replace(INT_OR_STRING, enum=values, description=description)
     if kinds == {"integer", "number"}:
         kinds = {"number"}
     if len(kinds) != 1 or "" in kinds:
@@ -49,4 +49,4 @@ def enum_schema(part: AnnotatedType, place: Location, problems: Problems) -> Sch
         problems.report(
             place, f"the values {shown} do not have one type on the wire", "use texts only, or numbers only"
         )
-    return Schema(type=kinds.pop() if kinds else "", enum=values, description=told)
+    return Schema(type=kinds.pop() if kinds else "", enum=values, description=description)

@@ -166,8 +166,8 @@ def _named(name: str, info: FieldInfo, taken: dict[str, Schema], place: Location
 
 
 def _is_required(info: FieldInfo, part: AnnotatedType) -> bool:
-    if said := first_metadata(Required, part.beside):
-        return said.required
+    if marker := first_metadata(Required, part.beside):
+        return marker.required
     return info.is_required() and not has_metadata(ServerDefault, part.beside)
 
 

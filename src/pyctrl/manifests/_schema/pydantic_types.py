@@ -36,11 +36,11 @@ _IGNORED_KEYWORDS = {"title", "examples", "contentMediaType", "contentSchema", "
 
 def pydantic_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     """Return the schema of a type from pydantic's JSON schema, which must be a scalar or a list of scalars."""
-    said = first_metadata(WithJsonSchema, part.beside)
+    declared = first_metadata(WithJsonSchema, part.beside)
     try:
-        raw = said.json_schema if said else _adapter(part).json_schema()
+        raw = declared.json_schema if declared else _adapter(part).json_schema()
         found = _converted(raw or {})
-        return found if said or found.format in _FORMATS else replace(found, format="")
+        return found if declared or found.format in _FORMATS else replace(found, format="")
     except (PydanticUserError, TypeError, ValueError) as error:
         why = f" ({error})" if isinstance(error, ValueError) else ""
         problems.report(place, f"{name_of(part.type)} has no schema{why}", _CURE)

@@ -50,11 +50,11 @@ def schema_of(annotation: Any, place: Location, problems: Problems) -> Schema:
 
 def schema_of_annotated(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     """Return the schema of a decomposed type, ignoring None."""
-    said = first_metadata(SchemaType, part.beside)
+    declared = first_metadata(SchemaType, part.beside)
     if has_metadata(Schemaless, part.beside):
-        schema = Schema(type=said.type if said else "")
-    elif said:
-        schema = replace(scalar_schema(part) or Schema(), type=said.type)
+        schema = Schema(type=declared.type if declared else "")
+    elif declared:
+        schema = replace(scalar_schema(part) or Schema(), type=declared.type)
     elif is_union(part.type):
         from pyctrl.manifests._schema.unions import union_schema  # here: members of unions have types
 

@@ -35,10 +35,10 @@ def check_class_serializers(
         what = "a model_serializer writes the object, but the schema is generated from the fields"
         problems.report(place, what, "declare the fields as they are on the wire")
     names = wire_names(cls)
-    told = _serialized_schema(TypeAdapter(cls)).get("properties", {}) if writers.field_serializers else {}
+    written = _serialized_schema(TypeAdapter(cls)).get("properties", {}) if writers.field_serializers else {}
     for name in {each for writer in writers.field_serializers.values() for each in writer.info.fields}:
         if (wire := names.get(name, "")) in properties:
-            _compare(properties[wire], told.get(wire, {}), replace(place, field=name), problems)
+            _compare(properties[wire], written.get(wire, {}), replace(place, field=name), problems)
 
 
 def _serialized_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:

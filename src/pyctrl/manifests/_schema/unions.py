@@ -65,16 +65,16 @@ def _distinct(schemas: Iterable[Schema]) -> list[Schema]:
 
 def _either(schemas: Sequence[Schema]) -> Schema | None:
     """Return the schema of integers and strings; keywords of numbers do not affect strings, nor the reverse."""
-    said: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     for each in schemas:
         words = {key: value for key, value in asdict(each).items() if value != getattr(_PLAIN, key)}
         words.pop("type")
         if "enum" in words and each.type == "string" and len(words) == 1:
             words = {"pattern": f"^({'|'.join(map(_quoted, words['enum']))})$"}
-        if said.keys() & words.keys() or not words.keys() <= _TYPE_NAMES:
+        if keywords.keys() & words.keys() or not words.keys() <= _TYPE_NAMES:
             return None
-        said |= words
-    return replace(INT_OR_STRING, **said)
+        keywords |= words
+    return replace(INT_OR_STRING, **keywords)
 
 
 _PLAIN = Schema()

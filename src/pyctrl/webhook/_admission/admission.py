@@ -109,30 +109,30 @@ class AdmissionHandler(Protocol):
         ...
 
 
-def read_request(asked: Mapping[str, Any]) -> AdmissionRequest:
+def read_request(wire: Mapping[str, Any]) -> AdmissionRequest:
     """Decode the ``request`` of an AdmissionReview.
 
     Raises:
         DecodeError: a member that every request has is missing.
     """
     try:
-        kind, resource = GroupVersionKind(**asked["kind"]), GroupVersionResource(**asked["resource"])
-        request_kind, request_resource = asked.get("requestKind"), asked.get("requestResource")
+        kind, resource = GroupVersionKind(**wire["kind"]), GroupVersionResource(**wire["resource"])
+        request_kind, request_resource = wire.get("requestKind"), wire.get("requestResource")
         return AdmissionRequest(
-            uid=asked["uid"],
+            uid=wire["uid"],
             kind=kind,
             resource=resource,
-            operation=Operation(asked["operation"]),
-            user=_user(asked.get("userInfo") or {}),
-            subresource=asked.get("subResource") or "",
+            operation=Operation(wire["operation"]),
+            user=_user(wire.get("userInfo") or {}),
+            subresource=wire.get("subResource") or "",
             request_kind=GroupVersionKind(**request_kind) if request_kind else kind,
             request_resource=GroupVersionResource(**request_resource) if request_resource else resource,
-            name=asked.get("name") or "",
-            namespace=asked.get("namespace") or "",
-            dry_run=bool(asked.get("dryRun")),
-            options=asked.get("options") or {},
-            object=asked.get("object"),
-            old_object=asked.get("oldObject"),
+            name=wire.get("name") or "",
+            namespace=wire.get("namespace") or "",
+            dry_run=bool(wire.get("dryRun")),
+            options=wire.get("options") or {},
+            object=wire.get("object"),
+            old_object=wire.get("oldObject"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DecodeError(f"expected the request of an AdmissionReview; it lacks or misspells: {error}") from error

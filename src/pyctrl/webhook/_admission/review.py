@@ -38,13 +38,13 @@ async def review(
 
 
 def _request_of(document: Mapping[str, Any]) -> AdmissionRequest:
-    version, kind, asked = document.get("apiVersion"), document.get("kind"), document.get("request")
+    version, kind, request = document.get("apiVersion"), document.get("kind"), document.get("request")
     if (version, kind) != (API_VERSION, "AdmissionReview"):
         raise BadRequest(f"expected {API_VERSION}, Kind=AdmissionReview, got {version}, Kind={kind}")
-    if not isinstance(asked, Mapping):
+    if not isinstance(request, Mapping):
         raise BadRequest("expected an AdmissionReview with a request; it has none")
     try:
-        return read_request(asked)
+        return read_request(request)
     except DecodeError as error:
         raise BadRequest(str(error)) from error
 
@@ -71,8 +71,8 @@ async def _response_of(
 
 
 def _bug(error: Exception, request: AdmissionRequest) -> str:
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"the webhook failed: {said}; its log has more, with requestID={request.uid}"
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"the webhook failed: {text}; its log has more, with requestID={request.uid}"
 
 
 def _rendered(request: AdmissionRequest, response: AdmissionResponse) -> dict[str, Any]:
@@ -93,12 +93,12 @@ def _rendered(request: AdmissionRequest, response: AdmissionResponse) -> dict[st
 
 def _status(request: AdmissionRequest, response: AdmissionResponse) -> dict[str, Any]:
     if response.allowed:
-        given = {"code": response.code, "message": response.message}
+        fields = {"code": response.code, "message": response.message}
     elif response.status:
         return {"metadata": {}, **response.status}
     else:
-        given = {"status": "Failure", "message": response.message, "reason": response.reason, "code": response.code}
-    status: dict[str, Any] = {"metadata": {}, **{name: value for name, value in given.items() if value}}
+        fields = {"status": "Failure", "message": response.message, "reason": response.reason, "code": response.code}
+    status: dict[str, Any] = {"metadata": {}, **{name: value for name, value in fields.items() if value}}
     if response.causes:
         causes = [{"reason": each.reason, "message": each.message, "field": each.field} for each in response.causes]
         status["details"] = {

@@ -42,8 +42,8 @@ def defaulting(kind: KindLike, defaulter: Defaulter[Any]) -> AdmissionHandler:
             if not _has_schema(kind):
                 raise BadRequest(str(error)) from error
             return _allowed(f"defaults were not set, because the object cannot be decoded: {error}")
-        given = await _awaited(defaulter.default(obj, request))
-        after = obj if given is None else given
+        result = await _awaited(defaulter.default(obj, request))
+        after = obj if result is None else result
         if not hasattr(after, "to_wire"):
             raise TypeError(f"default() of {type(defaulter).__name__} returned {after!r}; expected an object or None")
         return AdmissionResponse(allowed=True, patch=json_diff(before.to_wire(), after.to_wire()))
@@ -79,8 +79,8 @@ async def _validated(validate: Validate, kind: KindLike, request: AdmissionReque
         obj = _object(kind, request.object, "object")
     except DecodeError as error:
         return _denied(request, error)
-    said = await _awaited(validate(*before, obj, request))
-    return AdmissionResponse(allowed=True, warnings=_sentences(said, validate))
+    warnings = await _awaited(validate(*before, obj, request))
+    return AdmissionResponse(allowed=True, warnings=_warning_texts(warnings, validate))
 
 
 async def _updated(kind: KindLike, validator: Validator[Any], request: AdmissionRequest) -> AdmissionResponse:
@@ -100,8 +100,8 @@ async def _deleted(kind: KindLike, validator: Validator[Any], request: Admission
         old = _object(kind, request.old_object, "oldObject")
     except DecodeError as error:
         return _allowed(f"the deletion was not validated, because the object cannot be decoded: {error}")
-    said = await _awaited(validator.validate_delete(old, request))
-    return AdmissionResponse(allowed=True, warnings=_sentences(said, validator.validate_delete))
+    warnings = await _awaited(validator.validate_delete(old, request))
+    return AdmissionResponse(allowed=True, warnings=_warning_texts(warnings, validator.validate_delete))
 
 
 def _has_schema(kind: KindLike) -> bool:
@@ -134,26 +134,26 @@ def _denied(request: AdmissionRequest, error: DecodeError) -> AdmissionResponse:
     return AdmissionResponse(allowed=False, code=422, reason="Invalid", message=message)
 
 
-def _object(kind: KindLike, given: Mapping[str, Any] | None, member: str) -> Any:
+def _object(kind: KindLike, wire: Mapping[str, Any] | None, member: str) -> Any:
     """Decode the object of a request.
 
     Raises:
         BadRequest: the review has no such object.
         DecodeError: the object does not decode as its class; the message has the path of the field.
     """
-    if given is None:
+    if wire is None:
         raise BadRequest(f"expected {kind_of(kind)} in the review's {member}, which is empty")
-    obj = decode(kind, msgspec.json.encode(given))
+    obj = decode(kind, msgspec.json.encode(wire))
     if isinstance(obj, Unstructured):
         _ = obj.metadata  # decodes the metadata, so that both sides are compared in decoded form
     return obj
 
 
-async def _awaited(said: T | Awaitable[T]) -> T:
-    return cast(T, await said if isinstance(said, Awaitable) else said)
+async def _awaited(result: T | Awaitable[T]) -> T:
+    return cast(T, await result if isinstance(result, Awaitable) else result)
 
 
-def _sentences(warnings: Warnings, validate: Validate) -> tuple[str, ...]:
+def _warning_texts(warnings: Warnings, validate: Validate) -> tuple[str, ...]:
     if warnings is None:
         return ()
     if isinstance(warnings, str):

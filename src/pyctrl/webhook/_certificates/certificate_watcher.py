@@ -43,16 +43,16 @@ class ServingCertificate:
         self._client_ca = client_ca
         self._files = [certificate, key] if client_ca is None else [certificate, key, client_ca]
         self._content: tuple[bytes, ...] | None = None
-        self._shown: ssl.SSLContext | None = None
-        self._complaint = ""
+        self._in_use: ssl.SSLContext | None = None
+        self._read_error = ""
         #: Number of reads and of failed reads; exposed under controller-runtime's metric names.
         self.reads: int = 0
         self.failed_reads: int = 0
 
     @property
-    def complaint(self) -> str:
+    def read_error(self) -> str:
         """Why the last read of the files failed; "" if it succeeded."""
-        return self._complaint
+        return self._read_error
 
     def load(self) -> ssl.SSLContext:
         """Read the files and return the server's context; handshakes use the files that `refresh` read last.
@@ -62,7 +62,7 @@ class ServingCertificate:
         """
         self.refresh()
         context = self._context()
-        context.sni_callback = self._show
+        context.sni_callback = self._set_context
         return context
 
     def contexts(self) -> Callable[[], ssl.SSLContext]:
@@ -75,11 +75,11 @@ class ServingCertificate:
             ConfigError: as of `load`.
         """
         self.refresh()
-        return self._context_of_now
+        return self._current_context
 
-    def _context_of_now(self) -> ssl.SSLContext:
-        assert self._shown is not None  # set by `load`, never reset
-        return self._shown
+    def _current_context(self) -> ssl.SSLContext:
+        assert self._in_use is not None  # set by `load`, never reset
+        return self._in_use
 
     def refresh(self) -> bool:
         """Read the files and return whether they have changed.
@@ -92,16 +92,16 @@ class ServingCertificate:
             content = tuple(path.read_bytes() for path in self._files)
             if content == self._content:
                 return False
-            self._shown = self._context()
+            self._in_use = self._context()
         except ConfigError as error:
-            self._complaint = str(error)
+            self._read_error = str(error)
             self.failed_reads += 1
             raise
         except OSError as error:
             self.failed_reads += 1
-            self._complaint = f"{self._owner}'s certificate cannot be read: {error.strerror}: {error.filename}"
-            raise ConfigError(self._complaint) from error
-        self._content, self._complaint = content, ""
+            self._read_error = f"{self._owner}'s certificate cannot be read: {error.strerror}: {error.filename}"
+            raise ConfigError(self._read_error) from error
+        self._content, self._read_error = content, ""
         return True
 
     async def follow(self, *, seconds: float = POLL_SECONDS) -> None:
@@ -109,7 +109,7 @@ class ServingCertificate:
         files = dict(zip(("cert", "key", "clientCA"), map(str, self._files), strict=False))
         log.info("Starting certificate poll+watcher", extra={"interval": timedelta(seconds=seconds), **files})
         while True:
-            before = self._complaint
+            before = self._read_error
             await asyncio.sleep(seconds)
             try:
                 if self.refresh():
@@ -118,10 +118,12 @@ class ServingCertificate:
                 if str(error) != before:
                     log.warning("Error re-reading certificate", extra={"error": str(error)})
 
-    def _show(self, connection: ssl.SSLObject | ssl.SSLSocket, name: str | None, context: ssl.SSLContext) -> None:
+    def _set_context(
+        self, connection: ssl.SSLObject | ssl.SSLSocket, name: str | None, context: ssl.SSLContext
+    ) -> None:
         """Set the current certificate for a handshake; called for each one, with or without a server name."""
-        if self._shown is not None:
-            connection.context = self._shown
+        if self._in_use is not None:
+            connection.context = self._in_use
 
     def _context(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

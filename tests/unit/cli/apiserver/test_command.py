@@ -258,7 +258,7 @@ def test_a_kubeconfig_is_written_to_a_device_as_it_is() -> None:
         ("a: b: c", "m.yaml: yaml: mapping values are not allowed in this context"),
         ("a: 1\n", "m.yaml, document 1: the object has no apiVersion"),
         ("{apiVersion: v1, kind: ConfigMap}\n", "m.yaml, document 1: the ConfigMap has no metadata.name"),
-        ("---\n- 1\n", "m.yaml, document 1: expected an object with apiVersion and kind, found list"),
+        ("---\n- 1\n", "m.yaml, document 1: an object was expected, with apiVersion and kind; found list"),
         (
             "---\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: A_}}\n",
             "m.yaml, document 2 (ConfigMap default/A_): ",
