@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from pyctrl.api import GroupVersionKind, KubernetesObject
 from pyctrl.errors import BuilderError
 from pyctrl.webhook._admission.admission import Operation
 
-if TYPE_CHECKING:
-    from pyctrl.webhook._webhooks import Webhooks
-
-__all__ = ["FailurePolicy", "Registration", "Service", "Url", "configurations", "conversion_stanza"]
+__all__ = ["FailurePolicy", "HasRegistrations", "Registration", "Service", "Url", "configurations", "conversion_stanza"]
 
 API_VERSION = "admissionregistration.k8s.io/v1"
 
@@ -110,8 +107,16 @@ class Url:
         return str(client_config.get("url") or "").startswith(self.url.rstrip("/") + "/")
 
 
+class HasRegistrations(Protocol):
+    """A registry of webhooks, such as `Webhooks`."""
+
+    @property
+    def registrations(self) -> Sequence[Registration]:
+        """The registrations of its admission webhooks."""
+
+
 def configurations(
-    webhooks: Webhooks, *, name: str, target: Service | Url, ca_bundle: bytes = b""
+    webhooks: HasRegistrations, *, name: str, target: Service | Url, ca_bundle: bytes = b""
 ) -> list[dict[str, Any]]:
     """Return the webhook configurations of these webhooks, in wire form.
 
