@@ -1,4 +1,4 @@
-"""What of the OpenAPI documents becomes which Python: modules, classes and fields, as data."""
+"""Modules, classes and fields of `pyctrl.kinds`, derived from the OpenAPI documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Schema = dict[str, Any]
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 
-# Definitions that are no classes of their own: their Python type, and what an absent one reads as when it is required.
+# Definitions without a class: their Python type, and the value of an absent one when it is required.
 _TYPES: dict[str, tuple[str, str | None]] = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": ("Quantity", "Quantity(0)"),
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": ("IntOrString", "0"),
@@ -36,22 +36,22 @@ _TYPES: dict[str, tuple[str, str | None]] = {
     f"{_META}MicroTime": ("MicroTime", None),
     f"{_META}Time": ("Time", None),
 }
-# Classes that `pyctrl.api` has, written by hand.
+# Hand-written classes of `pyctrl.api`.
 _OF_API = {f"{_META}{name}": name for name in ("Condition", "ListMeta", "ObjectMeta", "OwnerReference")}
-# What the four definitions above stand for, which OpenAPI does not say.
+# The content of the four definitions above, which OpenAPI does not describe.
 _HIDDEN_REFERENCES = {
     name: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
     for name in _TYPES
     if "JSONSchemaPropsOr" in name
 }
 _SCALARS = {"string": "str", "integer": "int", "boolean": "bool", "number": "float"}
-_TYPE_NAMES = {*_SCALARS.values(), "list", "dict"}  # a field of such a name would hide the type from its neighbours
+_TYPE_NAMES = {*_SCALARS.values(), "list", "dict"}  # a field of such a name would hide the type
 _ZEROS = {"str": '""', "int": "0", "bool": "False", "float": "0.0"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field of a class: `default` is Python text; `factory` says that it is to be called for each object."""
+    """A field of a class: `default` is Python source; with `factory` it is called for each object."""
 
     name: str
     alias: str | None
@@ -74,7 +74,7 @@ class Served:
 
 @dataclass(slots=True, kw_only=True)
 class Class:
-    """A class to write; `gvk` is set for kinds, `served` for kinds that discovery lists."""
+    """A class to generate; `gvk` is set for kinds, `served` for kinds that discovery lists."""
 
     reference: str
     fields: list[Field]
@@ -94,7 +94,7 @@ class Class:
 
 
 def classes() -> dict[str, Class]:
-    """Return all classes by their definition's name: every kind that is no list, and all that these need."""
+    """Return all classes by the name of their definition: every kind that is not a list, and all classes they need."""
     definitions: dict[str, Schema] = {}
     found: dict[str, Class] = {}
     for name in _schemas.GROUP_VERSIONS:
@@ -174,7 +174,7 @@ def _field(wire: str, schema: Schema, required: bool, parent: type[Model]) -> Fi
 
 
 def python_name(wire: str, parent: type[Model]) -> str:
-    """Spell a name of the wire in snake case; with an underscore behind where Python or pydantic has the name."""
+    """Return a wire name in snake case, with a trailing underscore if Python or pydantic reserves the name."""
     name = re.sub(r"([A-Z]{2,})s(?![a-z])", lambda match: match[1].title() + "s", wire)  # podIPs → podIps
     name = name.replace("-", "_").replace("APIV3", "API_V3").lstrip("$")
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
@@ -232,7 +232,7 @@ def _note_users(found: dict[str, Class]) -> None:
 
 
 def in_order(group: Iterable[Class]) -> list[Class]:
-    """Sort classes so that each follows those it needs, alphabetically where it is free to."""
+    """Sort classes alphabetically, but each after the classes it needs."""
     waiting = {c.reference: c for c in sorted(group, key=lambda c: c.name)}
     ordered: dict[str, Class] = {}
 
@@ -248,5 +248,5 @@ def in_order(group: Iterable[Class]) -> list[Class]:
 
 
 def needed_by(cls: Class) -> list[str]:
-    """Return the classes that a class is made of, those behind a definition that is no class included."""
+    """Return the classes that a class refers to, also through definitions without a class."""
     return [_HIDDEN_REFERENCES.get(reference, reference) for reference in sorted(cls.needs)]

@@ -3,10 +3,10 @@
     python tools/call_path.py event            # from the socket to `reconcile`
     python tools/call_path.py write            # from `client.update` to the socket
     python tools/call_path.py run              # from argv to `Manager.run`
-    python tools/call_path.py --check          # all of them; exit status 1 when one is longer than it may be
+    python tools/call_path.py --check          # all of them; exit status 1 if one exceeds its limit
 
 Each file is listed where it is first entered, with the functions that are called in it. `--calls` lists every call.
-Imports do not count. The API server is a process of its own, so that only the client side is traced.
+Imports do not count. The API server runs in a separate process, so that only the client side is traced.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from pyctrl.manager import Manager
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = str(Path(pyctrl.__file__).parent) + "/"
-INLINED = re.compile(r"(\.<locals>)?\.<(listcomp|dictcomp|setcomp|genexpr|lambda)>.*")  # some of them in Python 3.12
-IMPORTS = "_lazy_imports.py"  # what `from pyctrl.x import y` calls, not the program
+INLINED = re.compile(r"(\.<locals>)?\.<(listcomp|dictcomp|setcomp|genexpr|lambda)>.*")  # Python 3.12 inlines some
+IMPORTS = "_lazy_imports.py"  # called by `from pyctrl.x import y`, not by the program
 TITLES = {
     "event": "A watch event, from the socket to reconcile",
     "write": "client.update, from the call to the socket",
     "run": "pyctrl run PROGRAM, from argv to Manager.run",
 }
 MAX_FILES = {"event": 14, "write": 12}
-WARM_UP = 2  # events or writes before the first that is traced
-TRACED = 3  # of which the shortest counts: a timer of the program may fire in between
+WARM_UP = 2  # events or writes before the first traced one
+TRACED = 3  # the shortest counts, because a timer may fire in between
 
 Call = tuple[str, str]  # a file below src/pyctrl, and a function in it
 
 
 @dataclass
 class Recorder:
-    """Calls into pyctrl until `finish`, from the last call of a function of a name, or from the first call of all."""
+    """Records calls into pyctrl, from the last call of a named function, or from the first call, until `finish`."""
 
     begins_at: str | None = None
     ends_at_socket: bool = False
@@ -64,7 +64,7 @@ class Recorder:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Record what the block calls."""
+        """Record the calls of the block."""
         self.calls, self._is_recording, self._imports = [], False, 0
         sys.setprofile(self._profile)
         try:
@@ -103,7 +103,7 @@ def _writes_to_socket(function: Any) -> bool:
 
 
 class Traced(Reconciler[ConfigMap]):
-    """Note the requests for the object that is changed."""
+    """Notes requests for the changed object."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -117,7 +117,7 @@ class Traced(Reconciler[ConfigMap]):
 
 
 async def trace_event(url: str, *, predicate: bool = False) -> list[Call]:
-    """Trace a MODIFIED event of an object that somebody else has written."""
+    """Trace a MODIFIED event of an object that another client has written."""
     recorder = Recorder(begins_at="data_received")
     reconciler = Traced(recorder)
     async with Manager(Config(server=url)) as manager:
@@ -131,7 +131,7 @@ async def trace_event(url: str, *, predicate: bool = False) -> list[Call]:
             await asyncio.sleep(0.1)
             reconciler.reconciled.clear()
             with recorder.recording():
-                await asyncio.to_thread(_patch, url, number)  # as another client: an own write takes another path
+                await asyncio.to_thread(_patch, url, number)  # as another client: own writes take another path
                 await asyncio.wait_for(reconciler.reconciled.wait(), 30)
             paths.append(recorder.calls)
         running.cancel()
@@ -140,7 +140,7 @@ async def trace_event(url: str, *, predicate: bool = False) -> list[Call]:
 
 
 async def trace_write(url: str) -> list[Call]:
-    """Trace an update of an object, over a connection that is open."""
+    """Trace an update of an object over an open connection."""
     recorder = Recorder(ends_at_socket=True)
     async with Client.connect(Config(server=url)) as client:
         config_map = await client.create(_config_map())
@@ -154,7 +154,7 @@ async def trace_write(url: str) -> list[Call]:
 
 
 def trace_run() -> list[Call]:
-    """Trace the command on examples/podset, cold. Nothing is sent before `Manager.run`, which is not run."""
+    """Trace the command on examples/podset from a cold start, up to `Manager.run`, which does not run."""
     recorder = Recorder()
 
     async def stop(manager: Manager) -> None:
@@ -187,7 +187,7 @@ def _config_map() -> ConfigMap:
 
 
 def _patch(url: str, number: int) -> None:
-    """Write the object as another client does; not traced, as it runs in a thread of its own."""
+    """Write the object as another client would; not traced, because it runs in a separate thread."""
     request = HttpRequest(
         f"{url}/api/v1/namespaces/default/configmaps/traced",
         data=b'{"data":{"number":"%d"}}' % number,
@@ -200,7 +200,7 @@ def _patch(url: str, number: int) -> None:
 
 @contextmanager
 def api_server() -> Iterator[str]:
-    """Start an API server in a process of its own and return its URL."""
+    """Start an API server in a separate process and return its URL."""
     command = [sys.executable, "-m", "pyctrl", "apiserver", "--insecure-http", "--no-controllers", "--no-kubelet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
@@ -226,7 +226,7 @@ def trace(path: str, *, predicate: bool = False) -> list[Call]:
 
 
 def cli_entries(calls: Sequence[Call]) -> list[Call]:
-    """Return the calls by which the command line is entered: each that follows on one of another package."""
+    """Return the calls that enter the command line from another package."""
     before = [("", ""), *calls]
     return [call for last, call in zip(before, calls, strict=False) if _is_cli(call) and not _is_cli(last)]
 
@@ -255,7 +255,7 @@ def report(path: str, calls: Sequence[Call], *, every_call: bool = False) -> str
 
 
 def problem(path: str, calls: Sequence[Call]) -> str | None:
-    """Return what is wrong with a path; None when nothing is."""
+    """Return why a path fails the check, or None."""
     if path == "run":
         entries = len(cli_entries(calls))
         return None if entries == 1 else f"run: cli is entered {entries} times, expected once"
@@ -264,10 +264,10 @@ def problem(path: str, calls: Sequence[Call]) -> str | None:
 
 
 def main() -> int:
-    """Print the paths that are asked for."""
+    """Print the requested paths."""
     parser = argparse.ArgumentParser(description="Show which files of pyctrl a path passes through.")
     parser.add_argument("paths", nargs="*", metavar="PATH", help=f"{', '.join(TITLES)}; by default all of them")
-    parser.add_argument("--check", action="store_true", help="exit with 1 when a path is longer than it may be")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a path exceeds its limit")
     parser.add_argument("--calls", action="store_true", help="list every call")
     parser.add_argument(
         "--predicate", action="store_true", help="trace the event through a predicate that reads its labels"
@@ -276,7 +276,7 @@ def main() -> int:
     if unknown := [path for path in options.paths if path not in TITLES]:
         parser.error(f"unknown path {unknown[0]!r}: expected one of {', '.join(TITLES)}")
     paths = options.paths or list(TITLES)
-    if len(paths) > 1:  # each in a process of its own, or the next one finds caches filled
+    if len(paths) > 1:  # each in a separate process, as caches would be filled otherwise
         flags = [flag for flag in ("--check", "--calls", "--predicate") if getattr(options, flag.removeprefix("--"))]
         codes = [subprocess.run([sys.executable, __file__, path, *flags], check=False).returncode for path in paths]
         return max(codes)

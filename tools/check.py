@@ -38,7 +38,7 @@ class Check:
     name: str
     question: str
     command: tuple[str, ...]
-    uses_all_cores: bool = False  # then no other check runs at the same time
+    uses_all_cores: bool = False  # no other check runs at the same time
 
 
 def _integration() -> tuple[str, ...]:

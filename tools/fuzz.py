@@ -1,10 +1,10 @@
-"""Send the API server what its own OpenAPI documents allow, and more; fail when it answers 5xx by its own mistake.
+"""Fuzz the API server from its own OpenAPI documents; fail on a 5xx that is the server's own mistake.
 
     python tools/fuzz.py                      # a minute, over the groups that most programs use
     python tools/fuzz.py apis/apps/v1         # one group and version
     python tools/fuzz.py --seconds 600 api/v1
 
-Needs schemathesis, which the `dev` group has. Everything is sent to a server of its own, without controllers.
+Needs schemathesis from the `dev` group. Requests go to a separate server without controllers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write `pyctrl.kinds` from the OpenAPI schemas in `pyctrl._schemas`.
 
-python tools/generate_kinds.py            writes what differs
-python tools/generate_kinds.py --check    writes nothing, prints the difference and fails when there is one
+python tools/generate_kinds.py            write the files that differ
+python tools/generate_kinds.py --check    write nothing; print the differences and fail if there are any
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import _kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "pyctrl" / "kinds"
-BY_HAND = {"__init__.py", "_builtin.py", "_scheme.py"}  # files directly in TARGET that are not generated
+BY_HAND = {"__init__.py", "_builtin.py", "_scheme.py"}  # hand-written files directly in TARGET
 
 _NOTE = "# Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file."
-# Modules that are packages, so that a program pays for what it uses: each file has the kinds that are named here and
-# what they need, if no file before it has that; the last one has what is left.
+# Modules that are split into packages, so that a program imports less: each file has the kinds named here and the
+# classes they need, unless an earlier file has them. The last file has the rest.
 _FILES = {
     "core.v1": {
         "_references": ("LocalObjectReference", "ObjectReference", "SecretReference", "TypedLocalObjectReference"),
@@ -35,13 +35,13 @@ _FILES = {
         "_nodes": (),
     }
 }
-#: Fields whose values nothing shows.
+#: Fields whose values are never shown.
 _HIDDEN = {("", "v1", "Secret"): ("data", "string_data")}
 _API_NAMES = ("Condition", "IntOrString", "ListMeta", "MicroTime", "ObjectMeta", "OwnerReference", "Quantity", "Time")
 
 
 def main() -> int:
-    """Write or compare, as the command line says."""
+    """Write or compare the files, depending on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only compare; fail when the files are stale")
     check = parser.parse_args().check
@@ -76,7 +76,7 @@ def _write(path: Path, text: str | None) -> None:
 
 
 def _formatted(path: str, text: str) -> str:
-    """Let ruff have the last word on style, with the configuration of the repository."""
+    """Format the files with ruff and the repository's configuration."""
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET / path), "-"]
     return subprocess.run(ruff, input=text, text=True, capture_output=True, check=True, cwd=ROOT).stdout
 
@@ -117,7 +117,7 @@ def _package_init(module: str, files: dict[str, list[_kinds.Class]]) -> str:
     return "\n".join(
         [
             _NOTE,
-            f'"""The kinds of {module.replace(".", "/")} and what they consist of; what is used is imported."""',
+            f'"""The kinds of {module.replace(".", "/")} and their parts, imported lazily."""',
             "",
             "from typing import TYPE_CHECKING",
             "",
@@ -132,7 +132,7 @@ def _package_init(module: str, files: dict[str, list[_kinds.Class]]) -> str:
             *(f'**dict.fromkeys(({_quoted(some)},), "{file}"),' for file, some in names.items()),
             "}",
             "",
-            "if not TYPE_CHECKING:  # type checkers would take it as a promise of any name",
+            "if not TYPE_CHECKING:  # otherwise type checkers would accept any name",
             "    __getattr__, __dir__ = lazy_names(__name__, _FILES)",
             "",
         ]
@@ -146,13 +146,13 @@ def _module(
     return "\n".join(
         [
             _NOTE,
-            f'"""{"Some" if homes else "The"} kinds of {module.replace(".", "/")} and what they consist of."""',
+            f'"""{"Some" if homes else "The"} kinds of {module.replace(".", "/")} and their parts."""',
             "",
             *_imports(module, body, group, classes, homes or {}),
             "",
             f"__all__ = [{_quoted(sorted(c.name for c in group))}]",
             "",
-            *([f'__name__ = "pyctrl.kinds.{module}"  # what the classes say where they are'] if homes else []),
+            *([f'__name__ = "pyctrl.kinds.{module}"  # the module that the classes report'] if homes else []),
             "",
             body,
             "",
@@ -229,7 +229,7 @@ def _field(field: _kinds.Field, cls: _kinds.Class) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names, key=str.lower))  # as ruff has it
+    return ", ".join(sorted(names, key=str.lower))  # as ruff sorts
 
 
 def _table(classes: list[_kinds.Class]) -> str:

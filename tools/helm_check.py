@@ -1,11 +1,11 @@
-"""Compare charts with what they are made of, by the real helm. Nothing else here needs it, and tests have none.
+"""Compare charts with the manifests they are generated from, using the real helm. Tests do not need helm.
 
     python -m tools.helm_check                      # the helm of PATH
     python -m tools.helm_check --helm ~/bin/helm    # another one
 
-For the examples and a program with webhooks and a conversion: `helm lint --strict` finds nothing; under every choice
-that values leave, `helm template` gives the objects that `install` gives with these settings, and what tests render
-without helm; a value that there is not is refused.
+For the examples and a program with webhooks and a conversion: `helm lint --strict` finds nothing. For every combination
+of values, `helm template` returns the objects of `install` with the same settings, and the objects that tests render
+without helm. An unknown value is rejected.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MORE: dict[str, Any] = {
 
 
 def main() -> int:
-    """Compare; return the exit code."""
+    """Compare all charts; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--helm", default="helm")
     helm: str = parser.parse_args().helm
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def _check(helm: str, folder: Path, settings: Settings) -> None:
-    """Check the chart of one program; it ends the process when something is not as it should be."""
+    """Check the chart of one program; exit the process on a difference."""
     chart, directory = asyncio.run(read_chart(settings)), folder / "chart" / settings.name
     for each in ChartDirectory(directory).differences(chart):
         each.write()
@@ -94,7 +94,7 @@ def _check(helm: str, folder: Path, settings: Settings) -> None:
 
 
 def _choices(settings: Settings, *, has_webhooks: bool) -> Iterator[tuple[Settings, dict[str, Any]]]:
-    """Give settings, and the values that say the same."""
+    """Yield settings, and the equivalent values."""
     certificates = ("managed", "cert-manager") if has_webhooks else ("managed",)
     modes = ("https", "http", "off")
     for metrics, prometheus, policy, certificate, watched in itertools.product(
@@ -113,7 +113,7 @@ def _choices(settings: Settings, *, has_webhooks: bool) -> Iterator[tuple[Settin
 
 
 def _template(helm: str, directory: Path, values: dict[str, Any], namespace: str = "") -> list[dict[str, Any]]:
-    """Return what helm makes of a chart."""
+    """Return the objects that helm renders from a chart."""
     name = directory.name
     command = [helm, "template", name, str(directory), "--namespace", namespace or f"{name}-system", "--values", "-"]
     return [each for each in yaml.load_all(_ran(command, json.dumps(values)), LOADER) if each is not None]
@@ -132,7 +132,7 @@ def _equal(found: list[dict[str, Any]], wanted: list[dict[str, Any]], told: str)
 
 
 def _ran(command: list[str], stdin: str = "") -> str:
-    """Return what a command prints; it ends the process when the command fails."""
+    """Return the output of a command; exit the process if the command fails."""
     ran = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
     if ran.returncode:
         sys.exit(f"{' '.join(command)}: {ran.stdout}{ran.stderr}")

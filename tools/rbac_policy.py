@@ -1,9 +1,9 @@
-"""Reads the roles and bindings that every cluster has from the start, and writes them as data of the package.
+"""Write the default roles and bindings of a cluster as data of the package.
 
     python tools/rbac_policy.py --server URL --token TOKEN
 
-They are facts of a Kubernetes version: read them from a kube-apiserver of that version, with RBAC on. What all of them
-have in common is left out.
+They depend on the Kubernetes version: read them from a kube-apiserver of that version with RBAC enabled. Fields that
+all of them share are left out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _listed(server: str, token: str, resource: str) -> list[dict[str, Any]]:
-    """Give the objects of one resource that the server made itself."""
+    """Yield the objects of one resource that the server created itself."""
     request = urllib.request.Request(
         f"{server}/apis/rbac.authorization.k8s.io/v1/{resource}", headers={"Authorization": f"Bearer {token}"}
     )
@@ -54,7 +54,7 @@ def _bare(obj: dict[str, Any], kind: str) -> dict[str, Any]:
         metadata["labels"] = labels
     parts = {key: obj[key] for key in ("aggregationRule", "rules", "subjects", "roleRef") if obj.get(key)}
     if "aggregationRule" in parts:
-        parts.pop("rules", None)  # a controller's work
+        parts.pop("rules", None)  # filled in by a controller
     return {"kind": kind, "metadata": metadata, **parts}
 
 

@@ -1,8 +1,8 @@
-"""Type what docs/tutorial.md says, and write into the page what came of it.
+"""Run the commands of docs/tutorial.md and record their output in the page.
 
     python tools/record_tutorial.py
 
-Outputs that tell the same as the page stay as they are: times and counts are no reason for a change. Needs kubectl.
+An output that differs only in times and counts is kept. Needs kubectl.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.integration._walk import Walk, comparable, steps_of  # only now it is found
+from tests.integration._walk import Walk, comparable, steps_of  # found only with the path above
 from tests.integration.test_tutorial import PAGE, newcomer
 
 
 async def record() -> str:
-    """Return the page with the outputs of today."""
+    """Return the page with current outputs."""
     page, recorded, end = PAGE.read_text(), "", 0
     with TemporaryDirectory() as home:
         async with newcomer(Path(home), has_kubectl=True) as opened:
@@ -28,7 +28,7 @@ async def record() -> str:
                 is_same = comparable(told) == comparable(step.text)
                 recorded += page[end:start] + (step.text if is_same else told)
                 end = stop
-                print(f"{'as it was' if is_same else 'RECORDED '}  {step.what or 'the terminal'}")
+                print(f"{'unchanged' if is_same else 'RECORDED '}  {step.what or 'the terminal'}")
     return recorded + page[end:]
 
 

@@ -25,21 +25,21 @@ __all__ = ["cli_page", "for_a_site", "generated_pages", "on_config", "on_files",
 
 def on_config(config: Any) -> Any:
     """Read Markdown as GitHub does: its anchors, and lists in lists that are indented by two."""
-    from markdown import Extension  # here, as below: the tests of this file run where the site is not built
+    from markdown import Extension  # here and below: tests of this file run without the site's packages
     from pymdownx.slugs import slugify
 
     def indent_by_two(_: Any, markdown: Any) -> None:
         markdown.tab_length = 2
-        markdown.build_parser()  # which has already read the option
+        markdown.build_parser()  # it has already read the option
 
     config.mdx_configs["toc"]["slugify"] = slugify(case="lower")
     indentation = type("Indentation", (Extension,), {"extendMarkdown": indent_by_two})
-    config.markdown_extensions.insert(0, indentation())  # the others add to the parser that it makes
+    config.markdown_extensions.insert(0, indentation())  # first: the others extend the parser that it creates
     return config
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages that are made from the code."""
+    """Add the pages that are generated from the code."""
     from mkdocs.structure.files import File
 
     for path, page in generated_pages().items():

@@ -1,12 +1,11 @@
-"""Pure data: names, metadata, objects typed and untyped, selectors, quantities, patches, owners. No I/O.
+"""Kubernetes objects as pure data: names, metadata, typed and untyped objects, selectors, quantities, patches.
 
-Everything here works without a cluster and without an event loop. `KubernetesObject` is the base of typed kinds
+The package does no I/O and needs no cluster and no event loop. `KubernetesObject` is the base of typed kinds
 (`CustomResource` of yours, `pyctrl.kinds` has the built-in ones), `Unstructured` holds any kind, `Metadata[T]` only
-the metadata. All three keep what they do not know: decode, change one field, encode, and that field is all that
-has changed.
+the metadata. All three keep fields that they do not know: decode an object, change one field, encode it, and only that
+field has changed.
 
-Nothing is imported before it is used: selectors, patches and quantities need no pydantic, which an API server does
-without.
+Names are imported lazily. Selectors, patches and quantities work without pydantic, which an API server does not need.
 """
 
 from collections.abc import Mapping
@@ -176,7 +175,7 @@ __all__ = [
     "shown_wire",
 ]
 
-# Of each file its names: what is asked for is imported, with what it needs itself, and nothing else.
+# The names of each file. Using a name imports its file and that file's own imports only.
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "_access": ("Access", "AccessRule", "missing_rules"),
     "_conditions": ("find_condition", "is_condition_false", "is_condition_true", "remove_condition", "set_condition"),
@@ -217,5 +216,5 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 _FILES = {name: file for file, names in _NAMES.items() for name in names}
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # otherwise type checkers would accept any name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -1,4 +1,4 @@
-"""What somebody wants to do: a verb on a resource, or on a path that is none."""
+"""Accesses and access rules: a verb on a resource or on a non-resource path."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Access", "AccessRule", "missing_rules"]
 
 
 def qualified(group: str, resource: str) -> str:
-    """Name a resource of a rule with its group, as kubectl takes it: ``deployments.apps/status``."""
+    """Return the name of a rule's resource with its group, as kubectl takes it: ``deployments.apps/status``."""
     plural, slash, subresource = resource.partition("/")
     return f"{plural}.{group}{slash}{subresource}" if group else resource
 
 
 class Access(NamedTuple):
-    """One thing to be allowed or not, as RBAC and access reviews see it. A path has nothing but its verb.
+    """One access that RBAC or an access review decides about. For a path only `verb` and `path` are set.
 
-    An empty ``namespace`` means all of them, or a kind that is in none; an empty ``name`` means every name.
+    An empty ``namespace`` means all namespaces, or a cluster-scoped kind. An empty ``name`` means every name.
     """
 
     verb: str
@@ -35,14 +35,14 @@ class Access(NamedTuple):
 
     @classmethod
     def of_request(cls, method: str, path: str, query: Mapping[str, str]) -> Access:
-        """Tell what a request wants to do, as kube-apiserver asks its authorizer.
+        """Return the access of a request, as kube-apiserver passes it to its authorizer.
 
-        A list or watch that a field selector restricts to ``metadata.name=NAME`` is one of that name: who may have that
-        object may list and watch it so. The version of the API does not matter.
+        A list or watch that a field selector restricts to ``metadata.name=NAME`` is an access to that name: a user who
+        may read that object may list and watch it so. The version of the API does not matter.
 
         Args:
-            method: of HTTP, in capitals.
-            path: without the query; the server has decoded what was escaped, or not.
+            method: the HTTP method, upper case.
+            path: the URL's path without the query, percent-decoded or not.
             query: the first value of each parameter.
         """
         target = RequestTarget.parse(path)
@@ -70,14 +70,14 @@ class Access(NamedTuple):
 
     @classmethod
     def refused_by(cls, error: Forbidden) -> Self | None:
-        """Return what a refusal was about, whatever the name of the object; None when it is not about a right."""
+        """Return the access that a Forbidden error denied, without the object's name; None when it names no access."""
         if error.resource:
             resource, _, subresource = error.resource.partition("/")
             return cls(error.verb, error.api_group, resource, subresource, error.namespace)
         return cls(error.verb, path=error.path, is_resource=False) if error.path else None
 
     def includes(self, other: Access) -> bool:
-        """Tell whether who may do this may do the other: the same, or one part of it."""
+        """Return whether permission for this access includes the other: the same, or a part of it."""
         return (
             self.is_resource == other.is_resource
             and self.verb in ("*", other.verb)
@@ -100,7 +100,7 @@ _NAME = "metadata.name="
 
 
 def _selected(query: Mapping[str, str]) -> str:
-    """Give the one name that a field selector leaves, if it can be one."""
+    """Return the single name that a field selector selects, or ""."""
     for term in query.get("fieldSelector", "").split(","):
         if term.startswith(_NAME):
             name = term.removeprefix(_NAME).removeprefix("=")
@@ -119,14 +119,14 @@ _RULE_FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRule:
-    """A PolicyRule of a role: everything in it is combined with everything.
+    """A PolicyRule of a role: it allows all combinations of its verbs, groups and resources.
 
     Attributes:
         verbs: such as ``list``; ``*`` is every verb.
         groups: API groups, ``""`` is the core group; ``*`` is every group.
         resources: plurals, with a sub-resource as ``pods/log``; ``*`` is everything, ``*/scale`` that of everything.
-        names: of single objects; none is every name.
-        paths: URLs that are no resources, such as ``/metrics``; a ``*`` at the end is everything that begins so.
+            names: names of objects; empty is every name.
+        paths: non-resource URLs, such as ``/metrics``; a ``*`` at the end matches every path with that prefix.
     """
 
     verbs: tuple[str, ...] = ()
@@ -137,22 +137,22 @@ class AccessRule:
 
     @classmethod
     def read(cls, rule: Mapping[str, Any]) -> AccessRule:
-        """Read a rule as a role has it."""
+        """Return the rule of a role's wire form."""
         return cls(**{part: tuple(rule.get(field) or ()) for part, field in _RULE_FIELDS})
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the rule as a role has it, in the order that people write."""
+        """Return the rule in a role's wire form, keys in the customary order."""
         return {field: list(values) for part, field in _RULE_FIELDS if (values := getattr(self, part))}
 
     @property
     def qualified_resources(self) -> list[str]:
-        """The resources, each with each group, as kubectl takes them: ``deployments.apps/status``."""
+        """Return each resource with each group, as kubectl takes them: ``deployments.apps/status``."""
         return [qualified(group, resource) for group in self.groups or ("",) for resource in self.resources]
 
-    # --- what it allows ---
+    # --- accesses it allows ---
 
     def allows(self, access: Access) -> bool:
-        """Tell whether this rule is enough, where it holds."""
+        """Return whether this rule allows an access, in the namespaces where it applies."""
         if not _has(self.verbs, access.verb):
             return False
         if not access.is_resource:
@@ -163,10 +163,10 @@ class AccessRule:
             and (not self.names or access.name in self.names)
         )
 
-    # --- what holding it takes ---
+    # --- comparison with other rules ---
 
     def atoms(self) -> Iterator[AccessRule]:
-        """Take the rule apart: each with one verb on one resource of one name, or on one path."""
+        """Yield the rule's atoms: each one verb on one resource and one name, or on one path."""
         for group in self.groups:
             for resource in self.resources:
                 for verb in self.verbs:
@@ -178,7 +178,7 @@ class AccessRule:
                 yield AccessRule(verbs=(verb,), paths=(path,))
 
     def covers(self, atom: AccessRule) -> bool:
-        """Tell whether who has this rule has the other, which is an atom."""
+        """Return whether this rule includes another, which must be an atom."""
         if not _has(self.verbs, atom.verbs[0]):
             return False
         if atom.paths:
@@ -190,7 +190,7 @@ class AccessRule:
         )
 
     def accesses(self, namespace: str = "") -> Iterator[Access]:
-        """Take the rule apart into what it allows in a namespace, or in all ("")."""
+        """Yield the accesses that the rule allows in a namespace, or in all namespaces ("")."""
         for atom in self.atoms():
             if atom.paths:
                 yield Access(atom.verbs[0], path=atom.paths[0], is_resource=False)
@@ -201,14 +201,14 @@ class AccessRule:
 
 
 def missing_rules(held: Iterable[AccessRule], wanted: Iterable[AccessRule]) -> list[AccessRule]:
-    """Return what of the wanted rules is not held, the verbs of each resource and name put together again."""
+    """Return the wanted rules that are not held, with the verbs of each resource and name combined."""
     owned = list(held)
     lacking = [atom for rule in wanted for atom in rule.atoms() if not any(each.covers(atom) for each in owned)]
     return _compacted(lacking)
 
 
 def _compacted(atoms: Iterable[AccessRule]) -> list[AccessRule]:
-    """Put the verbs of one resource, and name, into one rule; paths stay apart."""
+    """Combine the verbs of each resource and name into one rule; paths stay separate."""
     found: dict[AccessRule, AccessRule] = {}
     for atom in atoms:
         key = atom if atom.paths else replace(atom, verbs=())

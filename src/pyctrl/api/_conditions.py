@@ -1,7 +1,7 @@
-"""Conditions: what is true of an object, kept as a list with one entry a type.
+"""Status conditions: find, set and remove the entry of a type.
 
-The rules are those of apimachinery's ``meta.SetStatusCondition``: the transition time moves only when the status
-changes, while reason, message and observed generation follow every call.
+The rules are those of apimachinery's ``meta.SetStatusCondition``: the transition time changes only with the status,
+while reason, message and observed generation are updated on every call.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ def find_condition(conditions: Iterable[Condition], type: str) -> Condition | No
 
 
 def is_condition_true(conditions: Iterable[Condition], type: str) -> bool:
-    """Say whether the condition is there and its status is ``"True"``."""
+    """Return whether the condition exists and its status is ``"True"``."""
     found = find_condition(conditions, type)
     return found is not None and found.status == "True"
 
 
 def is_condition_false(conditions: Iterable[Condition], type: str) -> bool:
-    """Say whether the condition is there and its status is ``"False"``; one that is not there is not false."""
+    """Return whether the condition exists and its status is ``"False"``; an absent condition is not false."""
     found = find_condition(conditions, type)
     return found is not None and found.status == "False"
 
 
 def set_condition(conditions: list[Condition], condition: Condition) -> bool:
-    """Add a condition or bring the present one up to date, in place; says whether anything changed.
+    """Add or update a condition in place. Return whether anything changed.
 
-    ``last_transition_time`` is taken from ``condition`` when it has one, else it is now; it is left alone when the
-    status is what it was.
+    When the status changes, ``last_transition_time`` is taken from ``condition`` or, if it has none, set to now. It is
+    unchanged while the status is unchanged.
     """
     present = find_condition(conditions, condition.type)
     if present is None:
@@ -56,7 +56,7 @@ def set_condition(conditions: list[Condition], condition: Condition) -> bool:
 
 
 def remove_condition(conditions: list[Condition], type: str) -> bool:
-    """Remove the condition of a type, in place; says whether there was one."""
+    """Remove the condition of a type in place. Return whether there was one."""
     kept = [condition for condition in conditions if condition.type != type]
     removed = len(kept) != len(conditions)
     conditions[:] = kept

@@ -1,4 +1,4 @@
-"""Lengths of time as Kubernetes writes them: ``1h30m``, ``500ms``."""
+"""Durations in Kubernetes' text form: ``1h30m``, ``500ms``."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _matches = re.compile(_PATTERN).match
 
 
 def parse_duration(text: str) -> timedelta:
-    """Read a length of time as Go writes it: ``1h30m``, ``-1.5s``, ``0``; nanoseconds are rounded to microseconds.
+    """Parse a duration as Go writes it: ``1h30m``, ``-1.5s``, ``0``; nanoseconds are rounded to microseconds.
 
     Raises:
-        ValueError: the text is something else, or longer than Python can tell.
+        ValueError: the text is not a duration, or it exceeds the range of `timedelta`.
     """
     if not _matches(text):
         raise ValueError(f"{text!r} is not a duration: expected numbers with the units h, m, s, ms, us or ns: 1h30m")
@@ -38,7 +38,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(length: timedelta) -> str:
-    """Write a length of time as Go does: ``1h30m0s``, ``1.5s``, ``300ms``, ``0s``."""
+    """Format a duration as Go does: ``1h30m0s``, ``1.5s``, ``300ms``, ``0s``."""
     left = length // timedelta(microseconds=1)
     sign, left = ("-", -left) if left < 0 else ("", left)
     if not left:
@@ -60,7 +60,7 @@ def _read(value: Any) -> timedelta:
     return parse_duration(value)
 
 
-#: A length of time, such as a timeout: `timedelta` in Python, ``1h30m`` on the wire, as ``metav1.Duration`` is.
+#: A duration, such as a timeout: `timedelta` in Python, ``1h30m`` on the wire, as ``metav1.Duration``.
 Duration = Annotated[
     timedelta,
     BeforeValidator(_read),

@@ -1,4 +1,4 @@
-"""Reads objects without decoding them: what is looked at is decoded then. See docs/design/reads.md."""
+"""Lazy decoding: fields of an object are decoded when they are read. See docs/design/reads.md."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["decode_known_lazily", "decode_lazily"]
 
 T = TypeVar("T", bound=KubernetesObject)
 
-MOST_SHAPES = 64  # sets of keys that are remembered of a class; objects of a kind have a handful
+MOST_SHAPES = 64  # sets of keys that are remembered per class; objects of a kind have a handful
 METADATA = "metadata"
-LAZY_MINIMUM_BYTES = 512  # bytes of a part: to decode less, some 4 µs, costs no more than to put it off
+LAZY_MINIMUM_BYTES = 512  # bytes of a part; decoding a smaller one (some 4 µs) costs no more than deferring it
 
 _NULL = msgspec.Raw(b"null")
 _scan = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def decode_lazily(cls: type[T], data: bytes) -> T | None:
-    """Read an object of a kind whose fields are decoded when they are looked at.
+    """Return an object of a kind whose fields are decoded when they are read.
 
-    None when it must be decoded at once: its class could tell the difference, or it is not quite what is expected.
-    What is wrong with a field is a DecodeError where the field is looked at first.
+    None when the object must be decoded at once: its class could detect the difference, or its JSON is unusual.
+    Reading a field that does not fit its type raises DecodeError.
     """
     plan = _model_decoder(cls)
     raws = None if plan is None else plan.split(data)
@@ -46,10 +46,10 @@ def decode_lazily(cls: type[T], data: bytes) -> T | None:
 
 
 def decode_known_lazily(cls: type[T], data: bytes, name: str, namespace: str, uid: str) -> T | None:
-    """Read an object of which this much is known. Its JSON is not read before something else is looked at.
+    """Return an object whose name, namespace and uid are known. Its JSON is read with the first other field.
 
-    None when that cannot be: use `decode_lazily`. What is wrong with the object is a DecodeError where something of it
-    is looked at that is not known here.
+    None when that is not possible: use `decode_lazily`. If the object is malformed, reading a field that is not
+    known here raises DecodeError.
     """
     plan = _model_decoder(cls)
     if plan is None or plan.metadata is None or not data.startswith(plan.heads):
@@ -63,7 +63,7 @@ def decode_known_lazily(cls: type[T], data: bytes, name: str, namespace: str, ui
 
 
 def _decode_part(cls: type[Model], raw: msgspec.Raw, parent: PendingFields, alias: str) -> Model | None:
-    """Read a part of an object likewise."""
+    """Return a part of an object, decoded lazily; None when it must be decoded at once."""
     plan = _model_decoder(cls)
     raws = None if plan is None else plan.split(raw)
     if plan is None or raws is None:
@@ -74,14 +74,14 @@ def _decode_part(cls: type[Model], raw: msgspec.Raw, parent: PendingFields, alia
 
 def _instance(cls: type[Model], own: dict[str, Any]) -> Any:
     obj = object.__new__(cls)
-    set_own_dict(obj, own)  # see `late_slot` for what is not set
+    set_own_dict(obj, own)  # `pydantic_slot` fills the others
     set_private(obj, None)
     return obj
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What the keys of an object say: which fields are set, and what the class does not name."""
+    """The meaning of a set of keys: the fields that are set, and the keys that the class does not name."""
 
     fields_set: frozenset[str]
     extras: tuple[str, ...]
@@ -89,7 +89,7 @@ class _Shape:
 
 
 class _ModelDecoder:
-    """How the instances of one class are read."""
+    """Decodes instances of one class lazily."""
 
     def __init__(self, cls: type[Model], parts: Mapping[str, SingleFieldDecoder]) -> None:
         self.cls, self.parts = cls, parts
@@ -98,12 +98,12 @@ class _ModelDecoder:
         self._is_view = issubclass(cls, Metadata)
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         self._identity: tuple[tuple[str, msgspec.Raw], ...] = ()
-        # Of metadata one thing is looked at, or two: a pod's deletion timestamp takes 4 µs instead of 7.
+        # Of metadata few fields are read: a pod's deletion timestamp takes 4 µs instead of 7.
         self._least = 0 if issubclass(cls, KubernetesObject | ObjectMeta) else LAZY_MINIMUM_BYTES
         self.api_version = self.kind = ""
-        #: How its metadata is read; None when that is not what all objects have.
+        #: The decoder of its metadata; None when it is not an `ObjectMeta`.
         self.metadata: _ModelDecoder | None = None
-        #: How an object begins of which the kind need not be looked for.
+        #: Beginnings of JSON whose kind need not be checked.
         self.heads: tuple[bytes, ...] = (b"{",)
         if issubclass(cls, KubernetesObject):
             self._know_kind(cls.gvk.api_version, cls.gvk.kind)
@@ -122,10 +122,10 @@ class _ModelDecoder:
             )
 
     def split(self, data: bytes | msgspec.Raw) -> Mapping[str, msgspec.Raw] | None:
-        """Return the members of what can be read one field at a time.
+        """Return the members of JSON that can be decoded field by field.
 
-        None when that cannot be: it is of another kind, a required field is missing, or a field is null: nulls are
-        kept beside their fields.
+        None when it cannot: it is of another kind, lacks a required field, or a field is null (nulls are kept beside
+        their fields).
         """
         if len(data) < self._least:
             return None
@@ -134,12 +134,12 @@ class _ModelDecoder:
         except UNREADABLE:
             return None
         for key, value in self._identity:
-            if raws.get(key, value) != value:  # an item of a list need not have it
+            if raws.get(key, value) != value:  # an item of a list may lack it
                 return None
         return None if _NULL in raws.values() or not self._shape(raws).is_complete else raws
 
     def decode(self, data: bytes) -> Any:
-        """Make an instance of which nothing is pending."""
+        """Return an instance without pending fields."""
         return from_bytes(validator_of(self.cls), data)
 
     def fields_set(self, raws: Mapping[str, msgspec.Raw]) -> set[str]:
@@ -147,7 +147,7 @@ class _ModelDecoder:
         return set(self._shape(raws).fields_set)
 
     def extras(self, raws: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
-        """Return what the wire has and the class does not name."""
+        """Return the members of the wire that the class does not name."""
         return {key: from_json(bytes(raws[key])) for key in self._shape(raws).extras}
 
     def _shape(self, raws: Mapping[str, msgspec.Raw]) -> _Shape:
@@ -157,7 +157,7 @@ class _ModelDecoder:
     def _new_shape(self, keys: tuple[str, ...]) -> _Shape:
         names = frozenset(self._names.get(key, key) for key in keys)
         extras = tuple(key for key in keys if key not in self._names)
-        if self._is_view:  # which leaves out what it does not know, and has been given its kind
+        if self._is_view:  # a view drops unknown fields, and its kind is set
             names, extras = names | {"api_version", "kind"}, ()
         shape = _Shape(names, extras, names >= self._required)
         if len(self._shapes) < MOST_SHAPES:
@@ -167,11 +167,11 @@ class _ModelDecoder:
 
 @cache
 def _model_decoder(cls: type[Model]) -> _ModelDecoder | None:
-    """Return how to read a class without decoding; None when it could tell, or a field does not allow it."""
+    """Return the lazy decoder of a class; None when the class could detect it, or a field does not allow it."""
     if not is_plain(cls) or getattr(cls.from_wire, "__func__", None) not in _FROM_WIRE:
         return None
     if issubclass(cls, KubernetesObject) and not hasattr(cls, "gvk"):
-        return None  # an object of any kind, as a part of another one
+        return None  # a nested object of any kind
     try:
         fields = cls.__pydantic_fields__.items()
         return _ModelDecoder(cls, {name: SingleFieldDecoder(name, info, _decode_part) for name, info in fields})

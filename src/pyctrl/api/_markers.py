@@ -1,8 +1,8 @@
-"""Marks: what the schema of a definition says about a field or a class beyond what its Python type says.
+"""Markers: parts of a field's or a class's schema that its Python type does not express.
 
-A field takes them in `Annotated`, a class in the class keyword ``marks``. They are data, and validate nothing in
-Python: `pyctrl.manifests.definition` writes them into the schema, where the API server heeds them. pydantic's own
-constraints (``Field(ge=…, max_length=…, pattern=…)``) need no mark: both sides heed them.
+A field takes them in `Annotated`, a class in the class keyword ``marks``. Markers are data and validate nothing in
+Python: `pyctrl.manifests.definition` writes them into the schema, which the API server enforces. pydantic's own
+constraints (``Field(ge=…, max_length=…, pattern=…)``) need no marker: both sides enforce them.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ListType(SchemaMarker):
-    """Say how the parts of a list are told apart when two parties apply it (``x-kubernetes-list-type``).
+    """How items of a list are identified when several managers apply it (``x-kubernetes-list-type``).
 
-    ``set``: by their values, which are scalars. ``map``: by the ``keys``, fields of the items by their names in Python
-    that are required or have a default. ``atomic``, as without a mark: not at all, the list has one owner.
+    ``set``: by their values, which are scalars. ``map``: by their ``keys``, Python names of fields of the items that
+    are required or have a default. ``atomic``, the default: items are not identified, and the whole list has one owner.
     """
 
     type: Literal["atomic", "set", "map"]
@@ -51,9 +51,9 @@ class ListType(SchemaMarker):
 
 @dataclass(frozen=True, slots=True)
 class MapType(SchemaMarker):
-    """Say whether each entry of a map, or each field of a class, has its own owner (``x-kubernetes-map-type``).
+    """Whether each entry of a map, or each field of a class, has its own owner (``x-kubernetes-map-type``).
 
-    ``granular``, as without a mark: it has. ``atomic``: the whole has one.
+    ``granular``, the default: each has its own. ``atomic``: the whole map has one owner.
     """
 
     type: Literal["granular", "atomic"]
@@ -61,16 +61,16 @@ class MapType(SchemaMarker):
 
 @dataclass(frozen=True, slots=True)
 class ValidationRule(SchemaMarker):
-    """A rule in CEL that the API server checks (``x-kubernetes-validations``), of a field or of a class.
+    """A CEL rule of a field or of a class that the API server checks (``x-kubernetes-validations``).
 
     Args:
-        rule: an expression over ``self``, and over ``oldSelf`` in a rule of changes.
-        message: what the server answers when the rule is broken; one line.
-        message_expression: an expression that makes the message.
+        rule: an expression over ``self``, and in a transition rule over ``oldSelf``.
+        message: the error message when the rule is broken; one line.
+        message_expression: a CEL expression that returns the message.
         reason: ``FieldValueInvalid`` (the server's default), ``FieldValueForbidden``, ``FieldValueRequired`` or
             ``FieldValueDuplicate``.
-        field_path: which field is to blame, from here: ``.min``.
-        optional_old_self: check also when there was no old value; ``oldSelf`` is then an optional of CEL.
+        field_path: the field that the error names, relative to here: ``.min``.
+        optional_old_self: also check when there was no old value; ``oldSelf`` is then a CEL optional.
     """
 
     rule: str
@@ -91,55 +91,55 @@ class _FieldGroup(SchemaMarker):
 
 
 class AtMostOneOf(_FieldGroup):
-    """Of these optional fields of a class, by their names in Python, not two may be set."""
+    """At most one of these optional fields of a class may be set. Fields have their names in Python."""
 
     __slots__ = ()
 
 
 class ExactlyOneOf(_FieldGroup):
-    """Of these optional fields of a class, by their names in Python, one must be set and no other."""
+    """Exactly one of these optional fields of a class must be set. Fields have their names in Python."""
 
     __slots__ = ()
 
 
 class AtLeastOneOf(_FieldGroup):
-    """Of these optional fields of a class, by their names in Python, one must be set."""
+    """At least one of these optional fields of a class must be set. Fields have their names in Python."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Immutable(SchemaMarker):
-    """A field that cannot change once it is set, nor be unset."""
+    """A field that cannot be changed or unset once it is set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nullable(SchemaMarker):
-    """Let the server keep a ``null``; it drops one otherwise, or puts the default in its place."""
+    """Let the server keep a ``null``; without the marker it drops the null or replaces it by the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Required(SchemaMarker):
-    """Say whether the server insists on a field; by default it does when there is no default in Python."""
+    """Whether the server requires a field. By default it requires fields without a default in Python."""
 
     required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class ServerDefault(SchemaMarker):
-    """What the server fills in where the field is absent, in JSON; by default that is the default in Python."""
+    """The value, in JSON, that the server fills in for an absent field; without the marker, the default in Python."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class NoServerDefault(SchemaMarker):
-    """Keep the default in Python to Python, so that the server fills in nothing; on a class, for all of its fields."""
+    """Keep a default out of the schema, so that the server does not fill it in; on a class, for all of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalDocs(SchemaMarker):
-    """Where more is written about a field."""
+    """A link to further documentation of a field."""
 
     url: str
     description: str = ""
@@ -147,29 +147,29 @@ class ExternalDocs(SchemaMarker):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedResource(SchemaMarker):
-    """A whole object of Kubernetes inside of this one: with apiVersion, kind and metadata, which the server checks."""
+    """A complete Kubernetes object inside another one, with apiVersion, kind and metadata that the server checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreserveUnknownFields(SchemaMarker):
-    """Keep what the schema does not name; without the mark the server drops it. The consent that `Any` needs."""
+    """Keep fields that the schema does not name, which the server otherwise drops. `Any` requires this marker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schemaless(SchemaMarker):
-    """Forget what the Python type says: only the marks and constraints beside this one make the schema."""
+    """Ignore the Python type: the schema is made only from the markers and constraints beside this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaType(SchemaMarker):
-    """Set the ``type`` in the schema, where the class does not tell it; `Format`, `Pattern` and so on add to it."""
+    """Set the ``type`` in the schema where the class does not determine it; `Format`, `Pattern` and so on add to it."""
 
     type: Literal["string", "integer", "number", "boolean", "object", "array"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyCount(SchemaMarker):
-    """How many fields of a class an object may have, at least and at most; of a map, say it with ``Field``."""
+    """The minimum and maximum number of fields that an object of a class may have set; for a map use ``Field``."""
 
     minimum: int | None = None
     maximum: int | None = None
@@ -177,10 +177,10 @@ class PropertyCount(SchemaMarker):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataName(SchemaMarker):
-    """What the names of a kind's objects have to be, beyond what all names have to be; in ``marks`` of the kind.
+    """Restrictions on the names of a kind's objects beyond those of all names; in ``marks`` of the kind.
 
     Args:
-        pattern: a regular expression that the name matches.
+        pattern: a regular expression that the name must match.
         max_length: in characters.
         min_length: in characters.
     """
@@ -195,12 +195,12 @@ class PrinterColumn:
     """A column of `kubectl get`; in the class keyword ``columns`` of a kind.
 
     Args:
-        name: the heading.
-        json_path: from the object, such as ``.spec.size``. It is checked against the types.
-        type: ``integer``, ``number``, ``string``, ``boolean`` or ``date``; by default what is found at the path.
-        format: ``int32``, ``int64``, ``float``, ``double``, ``byte``, ``date``, ``date-time`` or ``password``.
-        description: for readers of the definition.
-        priority: columns above 0 are shown by ``-o wide`` only.
+            name: the heading.
+            json_path: path from the object, such as ``.spec.size``. It is checked against the types.
+            type: ``integer``, ``number``, ``string``, ``boolean`` or ``date``; by default the type found at the path.
+            format: ``int32``, ``int64``, ``float``, ``double``, ``byte``, ``date``, ``date-time`` or ``password``.
+            description: of the column, in the definition.
+            priority: columns above 0 are shown only by ``-o wide``.
     """
 
     name: str
@@ -212,18 +212,18 @@ class PrinterColumn:
     priority: int = 0
 
 
-#: How old an object is: the column that kubectl shows when there is no other, and that many kinds end with.
+#: The age of an object. kubectl shows this column when a kind has no others; many kinds end with it.
 AGE = PrinterColumn("Age", ".metadata.creationTimestamp", type="date")
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleSubresource:
-    """Where the scale sub-resource finds its numbers; in the class keyword ``scale`` of a kind.
+    """Paths of the scale sub-resource; in the class keyword ``scale`` of a kind.
 
     Args:
-        spec_replicas_path: how many there shall be; under ``.spec``.
-        status_replicas_path: how many there are; under ``.status``.
-        label_selector_path: a text that selects the pods, which autoscalers need; under ``.spec`` or ``.status``.
+        spec_replicas_path: the desired number of replicas; under ``.spec``.
+        status_replicas_path: the actual number of replicas; under ``.status``.
+        label_selector_path: a label selector as a string, which autoscalers need; under ``.spec`` or ``.status``.
     """
 
     spec_replicas_path: str = ".spec.replicas"

@@ -1,4 +1,4 @@
-"""The metadata that every object carries, and the small shared records: owners and conditions."""
+"""Object metadata, owner references and conditions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Condition", "ListMeta", "ObjectMeta", "OwnerReference"]
 
 
 class OwnerReference(Model, defer_build=True):
-    """Points to an object that this one depends on; when the last owner is gone, the object is collected."""
+    """A reference to an owner of this object. The garbage collector deletes the object when its last owner is gone."""
 
     api_version: str
     kind: str
@@ -26,7 +26,7 @@ class OwnerReference(Model, defer_build=True):
 
 
 class ObjectMeta(Model, defer_build=True):
-    """``metadata`` of an object. Texts that are absent read as ``""`` and are not written."""
+    """``metadata`` of an object. Absent strings read as ``""`` and are not written."""
 
     name: str = ""
     generate_name: str = ""
@@ -45,14 +45,14 @@ class ObjectMeta(Model, defer_build=True):
     self_link: str = ""
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Show what was set, but not the whole object that kubectl has written into an annotation."""
+        """Show the fields that are set, without the whole object that kubectl writes into an annotation."""
         for name, value in super().__repr_args__():
             is_long = name == "annotations" and isinstance(value, dict) and LAST_APPLIED in value
             yield name, {**value, LAST_APPLIED: HIDDEN} if is_long else value
 
 
 class ListMeta(Model, defer_build=True):
-    """``metadata`` of a list: the version it was read at, and how to go on."""
+    """``metadata`` of a list: its resourceVersion and the token of the next page."""
 
     resource_version: str = ""
     continue_: str = Field(default="", validation_alias="continue", serialization_alias="continue")

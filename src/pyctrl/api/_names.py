@@ -1,4 +1,4 @@
-"""Names: which kind (GroupVersionKind), where it is served (GroupVersionResource), which object (Key)."""
+"""Names of kinds (GroupVersionKind), of the places that serve them (GroupVersionResource), and of objects (Key)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _split(api_version: str) -> tuple[str, str]:
 
 
 class GroupKind(NamedTuple):
-    """A kind whatever its version: what owner references and access rules mean. Prints as ``Kind.group``."""
+    """A kind without its version, as in owner references and access rules. Prints as ``Kind.group``."""
 
     group: str
     kind: str
@@ -32,7 +32,7 @@ class GroupKind(NamedTuple):
 
 
 class UntypedKind(Generic[T_co]):
-    """The name of a kind whose objects are read as ``T_co``: a type for `Kind`; `GroupVersionKind` is the only one."""
+    """A kind whose objects decode as ``T_co``. A type for `Kind`; `GroupVersionKind` is its only subclass."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class GroupVersionKind(_GroupVersionKind, UntypedKind["Unstructured"]):
 
     @classmethod
     def parse(cls, api_version: str, kind: str) -> GroupVersionKind:
-        """Read an object's ``apiVersion`` and ``kind``."""
+        """Return the GroupVersionKind of an object's ``apiVersion`` and ``kind``."""
         return cls(*_split(api_version), kind)
 
     @property
@@ -89,19 +89,19 @@ class GroupVersionResource(NamedTuple):
 
 
 class Key(NamedTuple):
-    """Which object of a kind: its namespace ("" when cluster-scoped) and name. Prints as ``namespace/name``."""
+    """The name of an object of a kind: namespace ("" when cluster-scoped) and name. Prints as ``namespace/name``."""
 
     namespace: str
     name: str
 
     @classmethod
     def of(cls, obj: Object) -> Key:
-        """Return the key of an object, as its metadata has it."""
+        """Return the key of an object, from its metadata."""
         return cls(obj.metadata.namespace, obj.metadata.name)
 
     @classmethod
     def parse(cls, text: str) -> Key:
-        """Read ``namespace/name`` or ``name``.
+        """Parse ``namespace/name`` or ``name``.
 
         Raises:
             ValueError: when the name is missing or there is more than one slash.

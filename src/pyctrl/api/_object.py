@@ -1,4 +1,4 @@
-"""Objects: the typed base of all kinds, custom resources, and the view that has metadata only."""
+"""Typed objects: the base of all kinds, custom resources, and the metadata-only view."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pyctrl.api._names import GroupVersionKind, Key
 from pyctrl.errors import DecodeError
 
 if TYPE_CHECKING:
-    from pyctrl.api._markers import PrinterColumn, ScaleSubresource  # only definitions have them
+    from pyctrl.api._markers import PrinterColumn, ScaleSubresource  # only definitions use them
 
 __all__ = ["CustomResource", "KubernetesObject", "Metadata", "ResourceInfo", "kind_argument"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceInfo:
-    """How a kind is served: what its definition says beside the schema."""
+    """How a kind is served: the part of its definition beside the schema."""
 
     plural: str
     singular: str
@@ -36,34 +36,35 @@ class ResourceInfo:
     scale: ScaleSubresource | None = None
     selectable_fields: tuple[str, ...] = ()
     is_served: bool = True
-    is_stored: bool = False  # said so; the only version is stored anyway
-    deprecation: str | None = None  # "" is a deprecation without words
+    is_stored: bool = False  # as declared; a single version is stored in any case
+    deprecation: str | None = None  # "" deprecates without a message of its own
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
 class KubernetesObject(Model, defer_build=True):
-    """Base of the typed kinds: those of `pyctrl.kinds`, and yours through `CustomResource`.
+    """Base of typed kinds: those of `pyctrl.kinds`, and your own through `CustomResource`.
 
-    Class keywords, the first three required on a concrete kind:
-        group, version, kind: ``kind`` is the class's name unless given; group ``""`` is the core group.
-        plural: as in URLs; by default the lower-case kind with an English plural ending.
-        singular: by default the lower-case kind.
+    Class keywords, of which a concrete kind requires the first two:
+        group, version: group ``""`` is the core group.
+        kind: defaults to the class's name.
+        plural: as in URLs. Defaults to the lower-case kind with an English plural ending.
+        singular: defaults to the lower-case kind.
         scope: ``"Namespaced"`` (default) or ``"Cluster"``.
-        short_names, categories: as kubectl knows them.
-        subresources: names such as ``"status"`` and ``"scale"``; by default ``("status",)`` for a custom resource.
+        short_names, categories: as kubectl accepts them.
+        subresources: names such as ``"status"`` and ``"scale"``; defaults to ``("status",)`` for a custom resource.
 
-    Class keywords that are for the definition only (`pyctrl.manifests.definition`):
-        columns: what `kubectl get` shows.
-        scale: where the scale sub-resource finds its numbers, which makes the kind have one.
-        selectable_fields: paths such as ``.spec.color`` that field selectors may ask for.
+    Class keywords that only the definition uses (`pyctrl.manifests.definition`):
+        columns: the columns that `kubectl get` shows.
+        scale: the paths of the scale sub-resource. Setting it gives the kind that sub-resource.
+        selectable_fields: paths that field selectors may name, such as ``.spec.color``.
         served: whether this version is served.
-        stored: that this version, of several, is the one objects are stored in.
-        deprecated: that this version is deprecated, or the warning that its users get.
+        stored: marks the storage version among several.
+        deprecated: True, or the warning that users of this version get.
         annotations, labels: of the definition.
     """
 
-    #: The kind this class stands for; absent on classes that are no kind by themselves.
+    #: The GroupVersionKind of this class; absent on classes that are not a kind, such as `CustomResource` itself.
     gvk: ClassVar[GroupVersionKind]
     #: How the kind is served.
     resource: ClassVar[ResourceInfo]
@@ -129,10 +130,10 @@ class KubernetesObject(Model, defer_build=True):
 
     @classmethod
     def from_wire(cls, data: bytes | str | Mapping[str, Any]) -> Self:
-        """Decode an object of this kind; a list's item may lack apiVersion and kind.
+        """Decode an object of this kind. An item of a list may lack apiVersion and kind.
 
         Raises:
-            DecodeError: when it is not JSON, a field is wrong, or the object is of another kind.
+            DecodeError: the data is not JSON, a field is wrong, or the object is of another kind.
         """
         obj = super().from_wire(data)
         expected = cls.gvk
@@ -142,18 +143,18 @@ class KubernetesObject(Model, defer_build=True):
         return obj
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the object as JSON-ready dicts and lists; apiVersion and kind are always there."""
+        """Return the object as JSON-ready dicts and lists; apiVersion and kind are always included."""
         self.__pydantic_fields_set__.update(("api_version", "kind"))
         return super().to_wire()
 
     def to_json(self) -> bytes:
-        """Return the object as JSON bytes; apiVersion and kind are always there."""
+        """Return the object as JSON bytes; apiVersion and kind are always included."""
         self.__pydantic_fields_set__.update(("api_version", "kind"))
         return super().to_json()
 
 
 def _name_kind(cls: type[KubernetesObject], gvk: GroupVersionKind) -> None:
-    """Give the class its kind. pydantic takes class attributes set here as the defaults of inherited fields."""
+    """Set the class's kind. pydantic takes class attributes that are set here as the defaults of inherited fields."""
     cls.gvk = gvk
     _set_default(cls, "api_version", gvk.api_version)
     _set_default(cls, "kind", gvk.kind)
@@ -186,8 +187,8 @@ class CustomResource(KubernetesObject, Generic[SpecT, StatusT]):
 
         class PodSet(CustomResource[PodSetSpec, PodSetStatus], group="apps.jicki.cn", version="v1alpha1"): ...
 
-    Class keywords as in `KubernetesObject`. The status reads as its class's defaults when the object has none; so
-    does the spec when all of its fields have defaults.
+    Takes the class keywords of `KubernetesObject`. An absent status reads as the defaults of its class; so does an
+    absent spec, if all of its fields have defaults.
     """
 
     spec: SpecT
@@ -202,7 +203,7 @@ class CustomResource(KubernetesObject, Generic[SpecT, StatusT]):
 
 
 def _parametrised(cls: type) -> type[Model] | None:
-    """The ``CustomResource[Spec, Status]`` that a class was declared with, or None while those are type variables."""
+    """Return the ``CustomResource[Spec, Status]`` that a class was declared with; None while it has type variables."""
     for base in cls.__mro__[1:]:
         metadata = getattr(base, "__pydantic_generic_metadata__", None)
         if metadata and metadata["origin"] is CustomResource and not metadata["parameters"]:
@@ -211,10 +212,10 @@ def _parametrised(cls: type) -> type[Model] | None:
 
 
 def _default_parts(parent: type[Model]) -> None:
-    """Give status, and a spec that can be empty, their class as default.
+    """Make an instance of their class the default of status, and of a spec whose fields all have defaults.
 
-    The class is known only now that the type variables are bound; a subclass copies its parent's fields, so the
-    parent is where the default has to be.
+    The default is set on the parent, because the class is known only once the type variables are bound, and a subclass
+    copies its parent's fields.
     """
     fields = parent.__pydantic_fields__
     for name in ("spec", "status"):
@@ -229,16 +230,16 @@ T = TypeVar("T", bound=KubernetesObject)
 
 
 class Metadata(KubernetesObject, Generic[T]):
-    """Only the metadata of objects of kind ``T``: cheap to read, watch and keep when nothing else is needed.
+    """The metadata of objects of kind ``T``, without the rest: cheap to read, watch and cache.
 
-    ``Metadata[PodSet]`` has PodSet's `gvk`; for a kind without a class use `Metadata.of`. It can be deleted and its
-    metadata patched; it cannot be created or updated, because the rest of the object is not here.
+    ``Metadata[PodSet]`` has the `gvk` of PodSet; for a kind without a class use `Metadata.of`. Such an object can be
+    deleted and its metadata patched. It cannot be created or updated, because it lacks the rest of the object.
     """
 
     _views: ClassVar[dict[GroupVersionKind, type[Metadata[Any]]]] = {}
 
     def __class_getitem__(cls, item: Any) -> Any:
-        """Return the view of a kind's class; anything else (a type variable) is for the type checker only."""
+        """Return the view of a kind's class. Anything else, such as a type variable, is for the type checker only."""
         if isinstance(item, type) and issubclass(item, KubernetesObject):
             view = cls.of(item.gvk)
             view.resource = item.resource
@@ -247,11 +248,11 @@ class Metadata(KubernetesObject, Generic[T]):
 
     @classmethod
     def of(cls, gvk: GroupVersionKind) -> type[Metadata[Any]]:
-        """Return the metadata view of a kind that has no class; its scope is asked from the cluster when needed."""
+        """Return the metadata view of a kind that has no class. Its scope is looked up in the cluster when needed."""
         view = Metadata._views.get(gvk)
         if view is None:
             view = cast(type[Metadata[Any]], new_class(f"Metadata[{gvk.kind}]", (Metadata,), _keywords(gvk)))
-            del view.resource  # guessed from the kind's name; only a class knows
+            del view.resource  # it was guessed from the kind's name; only a class declares it
             Metadata._views[gvk] = view
         return view
 
@@ -269,7 +270,7 @@ def _keywords(gvk: GroupVersionKind) -> dict[str, Any]:
 
 
 def kind_argument(cls: type, generic: type) -> type[KubernetesObject] | None:
-    """Return the kind that a class or one of its bases names as the argument of a generic class, None without one."""
+    """Return the kind that a class or one of its bases names as the argument of a generic class; None without one."""
     for each in cls.__mro__:
         for base in vars(each).get("__orig_bases__", ()):
             origin = get_origin(base)

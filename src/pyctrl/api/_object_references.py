@@ -1,7 +1,7 @@
-"""Who owns whom: owner references, as controllerutil sets them.
+"""Owner references, set and read as controllerutil does, and references to objects.
 
-Two references mean the same owner when group, kind and name agree; the version and the uid may differ
-(controller-runtime pkg/controller/controllerutil). An owner is in the namespace of what it owns, or cluster-scoped.
+Two references name the same owner when group, kind and name are equal; version and uid may differ
+(controller-runtime pkg/controller/controllerutil). An owner is in the namespace of its dependent, or cluster-scoped.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = [
 def owner_reference(
     owner: Object, *, controller: bool | None = None, block_owner_deletion: bool | None = None
 ) -> OwnerReference:
-    """Make a reference to ``owner``, which must have been created (it needs a uid).
+    """Return a reference to ``owner``, which must exist in the cluster (the reference needs its uid).
 
     Raises:
-        ValueError: when the owner has no name or uid yet.
+        ValueError: the owner has no name or no uid yet.
     """
     meta = owner.metadata
     if not (meta.name and meta.uid):
@@ -45,28 +45,28 @@ def owner_reference(
 
 
 def controller_of(obj: Object) -> OwnerReference | None:
-    """Return the reference to the controller of an object, or None."""
+    """Return the owner reference of an object's controller, or None."""
     return next((ref for ref in obj.metadata.owner_references if ref.controller), None)
 
 
 def is_controlled_by(obj: Object, owner: Object) -> bool:
-    """Say whether ``owner`` (this very one: by uid) is the controller of ``obj``."""
+    """Return whether ``owner`` is the controller of ``obj``, compared by uid."""
     ref = controller_of(obj)
     return ref is not None and ref.uid == owner.metadata.uid
 
 
 def has_owner_reference(obj: Object, owner: Object) -> bool:
-    """Say whether ``obj`` has a reference to ``owner``, as controller or not."""
+    """Return whether ``obj`` has a reference to ``owner``, as its controller or not."""
     wanted = owner.gvk.group_kind, owner.metadata.name
     return any((_group_kind(ref), ref.name) == wanted for ref in obj.metadata.owner_references)
 
 
 def set_controller_reference(owner: Object, obj: Object, *, block_owner_deletion: bool = True) -> bool:
-    """Make ``owner`` the controller of ``obj``; says whether anything changed.
+    """Make ``owner`` the controller of ``obj``. Return whether anything changed.
 
     Raises:
-        AlreadyOwned: when another object is its controller.
-        CrossNamespaceOwner: when the owner is in another namespace, or namespaced while the object is not.
+        AlreadyOwned: another object is the controller of ``obj``.
+        CrossNamespaceOwner: the owner is in another namespace, or is namespaced while the object is not.
     """
     present = controller_of(obj)
     wanted = owner.gvk.group_kind, owner.metadata.name
@@ -76,7 +76,7 @@ def set_controller_reference(owner: Object, obj: Object, *, block_owner_deletion
 
 
 def set_owner_reference(owner: Object, obj: Object, *, block_owner_deletion: bool | None = None) -> bool:
-    """Make ``owner`` one of the owners of ``obj``, not its controller; says whether anything changed.
+    """Make ``owner`` an owner of ``obj``, but not its controller. Return whether anything changed.
 
     Raises:
         CrossNamespaceOwner: as for `set_controller_reference`.
@@ -85,7 +85,7 @@ def set_owner_reference(owner: Object, obj: Object, *, block_owner_deletion: boo
 
 
 def remove_owner_reference(owner: Object, obj: Object) -> bool:
-    """Remove the reference to ``owner``; says whether there was one."""
+    """Remove the reference to ``owner``. Return whether there was one."""
     wanted = owner.gvk.group_kind, owner.metadata.name
     refs = obj.metadata.owner_references
     kept = [ref for ref in refs if (_group_kind(ref), ref.name) != wanted]
@@ -114,7 +114,7 @@ def _check_namespaces(owner: Object, obj: Object) -> None:
     if not namespace:
         raise CrossNamespaceOwner(
             f"{owner.kind} {owner.key} is namespaced and cannot own the cluster-scoped {obj.kind} {obj.key}; "
-            "if that one is namespaced, set its metadata.namespace first"
+            "if the latter is namespaced, set its metadata.namespace first"
         )
     raise CrossNamespaceOwner(
         f"{owner.kind} {owner.key} cannot own {obj.kind} {obj.key}: "
@@ -127,7 +127,7 @@ def _group_kind(ref: OwnerReference) -> GroupKind:
 
 
 def reference_to(obj: Object) -> dict[str, str]:
-    """Return an ObjectReference to an object: its kind, name and namespace, its uid and version if it has them."""
+    """Return an ObjectReference to an object: kind, name and namespace, and uid and resourceVersion if it has them."""
     meta = obj.metadata
     reference = {
         "kind": obj.kind,

@@ -1,4 +1,4 @@
-"""Patches of JSON documents: RFC 7396 merge patches, both ways, and RFC 6902 JSON patches."""
+"""Patches of JSON documents: RFC 7396 merge patches (computed and applied) and RFC 6902 JSON patches (applied)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["json_patch_apply", "merge_patch_apply", "merge_patch_diff"]
 
 
 def merge_patch_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the smallest merge patch that makes `after` of `before`; `{}` when they are equal.
+    """Return the smallest merge patch that turns `before` into `after`; `{}` when they are equal.
 
-    Members that are gone become null, objects are compared member by member, anything else (lists too) is replaced
-    whole. A null in `after` cannot be said in a merge patch: the member comes out absent, which is what an API server
-    takes a null for. The patch shares nothing with the arguments.
+    Removed members become null, objects are compared member by member, and every other value, including a list, is
+    replaced as a whole. A merge patch cannot express a null in `after`: the member becomes absent, which is how an API
+    server reads a null. The patch shares nothing with the arguments.
     """
     patch: dict[str, Any] = {name: None for name, value in before.items() if name not in after and value is not None}
     for name, new in after.items():
@@ -31,7 +31,7 @@ def merge_patch_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
 
 def _same(old: Any, new: Any) -> bool:
     """Compare as JSON does: `true` is not 1, but 1 is 1.0."""
-    if type(old) is str or type(new) is str:  # most are
+    if type(old) is str or type(new) is str:  # the common case
         return bool(old == new)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return old.keys() == new.keys() and all(_same(value, new[name]) for name, value in old.items())
@@ -41,9 +41,9 @@ def _same(old: Any, new: Any) -> bool:
 
 
 def merge_patch_apply(target: Any, patch: Any) -> Any:
-    """Return `target` as changed by a merge patch; neither argument is changed.
+    """Return `target` with a merge patch applied; neither argument is changed.
 
-    The parts of the result that the patch does not touch are those of `target`, not copies.
+    The parts of the result that the patch does not touch are shared with `target`, not copied.
     """
     if not isinstance(patch, Mapping):
         return copy.deepcopy(patch)
@@ -57,12 +57,12 @@ def merge_patch_apply(target: Any, patch: Any) -> Any:
 
 
 def json_patch_apply(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
-    """Return `document` as changed by the operations of a JSON patch, all or none; neither argument is changed.
+    """Return `document` with a JSON patch applied, all operations or none; neither argument is changed.
 
     Raises:
-        PatchError: An operation is malformed, points to nothing, or is a `test` that fails; the message names it.
+        PatchError: An operation is malformed, its path does not exist, or is a `test` that fails; the message names it.
     """
-    import jsonpatch  # here: only those who send or serve JSON patches pay for it
+    import jsonpatch  # here: only programs that send or serve JSON patches import it
     from jsonpointer import JsonPointerException
 
     if isinstance(operations, (str, bytes, Mapping)) or not isinstance(operations, Sequence):

@@ -1,4 +1,4 @@
-"""Quantities: the exact numbers with suffixes that Kubernetes writes for CPU, memory, storage and counts."""
+"""Quantities: exact numbers with suffixes, as Kubernetes writes CPU, memory, storage and counts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Quantity", "QuantityFamily"]
 
-NANO = Decimal("1e-9")  # nothing finer is kept
-MAX_BINARY = Decimal(2**63 - 1)  # upstream caps what is written with Ki…Ei here, and only that
+NANO = Decimal("1e-9")  # the finest precision
+MAX_BINARY = Decimal(2**63 - 1)  # upstream caps only quantities with the suffixes Ki…Ei
 
-# Digits enough for every number in use; a wilder one is an error instead of a gigabyte of zeros.
+# Enough digits for every number in use. A larger number is an error instead of a gigabyte of zeros.
 _EXACT = Context(prec=1000, rounding=ROUND_UP, traps=[Inexact, InvalidOperation, Overflow])
 _UP = Context(prec=1000, rounding=ROUND_UP, traps=[InvalidOperation, Overflow])
 
@@ -37,7 +37,7 @@ _matches = re.compile(_PATTERN).fullmatch
 
 
 class QuantityFamily(Enum):
-    """Which suffixes a quantity is written with; arithmetic keeps the family of the left operand."""
+    """The suffixes that a quantity is written with. Arithmetic keeps the family of the left operand."""
 
     BINARY_SI = "BinarySI"  # Ki Mi Gi Ti Pi Ei
     DECIMAL_SI = "DecimalSI"  # n u m "" k M G T P E
@@ -48,11 +48,11 @@ class QuantityFamily(Enum):
 class Quantity:
     """An exact number with the suffix of its text: `Quantity("500m")`, `Quantity("1.5Gi")`, `Quantity(2)`.
 
-    Compares and hashes by value, so `Quantity("1") == Quantity("1000m") == 1`. Immutable. What it was made from is
-    kept and written back as it was (`source`); `str()` and `canonical()` give the one form that Kubernetes prints.
-    As upstream: finer than a nano is rounded away from zero, and binary quantities are capped at 2^63-1.
+    Compares and hashes by value, so `Quantity("1") == Quantity("1000m") == 1`. Immutable. The `source` that it was made
+    from is written back unchanged; `str()` and `canonical()` return the canonical form that Kubernetes prints. As
+    upstream, digits below a nano are rounded away from zero, and binary quantities are capped at 2^63-1.
 
-    A float means its shortest decimal text (`0.1` is a tenth); no arithmetic is ever done in floats.
+    A float stands for its shortest decimal text (`0.1` is a tenth). No arithmetic uses floats.
 
     Args:
         family: Write the number with these suffixes: `Quantity(2**30, family=QuantityFamily.BINARY_SI)` is `1Gi`.
@@ -64,7 +64,7 @@ class Quantity:
     __slots__ = ("_family", "_source", "_value")
 
     _source: str | int | float
-    _value: Decimal | None  # None until somebody asks: most quantities are only carried along
+    _value: Decimal | None  # None until first used: most quantities are only passed on
     _family: QuantityFamily
 
     def __init__(self, source: str | float | Decimal | Quantity, *, family: QuantityFamily | None = None) -> None:
@@ -77,7 +77,7 @@ class Quantity:
         else:
             number, suffix = _split(source)
             self._source, self._family = source, _family_of(suffix)
-            # Wild numbers are refused here and now; the everyday ones are evaluated when somebody asks.
+            # Extreme numbers are rejected at once; all others are evaluated at the first use.
             if len(number) > 30 or suffix not in _FACTOR:
                 self._value = _evaluate(number, suffix)
         if family is not None:
@@ -86,12 +86,12 @@ class Quantity:
 
     @property
     def source(self) -> str | int | float:
-        """What the quantity was made from; after arithmetic, the canonical text."""
+        """The text or number that the quantity was made from; after arithmetic, the canonical text."""
         return self._source
 
     @property
     def family(self) -> QuantityFamily:
-        """Which suffixes the quantity is written with."""
+        """The suffixes that the quantity is written with."""
         return self._family
 
     @property
@@ -103,11 +103,11 @@ class Quantity:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the number is zero, whatever the suffix."""
+        """Whether the number is zero."""
         return not self.value
 
     def as_int(self, unit: str = "") -> int:
-        """Count whole units, rounded away from zero: `Quantity("1500m").as_int()` is 2, `.as_int("m")` is 1500.
+        """Return the count of whole units, rounded away from zero: `Quantity("1500m").as_int()` is 2.
 
         Args:
             unit: A suffix, such as `m` or `Mi`.
@@ -117,7 +117,7 @@ class Quantity:
         return int(_UP.divide(self.value, _FACTOR[unit]).to_integral_value(rounding=ROUND_UP))
 
     def canonical(self) -> str:
-        """Write the number as Kubernetes does: no fraction, and the largest suffix of its family that allows it.
+        """Return the text that Kubernetes writes: no fraction, and the largest suffix of its family that allows it.
 
         Binary quantities between -1024 and 1024, and those with a fraction, are written with decimal suffixes.
         """
@@ -163,13 +163,13 @@ class Quantity:
         return NotImplemented if number is None else self._like(_EXACT.subtract(self.value, number), other)
 
     def __mul__(self, factor: Decimal | int) -> Quantity:
-        number = _plain_number(factor)  # not a quantity: bytes times bytes mean nothing
+        number = _plain_number(factor)  # not a quantity: bytes times bytes have no meaning
         return NotImplemented if number is None else self._like(_EXACT.multiply(self.value, number), self)
 
     __rmul__ = __mul__
 
     def __radd__(self, other: Decimal | int) -> Quantity:
-        # sum() starts from the integer 0, which has no family of its own to keep.
+        # sum() starts from the integer 0, which has no family.
         return self + other
 
     def __neg__(self) -> Quantity:
@@ -185,13 +185,13 @@ class Quantity:
         return self
 
     def _like(self, value: Decimal, other: object) -> Quantity:
-        """Make a quantity in this family, or, when this one is zero, in that of the other operand."""
+        """Return a quantity in this family, or, when this one is zero, in that of the other operand."""
         family = other.family if self.is_zero and isinstance(other, Quantity) else self._family
         return Quantity(value, family=family)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        from pydantic_core import core_schema  # here: selectors of API servers and the like do without pydantic
+        from pydantic_core import core_schema  # here: API servers use quantities without pydantic
 
         return core_schema.no_info_plain_validator_function(
             _validate,
@@ -262,7 +262,7 @@ def _at_least_nano(value: Decimal) -> Decimal:
 
 
 def _number(other: object) -> Decimal | None:
-    """The exact number of an operand; None for what is no operand, such as a float."""
+    """Return the exact number of an operand; None for a type that is not an operand, such as float."""
     return other.value if isinstance(other, Quantity) else _plain_number(other)
 
 

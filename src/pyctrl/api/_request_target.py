@@ -1,4 +1,4 @@
-"""What a request asks for: the place that its URL names, and the verb that it is known by."""
+"""The resource that a request's URL names, and the request's verb."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["RequestTarget"]
 
 
 class RequestTarget(NamedTuple):
-    """The place that a URL of a resource names."""
+    """The resource that a URL names."""
 
     group: str
     version: str
@@ -20,14 +20,14 @@ class RequestTarget(NamedTuple):
     name: str = ""
     subresource: str = ""
     watch: bool = False  # the old /watch/ prefix, which kube-apiserver still serves
-    is_whole: bool = True  # False when the path has an empty segment, or goes on after the sub-resource
+    is_whole: bool = True  # False when the path has an empty segment, or continues after the sub-resource
 
     @staticmethod
     @lru_cache(maxsize=4096)
     def parse(path: str) -> RequestTarget | None:
-        """Read the path of a resource; None when it is not the path of one (discovery, health, ...).
+        """Parse the path of a resource; None for other paths (discovery, health, ...).
 
-        As in kube-apiserver a slash at the end means nothing, one that is escaped is one, and paths are not tidied up.
+        As in kube-apiserver a trailing slash is ignored, an escaped slash is a slash, and paths stay as they are.
         """
         segments = (unquote(path) if "%" in path else path).removeprefix("/").removesuffix("/").split("/")
         if segments[0] == "api" and len(segments) >= 3:
@@ -47,7 +47,7 @@ class RequestTarget(NamedTuple):
         return RequestTarget(group, version, resource, namespace, name, subresource, watch, is_whole)
 
     def verb(self, method: str, query: Mapping[str, str]) -> str:
-        """Give the verb that authorization and the audit log know a request by; "" for methods without one."""
+        """Return the verb of a request in authorization and the audit log; "" for methods without one."""
         verb = _VERBS.get(method, "")
         if self.watch and verb == "get":
             return "watch"
@@ -58,7 +58,7 @@ class RequestTarget(NamedTuple):
         return "deletecollection" if verb == "delete" else verb
 
 
-_OF_NAMESPACES = ("status", "finalize")  # /api/v1/namespaces/NAME/status is no resource inside the namespace
+_OF_NAMESPACES = ("status", "finalize")  # /api/v1/namespaces/NAME/status is a sub-resource of the namespace
 
 _VERBS = {
     "GET": "get",
@@ -69,4 +69,4 @@ _VERBS = {
     "DELETE": "delete",
 }
 
-_NO = ("0", "false")  # Go takes everything else as true, where a parameter is there
+_NO = ("0", "false")  # Go reads every other value of a present parameter as true

@@ -1,4 +1,4 @@
-"""Which class stands for which kind, and what a reader may be asked for."""
+"""The scheme: classes by kind, and the decoding of objects of a kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Kind", "KindLike", "Scheme", "decode", "decode_known", "is_metadata_
 
 O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
 
-#: A kind whose objects are read as ``O``: its class, ``Metadata[...]`` of it, or its GroupVersionKind for Unstructured.
+#: A kind whose objects decode as ``O``: a class, ``Metadata[...]`` of it, or a GroupVersionKind (Unstructured).
 Kind: TypeAlias = type[O] | UntypedKind[O]
 #: A kind, where the type of its objects does not matter.
 KindLike: TypeAlias = type[KubernetesObject] | GroupVersionKind
@@ -25,7 +25,7 @@ def kind_of(kind: Kind[O]) -> GroupVersionKind:
     """Return the GroupVersionKind that a class, a metadata view or a GroupVersionKind stands for.
 
     Raises:
-        NotRegistered: when it is a class that is no kind (it lacks ``group=`` and ``version=``) or something else.
+        NotRegistered: it is a class without ``group=`` and ``version=``, or not a kind at all.
     """
     if isinstance(kind, GroupVersionKind):
         return kind
@@ -36,18 +36,18 @@ def kind_of(kind: Kind[O]) -> GroupVersionKind:
 
 
 def is_metadata_only(kind: Kind[O]) -> bool:
-    """Say whether only metadata is asked for."""
+    """Return whether a kind stands for the metadata of its objects only."""
     return isinstance(kind, type) and issubclass(kind, Metadata)
 
 
 def decode(kind: Kind[O], data: bytes, *, lazily: bool = False) -> O:
-    """Decode an object of a kind; an item of a list gets the kind that it lacks.
+    """Decode an object of a kind. An item of a list gets the apiVersion and kind that it lacks.
 
     Args:
-        kind: its kind.
-        data: its JSON.
-        lazily: decode each field of a typed object when it is looked at for the first time. What does not fit the
-            type is a DecodeError there then.
+        kind: the object's kind.
+        data: the object's JSON.
+        lazily: decode each field of a typed object when it is first read. A field that does not fit its type then
+            raises DecodeError.
 
     Raises:
         DecodeError: see `KubernetesObject.from_wire` and `Unstructured.from_wire`.
@@ -66,12 +66,12 @@ def decode(kind: Kind[O], data: bytes, *, lazily: bool = False) -> O:
 
 
 def decode_known(kind: Kind[O], data: bytes, name: str, namespace: str, uid: str) -> O:
-    """Decode an object lazily of which this much is known: nothing of a typed one before something else is looked at.
+    """Decode an object lazily whose name, namespace and uid are known. Nothing else of a typed object is read yet.
 
     Args:
-        kind: its kind.
-        data: its JSON, which begins as an API server writes it; or else it is looked into at once.
-        name, namespace, uid: as the JSON has them; "" is what it does not have.
+        kind: the object's kind.
+        data: the object's JSON. It is read at once unless it begins as API servers write it.
+        name, namespace, uid: as in the JSON; "" for absent ones.
 
     Raises:
         DecodeError: see `decode`.
@@ -85,7 +85,7 @@ def decode_known(kind: Kind[O], data: bytes, name: str, namespace: str, uid: str
 
 
 class Scheme:
-    """The classes that an operator knows, by kind; for reading objects whose kind is known only when they come."""
+    """Registry of the classes of kinds, to decode objects whose kind is known only at run time."""
 
     def __init__(self, *types: type[KubernetesObject]) -> None:
         self._types: dict[GroupVersionKind, type[KubernetesObject]] = {}
@@ -93,11 +93,15 @@ class Scheme:
             self.add(cls)
 
     def add(self, cls: type[KubernetesObject]) -> None:
-        """Register a class. Adding it again is fine; another class of the same kind is a `BuilderError`."""
+        """Register a class. Adding the same class twice is allowed.
+
+        Raises:
+            BuilderError: another class of the same kind is registered.
+        """
         gvk = kind_of(cls)
         known = self._types.setdefault(gvk, cls)
         if known is not cls:
-            raise BuilderError(f"{gvk} is {known.__qualname__} already; it cannot be {cls.__qualname__} as well")
+            raise BuilderError(f"{gvk} is registered as {known.__qualname__}; it cannot be {cls.__qualname__} as well")
 
     def type_for(self, gvk: GroupVersionKind) -> type[KubernetesObject] | None:
         """Return the class of a kind, or None."""
@@ -107,7 +111,7 @@ class Scheme:
         """Return the class of a kind.
 
         Raises:
-            NotRegistered: when there is none.
+            NotRegistered: no class is registered for it.
         """
         cls = self.type_for(gvk)
         if cls is None:

@@ -1,4 +1,4 @@
-"""Secrets in objects: written as they are to the server, and shown nowhere else."""
+"""Secret values: sent to the server, hidden in all other output."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ __all__ = [
     "shown_wire",
 ]
 
-HIDDEN = "***"  # in place of a value
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # has the whole object, of a Secret too
-SHOWN = 200  # bytes of what is no JSON
+HIDDEN = "***"  # replaces a value
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # contains the whole object, also of a Secret
+SHOWN = 200  # bytes of a body that is not JSON
 _SECRETS = (Secret, SecretBytes, SecretStr)
 
 
 @cache
 def has_secrets(cls: type[BaseModel]) -> bool:
-    """Say whether there can be secrets in the objects of a class."""
+    """Return whether objects of a class can contain secrets."""
     return _mentions(cls, set(), _is_secret)
 
 
 def hides_values(cls: type[BaseModel]) -> bool:
-    """Say whether messages about objects of a class leave their values out: Secrets, and what has pydantic's."""
+    """Return whether messages about objects of a class omit their values: Secrets, and classes with secret fields."""
     return bool(cls.model_config.get("hide_input_in_errors")) or has_secrets(cls)
 
 
 @cache
 def may_hide_values(cls: type[BaseModel]) -> bool:
-    """Say whether a class, or one of those that its fields name, hides values; see `hides_values`."""
+    """Return whether a class, or a class that its fields name, hides values; see `hides_values`."""
     return _mentions(cls, set(), _hides)
 
 
 def hidden(value: object) -> object:
-    """Return what is shown in place of a value: the keys of a map, and stars."""
+    """Return the replacement of a hidden value: the keys of a map, and stars."""
     return dict.fromkeys(value, HIDDEN) if isinstance(value, Mapping) else HIDDEN
 
 
 def redacted(obj: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object as it may be shown: of a Secret, or a list of them, the keys and none of the values."""
+    """Return an object that is safe to show: a Secret, or a list of them, keeps its keys but not its values."""
     if obj.get("apiVersion") != "v1" or obj.get("kind") not in ("Secret", "SecretList"):
         return dict(obj)
     if isinstance(items := obj.get("items"), list):
@@ -70,9 +70,9 @@ def _redacted_secret(obj: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shown_wire(data: bytes | memoryview) -> str:
-    """Return what bytes of the wire look like in a message: their beginning, or, of JSON, their number only.
+    """Return bytes of the wire for a message: their beginning, or for JSON only their length.
 
-    JSON that cannot be read may be that of a Secret. What is none is an answer of something in between, such as HTML.
+    Undecodable JSON may be that of a Secret. A body that is not JSON comes from something in between, such as a proxy.
     """
     text = bytes(data[:SHOWN])
     if text.lstrip()[:1] in (b"{", b"["):
@@ -81,7 +81,7 @@ def shown_wire(data: bytes | memoryview) -> str:
 
 
 def _mentions(annotation: Any, seen: set[type], is_wanted: Callable[[type], bool]) -> bool:
-    """Say whether an annotation names a class that is wanted, or a model with a field that does."""
+    """Return whether an annotation names a wanted class, or a model with a field that does."""
     if isinstance(annotation, type) and annotation not in seen:
         seen.add(annotation)
         if is_wanted(annotation):
@@ -101,7 +101,7 @@ def _hides(cls: type) -> bool:
 
 
 def revealed(value: Any, wire: Any) -> Any:
-    """Return what pydantic has written of a value, with the secrets themselves."""
+    """Return the wire form that pydantic has written of a value, with the secrets' real values filled in."""
     if isinstance(value, _SECRETS):
         secret = value.get_secret_value()
         return secret.decode() if isinstance(secret, bytes) else secret

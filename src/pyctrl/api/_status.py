@@ -1,6 +1,6 @@
-"""Status: what a server answers when there is no object to give.
+"""Status: the API server's answer to a request that returns no object.
 
-In a file of its own, since most programs see errors instead (`pyctrl.errors`) and import none of it.
+It is a separate file because most programs handle errors (`pyctrl.errors`) and never import it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["Status", "StatusCause", "StatusDetails"]
 
 
 class StatusCause(Model, defer_build=True):
-    """Why a request was refused, at one field."""
+    """Why a request was rejected, for one field."""
 
     reason: str = ""
     message: str = ""
@@ -23,7 +23,7 @@ class StatusCause(Model, defer_build=True):
 
 
 class StatusDetails(Model, defer_build=True):
-    """What a Status is about."""
+    """The object that a Status is about, and the causes of the failure."""
 
     name: str = ""
     group: str = ""
@@ -34,7 +34,7 @@ class StatusDetails(Model, defer_build=True):
 
 
 class Status(Model, defer_build=True):
-    """The server's answer when there is no object to give: a failure, or a success without one."""
+    """The server's answer to a request that returns no object: a failure, or a success without an object."""
 
     api_version: str = "v1"
     kind: str = "Status"

@@ -1,4 +1,4 @@
-"""Objects of any kind, without a class for it."""
+"""Untyped objects, for any kind."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _encode = msgspec.json.Encoder().encode
 class Unstructured(MutableMapping[str, Any]):
     """An object as nested dicts and lists, with typed metadata.
 
-    ``obj["spec"]["size"] = 3`` reads and changes everything but the metadata, which is ``obj.metadata``, an
-    `ObjectMeta`, and only there: ``obj["metadata"]`` raises KeyError, so that there is one truth. The object owns
-    the dicts it is given.
+    ``obj["spec"]["size"] = 3`` reads and changes everything but the metadata. The metadata is `obj.metadata`, an
+    `ObjectMeta`; ``obj["metadata"]`` raises KeyError, so that there is a single copy. The object takes ownership of the
+    dicts that it is created from.
     """
 
     __slots__ = ("_content", "_metadata")
@@ -43,10 +43,10 @@ class Unstructured(MutableMapping[str, Any]):
 
     @classmethod
     def from_wire(cls, data: bytes | str | Mapping[str, Any]) -> Self:
-        """Decode JSON (bytes, text, or already decoded; a mapping is copied at its top only).
+        """Decode JSON (bytes, text, or already decoded; of a mapping only the top level is copied).
 
         Raises:
-            DecodeError: when it is not a JSON object.
+            DecodeError: the data is not a JSON object.
         """
         try:
             content = dict(data) if isinstance(data, Mapping) else _decode(data)
@@ -81,7 +81,7 @@ class Unstructured(MutableMapping[str, Any]):
 
     @property
     def metadata(self) -> ObjectMeta:
-        """The object's metadata, typed; decoded at the first use."""
+        """The object's metadata, typed. It is decoded at the first use."""
         if self._metadata is None:
             self._metadata = ObjectMeta.from_wire(self._content.pop("metadata", None) or {})
         return self._metadata
@@ -92,7 +92,7 @@ class Unstructured(MutableMapping[str, Any]):
         return Key.of(self)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the object as JSON-ready dicts and lists, which it goes on to share below the top."""
+        """Return the object as JSON-ready dicts and lists, shared with the object below the top level."""
         if self._metadata is None:
             return dict(self._content)
         content = {k: v for k, v in self._content.items() if k in ("apiVersion", "kind")}
@@ -138,5 +138,5 @@ class Unstructured(MutableMapping[str, Any]):
         return f"Unstructured({redacted(self.to_wire())!r})"
 
 
-#: Any object, typed or not: both have `gvk`, `key`, `metadata`, `to_wire` and `to_json`.
+#: Any object, typed or untyped: both have `gvk`, `key`, `metadata`, `to_wire` and `to_json`.
 Object: TypeAlias = KubernetesObject | Unstructured

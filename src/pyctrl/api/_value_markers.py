@@ -1,4 +1,4 @@
-"""The marks of values that every object has; the others are imported when a program names one."""
+"""Markers of the value types that every object uses; all other markers are in `_markers`, imported on demand."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ __all__ = ["Format", "Pattern", "SchemaMarker"]
 
 
 class SchemaMarker:
-    """Base of the marks. One that does not fit the place where it stands is an error of `definition`."""
+    """Base of the markers. A marker at a place that it does not fit is an error of `definition`."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Format(SchemaMarker):
-    """Set the ``format`` of a text or a number, such as ``ipv4``; it validates nothing in Python."""
+    """Set the ``format`` of a string or a number, such as ``ipv4``; it validates nothing in Python."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern(SchemaMarker):
-    """Set the ``pattern`` of a text on the wire that is no text in Python, and that ``Field(pattern=…)`` cannot check.
+    """Set the ``pattern`` of a type that is a string on the wire but not in Python, so that ``Field`` cannot check it.
 
-    It is one of Go (RE2), searched for: ``^`` and ``$`` make it the whole text. It validates nothing in Python.
+    The pattern is a Go (RE2) expression and is searched for: ``^`` and ``$`` anchor it to the whole string. It
+    validates nothing in Python.
     """
 
     regex: str

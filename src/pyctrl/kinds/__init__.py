@@ -3,21 +3,21 @@
     from pyctrl.kinds.apps.v1 import Deployment
     from pyctrl.kinds.core.v1 import Container, Pod
 
-Only the groups that are imported cost anything, and a class is built for pydantic when it is first used. The classes
-are generated from the server's own schemas and mirror what its objects hold:
+Importing a group costs time only for that group, and pydantic builds a class when it is first used. The classes are
+generated from the server's own schemas and mirror its objects:
 
-- Fields are snake_case, camelCase on the wire. A name that Python or pydantic has gets an underscore behind it:
-  `from_`, `schema_`, `int_`.
-- Lists and maps that are absent read as empty. Whatever the server always writes (`deployment.spec`, its `template`,
-  `container.resources`, `container.name`) reads as its zero value when absent, so that no None needs checking on the
-  way down; all else that is absent is None. None of these defaults is written unless it is changed.
-- Nothing is required when reading, and words of an enumeration are plain `str`: an object of an older or newer server
-  is never refused. The server says what it misses.
+- Fields are snake_case in Python, camelCase on the wire. A name that Python or pydantic reserves gets a trailing
+  underscore: `from_`, `schema_`, `int_`.
+- Absent lists and maps read as empty. Fields that the server always sets (`deployment.spec`, its `template`,
+  `container.resources`, `container.name`) read as their zero value when absent, so that no check for None is needed
+  on the path to a field. All other absent fields are None. None of these defaults is written unless it is changed.
+- No field is required when reading, and enumerations are plain `str`: an object of an older or newer server always
+  decodes. The server reports missing fields on writes.
 - `bytes` of the schema, such as `Secret.data`, are the base64 text of the wire.
 - There are no classes for lists; the client has one for all kinds.
 
-For code that meets kinds only at run time, `builtin_scheme()` imports groups as they are asked for, and `BUILTIN_KINDS`
-tells plural and scope without importing any.
+For code that handles kinds chosen at run time, `builtin_scheme()` imports groups on demand, and `BUILTIN_KINDS` has the
+plural and the scope of each kind without importing any group.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The built-in kinds by name, without importing a group before it is needed."""
+"""The built-in kinds by name; a group is imported when it is first needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BUILTIN_KINDS", "BuiltinKind", "builtin_scheme"]
 
 
 class BuiltinKind(NamedTuple):
-    """Where a built-in kind is served; `plural` is "" for what exists only as a sub-resource, such as Eviction."""
+    """Where a built-in kind is served. `plural` is "" for kinds that exist only as a sub-resource, such as Eviction."""
 
     module: str
     plural: str
@@ -32,7 +32,7 @@ BUILTIN_KINDS: Mapping[GroupVersionKind, BuiltinKind] = {
 
 
 def builtin_scheme() -> Scheme:
-    """Return a new scheme that knows all built-in kinds and imports their groups on demand; add your own to it."""
+    """Return a scheme with all built-in kinds, whose groups are imported on demand; add your own kinds to it."""
     return _BuiltinScheme()
 
 

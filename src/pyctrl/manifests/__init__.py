@@ -1,13 +1,11 @@
-"""From types to manifests, and back: definitions made from the classes of their kinds, compared, and validated by.
+"""CustomResourceDefinitions from Python types, and back: generated, imported, compared, and used for validation.
 
-`definition` makes the CustomResourceDefinition of a kind. The classes are the only source. `check_definition` says
-what the API server has against one. `import_definitions` writes the classes of somebody else's definitions.
-`compare_definitions`
-says what a change of a definition does to the objects that are stored. `sample` makes an object up. A
-`ManifestValidator` says
-of objects in files what the API server would.
+`definition` generates the CustomResourceDefinition of a kind from its classes. `check_definition` returns the errors
+that the API server would report for a definition. `import_definitions` generates classes from definitions.
+`compare_definitions` reports how a change of a definition affects stored objects. `sample` generates a sample object.
+`ManifestValidator` validates objects in files as the API server would.
 
-Nothing is imported before it is used.
+Names are imported lazily.
 """
 
 from typing import TYPE_CHECKING
@@ -60,5 +58,5 @@ _FILES = {
     "sample": "_sample",
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # otherwise type checkers would accept any name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -1,4 +1,4 @@
-"""Objects as they are written in files, each field with its line and column."""
+"""Objects in YAML and JSON files, with the line and column of each field."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["Document", "Position", "read_manifest_objects"]
 
 
-DEEPEST = 200  # levels; nothing real comes near, and what walks objects goes down as deep as they are
+DEEPEST = 200  # levels of nesting; real objects have far fewer, and functions that walk objects are recursive
 
 _JSON = (str, int, float, dict, list, type(None))
 
 
 class Position(NamedTuple):
-    """A line and a column of a text, both from 1."""
+    """A line and a column of a text, both starting at 1."""
 
     line: int
     column: int
@@ -29,7 +29,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """An object, and where it is written: a file (or another name of the source), and the number of the document."""
+    """An object and its origin: the file (or another name of the source), and the number of the document in it."""
 
     source: str
     number: int
@@ -37,10 +37,10 @@ class Document:
     node: yaml.Node
 
     def find(self, path: str, *, key: bool = False) -> Position:
-        """Give the place of a field by its path, as the server writes it: `spec.ports[0].name`.
+        """Return the position of a field, given its path in the server's form: `spec.ports[0].name`.
 
-        A field that is not there is where the innermost one is that should have it. A scalar is at its value, or at
-        its key when that is asked for; anything else at its key.
+        A missing field has the position of its innermost existing parent. A scalar has the position of its value, or of
+        its key if ``key`` is true; other values have that of their key.
         """
         found = _Node(self.node, self.node.start_mark)
         rest = "" if path == "<nil>" else path.removeprefix(".")
@@ -51,25 +51,25 @@ class Document:
         return Position(mark.line + 1, mark.column + 1)
 
     def repeated(self) -> Iterator[tuple[str, Position]]:
-        """Give the paths of keys that are there a second time, and where."""
+        """Yield the paths of duplicate keys, and their positions."""
         yield from _repeated(self.node, "")
 
 
 class _Node(NamedTuple):
     node: yaml.Node
-    mark: yaml.Mark  # of the key, or of the item
+    mark: yaml.Mark  # of the key or the item
 
 
 def read_manifest_objects(text: bytes, source: str, *, lenient: bool = False) -> Iterator[Document]:
-    """Read the objects of a text, which is YAML or JSON, several in a row perhaps; the items of a List are objects.
+    """Yield the objects of a YAML or JSON text, which may have several documents. The items of a List are yielded.
 
     Args:
-        text: what is read.
-        source: what to call it.
-        lenient: pass over what is no object: patches and settings are YAML, too, and lie among objects.
+        text: the text.
+        source: its name in messages.
+        lenient: skip documents that are not objects, such as patches and settings that lie among manifests.
 
     Raises:
-        ValueError: it is neither; or something in it is no object.
+        ValueError: the text is neither YAML nor JSON, or a document is not an object.
     """
     number = 0
     try:
@@ -98,7 +98,7 @@ def _checked(obj: Any, node: yaml.Node) -> Mapping[str, Any]:
             raise ValueError(f"it is nested more than {DEEPEST} levels deep")
         return obj
     line = node.start_mark.line + 1 if node.start_mark else 1
-    why = f"line {line}: an object was expected, with apiVersion and kind; found {type(obj).__name__}"
+    why = f"line {line}: expected an object with apiVersion and kind, found {type(obj).__name__}"
     raise ValueError(why)
 
 
@@ -107,14 +107,14 @@ def _depth(obj: Any) -> int:
     while level and depth <= DEEPEST:
         parts = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
         if alien := next((part for part in parts if not isinstance(part, _JSON)), None):
-            raise ValueError(f"a {type(alien).__name__} is nothing that JSON has")
+            raise ValueError(f"JSON has no {type(alien).__name__}")
         level = [part for part in parts if isinstance(part, (dict, list))]
         depth += 1
     return depth
 
 
 def _json_texts(text: bytes) -> list[bytes]:
-    """Part a text that is JSON documents in a row; each keeps its line and column. Anything else is none."""
+    """Split consecutive JSON documents, keeping lines and columns. Return an empty list for other texts."""
     if not text.lstrip().startswith(b"{"):
         return []
     try:
@@ -127,7 +127,7 @@ def _json_texts(text: bytes) -> list[bytes]:
             blank = "\n" * before.count("\n") + " " * (at - before.rfind("\n") - 1)
             parts.append(f"{blank}{rest[at:end]}".replace("\t", " ").encode())
             at = end
-    except ValueError:  # YAML may begin with a brace, too
+    except ValueError:  # YAML may begin with a brace too
         return []
     return parts
 
@@ -143,7 +143,7 @@ def _objects(value: Any, node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
 
 
 def _step(node: yaml.Node, rest: str) -> tuple[_Node, str] | None:
-    """Take the next part of a path: an index, a key in brackets, or the longest key that the path goes on with."""
+    """Return the node at the next part of a path: an index, a key in brackets, or the longest matching key."""
     if rest.startswith("["):
         inside, _, after = rest[1:].partition("]")
         if isinstance(node.value, list) and not _is_mapping(node):
@@ -163,7 +163,7 @@ def _step(node: yaml.Node, rest: str) -> tuple[_Node, str] | None:
 
 
 def _of_key(node: yaml.Node, name: str, rest: str) -> tuple[_Node, str] | None:
-    for key, value in reversed(node.value if _is_mapping(node) else []):  # of two, the last one counts
+    for key, value in reversed(node.value if _is_mapping(node) else []):  # the last of duplicate keys counts
         if str(key.value) == name:
             return _Node(value, key.start_mark), rest
     return None

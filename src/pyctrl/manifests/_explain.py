@@ -1,4 +1,4 @@
-"""What a schema says of a field, in words: for those who write objects and have nothing but a terminal."""
+"""Explanations of schema fields in text, as kubectl explain."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _COUNTS = {
     "object": ("minProperties", "maxProperties", "key"),
 }
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf", "not")
-_USUAL_FORMATS = ("int-or-string", "double", "int32", "int64")  # which say little more than the type
-_FEW = 8  # fields that an error names
+_USUAL_FORMATS = ("int-or-string", "double", "int32", "int64")  # they add little to the type
+_FEW = 8  # fields named in an error
 
 
 class NoSuchField(PyctrlError):
-    """Raised for a path that leads nowhere; says which fields there are, or what may have been meant."""
+    """Raised for a path that does not exist; the message has the fields that do, or suggests a similar one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedField:
-    """A field: its name, its type in a word, whether it is required, what it is for, and what its values must be.
+    """A field: its name, type, description, whether it is required, and the restrictions on its values.
 
-    `rules` are lines for people. `schema` is what the server has, references left in.
+    `rules` are texts for people. `schema` is the server's schema, with references left unresolved.
     """
 
     name: str
@@ -48,18 +48,18 @@ class ExplainedField:
     has_fields: bool
 
     def to_wire(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the explanation as JSON-ready data."""
         return {"name": self.name, "type": self.type, "required": self.is_required, "schema": dict(self.schema)}
 
 
 class Schemas:
-    """The schemas of a document of OpenAPI v3, which refer to each other."""
+    """The schemas of an OpenAPI v3 document, which refer to each other."""
 
     def __init__(self, components: Mapping[str, Schema]) -> None:
         self._components = components
 
     def kind(self, group: str, version: str, kind: str) -> Schema | None:
-        """Give the schema of a kind, None when the document has none."""
+        """Return the schema of a kind, or None."""
         wanted = {"group": group, "version": version, "kind": kind}
         return next(
             (each for each in self._components.values() if wanted in each.get("x-kubernetes-group-version-kind", ())),
@@ -67,15 +67,15 @@ class Schemas:
         )
 
     def find(self, root: Schema, path: Sequence[str], *, name: str) -> ExplainedField:
-        """Explain the field at the end of a path, through the items of lists and the values of maps.
+        """Return the explanation of the field at a path, through the items of lists and the values of maps.
 
         Args:
             root: the schema of the kind.
             path: the names of the fields.
-            name: what the kind was called, for messages.
+            name: the kind's name in messages.
 
         Raises:
-            NoSuchField: the path leads nowhere.
+            NoSuchField: the path does not exist.
         """
         found, is_required, seen = root, False, name
         for key in path:
@@ -87,7 +87,7 @@ class Schemas:
         return self._explained(path[-1] if path else name, found, is_required=is_required)
 
     def fields(self, of: Schema) -> Iterator[ExplainedField]:
-        """Explain the fields of an object, or of what is in a list or a map of them; required ones of a part first."""
+        """Yield explanations of the fields of an object, or of the items of a list or map; required fields first."""
         inner = self._inner(of)
         required, properties = inner.get("required") or (), inner.get("properties") or {}
         is_whole = "apiVersion" in properties and "metadata" in properties
@@ -107,7 +107,7 @@ class Schemas:
         )
 
     def _resolved(self, schema: Schema) -> Schema:
-        """Give a schema with that which it refers to; what is said at the place goes before what is said there."""
+        """Return a schema merged with the one it refers to; its own keys take precedence."""
         reference = _reference(schema)
         if reference is None:
             return schema
@@ -115,7 +115,7 @@ class Schemas:
         return {**self._resolved(self._components.get(reference, {})), **own}
 
     def _inner(self, schema: Schema) -> Schema:
-        """Give the schema of the object that is in lists and maps."""
+        """Return the schema of the innermost items of lists and maps."""
         resolved = self._resolved(schema)
         additional = resolved.get("additionalProperties")
         if isinstance(resolved.get("items"), Mapping):
@@ -149,7 +149,7 @@ def _reference(schema: Schema) -> str | None:
 def _nothing(seen: str, key: str, fields: Sequence[str], schema: Schema) -> str:
     if not fields:
         kept = schema.get("x-kubernetes-preserve-unknown-fields") or not schema.get("type")
-        why = "keeps whatever comes, and nothing is told of it" if kept else "has no fields"
+        why = "accepts any fields and describes none" if kept else "has no fields"
         return f"{seen} {why}: there is no {seen}.{key}"
     near = difflib.get_close_matches(key, fields, n=3) or [each for each in fields if each.lower() == key.lower()]
     if near:
@@ -158,11 +158,12 @@ def _nothing(seen: str, key: str, fields: Sequence[str], schema: Schema) -> str:
     return f"{seen} has no field {key!r}; it has {', '.join(fields[:_FEW])}{more}"
 
 
-# -- what values must be ---------------------------------------------------------------------------------------------
+# -- restrictions on values
+# ---------------------------------------------------------------------------------------------
 
 
 def _rules(schema: Schema, inner: Schema, *, is_required: bool) -> Iterator[str]:
-    is_zero = schema.get("default") == "" and is_required  # of built-in kinds, where it says nothing
+    is_zero = schema.get("default") == "" and is_required  # of built-in kinds, where it has no meaning
     if schema.get("default") not in (None, {}) and not is_zero:
         yield f"default: {_shown(schema['default'])}"
     yield from _values(schema, "")
@@ -174,7 +175,7 @@ def _rules(schema: Schema, inner: Schema, *, is_required: bool) -> Iterator[str]
     if schema.get("x-kubernetes-embedded-resource"):
         yield "a whole object, with apiVersion, kind and metadata"
     if schema.get("x-kubernetes-preserve-unknown-fields"):
-        yield "keeps fields that nobody has named"
+        yield "keeps unknown fields"
     for each in (schema, inner) if inner is not schema else (schema,):
         for rule in each.get("x-kubernetes-validations") or ():
             yield f"rule: {' '.join(rule['rule'].split())}{' -- ' + rule['message'] if rule.get('message') else ''}"
@@ -207,16 +208,16 @@ def _values(schema: Schema, before: str) -> Iterator[str]:
 
 
 def _number(value: float) -> str:
-    """Write a number as people do: servers publish 2.0 for 2."""
+    """Format a number without a needless fraction: servers publish 2.0 for 2."""
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
 def _lists(schema: Schema) -> Iterator[str]:
     kind = schema.get("x-kubernetes-list-type")
     if kind == "set":
-        yield "a set: no item twice"
+        yield "a set: items are unique"
     elif kind == "map":
-        yield f"items are told apart by {', '.join(schema.get('x-kubernetes-list-map-keys') or ())}"
+        yield f"items are identified by {', '.join(schema.get('x-kubernetes-list-map-keys') or ())}"
     elif kind == "atomic" or schema.get("x-kubernetes-map-type") == "atomic":
         yield "has one owner as a whole"
 

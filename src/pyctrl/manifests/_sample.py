@@ -1,4 +1,4 @@
-"""A sample of a kind, made from its schema: what has to be said, what has a default or an example, and no more."""
+"""A sample object generated from a schema: required fields, and fields with a default or an example."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FORMATS = {
     "mac": "00:00:5e:00:53:01",
 }
 
-#: What patterns are tried with.
+#: Strings that are tried for patterns.
 _TEXTS = (
     *("sample", "Sample", "SAMPLE", "a", "1", "10", "1Gi", "100m", "1h", "1.0.0", "v1.0.0", "example.com"),
     *("https://example.com", "registry.example/sample:1.0.0", "* * * * *", "*/5 * * * *", "192.0.2.1", "/sample"),
@@ -36,14 +36,14 @@ _TEXTS = (
 
 
 def sample(definition: Mapping[str, Any], *, version: str | None = None) -> Object:
-    """Return an object of a kind, named after it, of what its definition says.
+    """Return a sample object of a kind, named after the kind.
 
-    Types, limits, enums, formats and the usual patterns are heeded; rules (CEL) and unusual patterns are not: a
-    `Validator` says whether the API server would take it.
+    Types, limits, enums, formats and common patterns are respected. CEL rules and unusual patterns are not: use a
+    `Validator` to check whether the API server would accept the object.
 
     Args:
         definition: a CustomResourceDefinition, as JSON.
-        version: of the sample; by default the version that is stored.
+        version: the version of the sample; by default the storage version.
     """
     spec = definition["spec"]
     found = next(each for each in spec["versions"] if (each["name"] == version if version else each["storage"]))
@@ -62,7 +62,7 @@ def sample(definition: Mapping[str, Any], *, version: str | None = None) -> Obje
 
 
 def _value(schema: Schema) -> Any:
-    """Return a value that a schema takes, as far as one can be found without guessing at rules."""
+    """Return a value that a schema accepts, if one can be found without solving rules."""
     for key in ("example", "default"):
         if key in schema:
             return schema[key]
@@ -97,7 +97,7 @@ def _array(schema: Schema) -> list[Any]:
 
 
 def _number(schema: Schema) -> int | float:
-    """Return 1, or the number nearest to it that is allowed."""
+    """Return 1, or the nearest allowed number."""
     step = schema.get("multipleOf") or 1
     low, high = schema.get("minimum"), schema.get("maximum")
     found = step
@@ -128,5 +128,5 @@ def _text(schema: Schema) -> str:
 def _matches(pattern: str, text: str) -> bool:
     try:
         return re.search(pattern, text) is not None
-    except re.error:  # the server's expressions are RE2, which has some of its own
+    except re.error:  # the server uses RE2, which has syntax that Python lacks
         return False

@@ -1,4 +1,4 @@
-"""Says of the objects of files what the API server would say of them, and where it is written."""
+"""Validation of objects in files as the API server would, with the position of each error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DEFINITION", "ManifestProblem", "ManifestValidator", "ValidationResu
 
 DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
-# Where kube-apiserver's messages name the fields of its internal type, and how they are written.
+# kube-apiserver's messages name fields of its internal type; these are their names on the wire.
 _WRITTEN = (
     (re.compile(r"^spec\.validation(?=\.|$)"), "spec.versions[0].schema"),
     (re.compile(r"^spec\.(subresources|additionalPrinterColumns|selectableFields)(?=\.|\[|$)"), r"spec.versions[0].\1"),
@@ -29,10 +29,10 @@ _AT_THE_KEY = ("FieldUnknown", "FieldValueRequired")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestProblem:
-    """One thing that is wrong with an object: the server's message, and the line and column it is about.
+    """One error of an object: the server's message, and the line and column it refers to.
 
     `reason` is the server's (`FieldValueInvalid`, …), or `FieldUnknown`, `FieldDuplicate`, `DecodeFailed` or
-    `NotFound`. `hint` is ours.
+    `NotFound`. `hint` is added by pyctrl.
     """
 
     line: int
@@ -49,9 +49,9 @@ class ManifestProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationResult:
-    """What the server would say of an object. It is valid when there are no problems.
+    """The result of validating an object. The object is valid if there are no problems.
 
-    `object` is what would be stored: with defaults, and without what the schema does not know.
+    `object` is the object as it would be stored: with defaults, and without fields that the schema does not have.
     """
 
     document: Document
@@ -61,17 +61,17 @@ class ValidationResult:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the server would take the object."""
+        """Whether the server would accept the object."""
         return not self.problems
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nobody here knows the kind."""
+        """Whether the kind is not known."""
         return any(problem.reason == "NotFound" for problem in self.problems)
 
     @property
     def name(self) -> str:
-        """Kind, namespace and name, for people."""
+        """Kind, namespace and name as a text."""
         obj = self.document.obj
         metadata = obj.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
@@ -79,7 +79,7 @@ class ValidationResult:
         return f"{obj.get('kind')} {key}"
 
     def to_wire(self) -> dict[str, Any]:
-        """Return everything but the object, as JSON-ready dicts."""
+        """Return everything but the object as JSON-ready dicts."""
         obj, start = self.document.obj, self.document.find("")
         return {
             "file": self.document.source,
@@ -95,12 +95,12 @@ class ValidationResult:
 
 
 class ManifestValidator:
-    """Validates objects against the built-in kinds and the definitions it is given.
+    """Validates objects against the built-in kinds and added definitions.
 
-    It says what the API server says when an object is created with strict field validation: unknown and repeated
-    fields, types, bounds, patterns, list types, validation rules, rules of built-in kinds; defaults are applied first.
-    Where the server stops at the first kind of mistake, all are told. What depends on who asks, and on what else is in
-    the cluster, is not looked at.
+    Reports the errors of an API server when an object is created with strict field validation: unknown and duplicate
+    fields, types, bounds, patterns, list types, validation rules, rules of built-in kinds. Defaults are applied first.
+    Where the server stops after the first group of errors, all are reported. Checks that depend on the user or on other
+    objects in the cluster are not made.
     """
 
     def __init__(self) -> None:
@@ -108,11 +108,11 @@ class ManifestValidator:
 
     @property
     def skips_rules(self) -> bool:
-        """Whether there were validation rules (CEL) that nobody checks, because the extra ``cel`` is not installed."""
+        """Whether CEL validation rules were not checked because the extra ``cel`` is not installed."""
         return self._offline.skips_rules
 
     def define(self, document: Document) -> ValidationResult:
-        """Validate a definition; objects of its kind can be validated from then on, unless something is wrong."""
+        """Validate a definition and, if it is valid, add it: objects of its kind can be validated afterwards."""
         return self._verdict(document, is_definition=True)
 
     def validate(self, document: Document) -> ValidationResult:
@@ -129,30 +129,30 @@ class ManifestValidator:
             _at(position, path, f"duplicate field {json.dumps(path, ensure_ascii=False)}", "FieldDuplicate")
             for path, position in document.repeated()
         ]
-        told = [self._problem(document, complaint) for complaint in found.problems]
-        problems = sorted([*repeated, *told], key=_order)
+        reported = [self._problem(document, error) for error in found.problems]
+        problems = sorted([*repeated, *reported], key=_order)
         return ValidationResult(
             document=document, problems=tuple(problems), warnings=found.warnings, object=found.object
         )
 
-    def _problem(self, document: Document, complaint: ValidationProblem) -> ManifestProblem:
-        path = complaint.field
+    def _problem(self, document: Document, error: ValidationProblem) -> ManifestProblem:
+        path = error.field
         if (document.obj["apiVersion"], document.obj["kind"]) == DEFINITION:
             for pattern, written in _WRITTEN:
                 path = pattern.sub(written, path)
-        position = document.find(path, key=complaint.reason in _AT_THE_KEY)
-        hint = self._hint(document, path) if complaint.reason == "FieldUnknown" else ""
+        position = document.find(path, key=error.reason in _AT_THE_KEY)
+        hint = self._hint(document, path) if error.reason == "FieldUnknown" else ""
         return ManifestProblem(
             line=position.line,
             column=position.column,
-            path="" if complaint.reason == "NotFound" else complaint.field,
-            message=complaint.message,
-            reason=complaint.reason,
+            path="" if error.reason == "NotFound" else error.field,
+            message=error.message,
+            reason=error.reason,
             hint=hint,
         )
 
     def _hint(self, document: Document, path: str) -> str:
-        """Suggest the field that was meant by one that nobody knows."""
+        """Suggest a known field in place of an unknown one."""
         *parents, name = _keys(path)
         fields = self._offline.fields(document.obj["apiVersion"], document.obj["kind"], parents)
         near = difflib.get_close_matches(name, fields, n=1) or [each for each in fields if each.lower() == name.lower()]
@@ -160,7 +160,7 @@ class ManifestValidator:
 
 
 def _order(problem: ManifestProblem) -> tuple[bool, int, int]:
-    """What is said of the whole object comes last: that rules were not checked because of the rest."""
+    """Return the sort key of a problem: by position, with those of the whole object last."""
     return problem.path == "<nil>", problem.line, problem.column
 
 

@@ -1,11 +1,11 @@
-"""Admission and conversion webhooks: typed Python that decides, and a server that carries the questions.
+"""Admission and conversion webhooks: typed handlers, and the server that serves them.
 
-A `Defaulter` completes objects, a `Validator` refuses them, a `Conversion` makes one version of another.
-`WebhookBuilder` adds them to the program's `Webhooks`; `review` and `review_conversion` are the decisions as functions
-over documents, to be tested without anything else. A `WebhookServer` serves them over HTTPS and follows its
-certificate's files; `configurations` says what the API server has to be told.
+A `Defaulter` sets defaults, a `Validator` accepts or rejects objects, a `Conversion` converts between the versions of
+a kind. `WebhookBuilder` adds them to the program's `Webhooks`. `review` and `review_conversion` answer a review
+document without a server, for tests. A `WebhookServer` serves webhooks over HTTPS and reloads its certificate when the
+files change. `configurations` returns the webhook configurations for the API server.
 
-Reviews are spoken in v1, which is there since Kubernetes 1.16.
+Reviews are served in v1, which Kubernetes has had since 1.16.
 """
 
 from pyctrl._http_server import ServerLimits

@@ -1,4 +1,4 @@
-"""Authentication and authorization: the API server asks who a token is, and who may do what."""
+"""Authentication and authorization webhooks: TokenReview and SubjectAccessReview."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ log = logging.getLogger("pyctrl.webhook.access")
 
 AUTHENTICATION = "authentication.k8s.io"
 AUTHORIZATION = "authorization.k8s.io"
-VERSIONS = ("v1", "v1beta1")  # the second is what kube-apiserver speaks unless its flags say otherwise
+VERSIONS = ("v1", "v1beta1")  # v1beta1 is kube-apiserver's default version of both
 
 
 class Authenticator(Protocol):
-    """Says who a token is; an ``async def`` function will do."""
+    """Maps a token to a user. An ``async def`` function implements it."""
 
     def __call__(self, token: str, audiences: Sequence[str], /) -> Awaitable[UserInfo | None]:
-        """Return the user of a token that is meant for one of the audiences, or None when it is nobody's."""
+        """Return the user of a token that is valid for one of the audiences; None when the token is invalid."""
         ...
 
 
 class AuthorizationDecision(Enum):
-    """What an authorizer says."""
+    """The decision of an authorizer, as kube-apiserver's authorizer.Decision."""
 
-    #: It may be done.
+    #: The request is allowed.
     ALLOW = "allow"
-    #: It may not be done, whatever other authorizers say.
+    #: The request is denied, regardless of other authorizers.
     DENY = "deny"
-    #: Others decide.
+    #: The next authorizer decides.
     NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An opinion and its reason, which users read in the refusal."""
+    """An authorization decision and its reason, which users see when access is denied."""
 
     opinion: AuthorizationDecision
     reason: str = ""
 
 
 class Authorizer(Protocol):
-    """Says whether a user may do something; an ``async def`` function will do."""
+    """Decides whether a user has an access. An ``async def`` function implements it."""
 
     def __call__(self, user: UserInfo, access: Access, /) -> Awaitable[Decision]:
         """Decide."""
@@ -57,10 +57,10 @@ class Authorizer(Protocol):
 
 
 async def review_token(authenticator: Authenticator, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a TokenReview (v1 or v1beta1): who it is, or that it is nobody. An empty token is nobody's.
+    """Answer a TokenReview (v1 or v1beta1). An empty token is not authenticated.
 
     Raises:
-        BadRequest: the document is no TokenReview of these versions.
+        BadRequest: the document is not a TokenReview of these versions.
     """
     spec = _spec(document, AUTHENTICATION, "TokenReview")
     token, audiences = str(spec.get("token") or ""), tuple(spec.get("audiences") or ())
@@ -79,16 +79,16 @@ async def review_token(authenticator: Authenticator, document: Mapping[str, Any]
 
 
 async def review_access(authorizer: Authorizer, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a SubjectAccessReview (v1 or v1beta1). A failure is no opinion: others decide.
+    """Answer a SubjectAccessReview (v1 or v1beta1). If the authorizer fails, the answer is no opinion.
 
     Raises:
-        BadRequest: the document is no SubjectAccessReview of these versions.
+        BadRequest: the document is not a SubjectAccessReview of these versions.
     """
     spec = _spec(document, AUTHORIZATION, "SubjectAccessReview")
     user = UserInfo(
         username=spec.get("user") or "",
         uid=spec.get("uid") or "",
-        groups=tuple(spec.get("groups") or spec.get("group") or ()),  # the latter in v1beta1
+        groups=tuple(spec.get("groups") or spec.get("group") or ()),  # v1beta1 calls it `group`
         extra=spec.get("extra") or {},
     )
     try:

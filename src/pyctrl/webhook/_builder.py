@@ -1,4 +1,4 @@
-"""One sentence for the webhooks of a kind."""
+"""Builder of the admission webhooks of a kind."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class _Options:
 
 
 class WebhookBuilder(Generic[T]):
-    """Make the webhooks of one kind and add them to the program's.
+    """Builds the webhooks of one kind and adds them to the program's.
 
         WebhookBuilder(webhooks).admits(PodSet).options(failure_policy="Ignore").build(PodSetWebhook())
 
-    A `Defaulter` answers at ``/mutate-GROUP-VERSION-KIND``, a `Validator` at ``/validate-…``, as with
-    controller-runtime; one class may be both. Nothing happens before `build`.
+    A `Defaulter` is served at ``/mutate-GROUP-VERSION-KIND`` and a `Validator` at ``/validate-…``, as in
+    controller-runtime. One class may be both. Nothing is added before `build`.
     """
 
     def __init__(self, webhooks: Webhooks) -> None:
@@ -46,10 +46,10 @@ class WebhookBuilder(Generic[T]):
         self._options = _Options(shared={})
 
     def admits(self, kind: Kind[K]) -> WebhookBuilder[K]:
-        """Name the kind; writes of its other versions are asked about as well, converted to this one.
+        """Set the kind. Writes of its other versions are reviewed too, converted to this one.
 
         Raises:
-            BuilderError: it was named already, or is no kind.
+            BuilderError: a kind was set before, or the argument is not a kind.
         """
         try:
             gvk = kind_of(kind)
@@ -59,7 +59,7 @@ class WebhookBuilder(Generic[T]):
             ) from error
         if self._kind is not None:
             raise BuilderError(
-                f"admits() was called twice, with {kind_of(self._kind)} and {gvk}; build one after another"
+                f"admits() was called twice, with {kind_of(self._kind)} and {gvk}; use one builder for each kind"
             )
         self._kind = cast(KindLike, kind)
         return cast(WebhookBuilder[K], self)
@@ -78,7 +78,7 @@ class WebhookBuilder(Generic[T]):
         plural: str | None = None,
         cluster_scoped: bool | None = None,
     ) -> WebhookBuilder[T]:
-        """Change options; what they mean, and what they are otherwise, is with `Registration`.
+        """Set options; `Registration` documents their meaning and defaults.
 
         ``plural`` and ``cluster_scoped`` are for kinds without a class.
         """
@@ -102,7 +102,7 @@ class WebhookBuilder(Generic[T]):
         return self
 
     def build(self, handler: Defaulter[T] | Validator[T]) -> tuple[Registration, ...]:
-        """Add the webhooks, and return what the API server has to know of them.
+        """Add the webhooks and return their registrations.
 
         Raises:
             BuilderError: something is missing or contradictory, or a path is taken.
@@ -145,7 +145,7 @@ class WebhookBuilder(Generic[T]):
     def _resource(self, kind: KindLike) -> tuple[str, bool]:
         if isinstance(kind, GroupVersionKind):
             if not self._options.plural:
-                raise BuilderError(f"{kind} has no class that knows its resource: call options(plural=...)")
+                raise BuilderError(f"{kind} has no class to take its resource from: call options(plural=...)")
             return self._options.plural, not self._options.cluster_scoped
         return kind.resource.plural, kind.resource.namespaced
 
@@ -154,7 +154,7 @@ def _asked_about(validator: Validator[Any]) -> tuple[Operation, ...]:
     operations = operations_of(validator)
     if not operations:
         raise BuilderError(
-            f"{type(validator).__name__} would never be asked: "
+            f"{type(validator).__name__} validates no operation: "
             "override validate_create, validate_update or validate_delete"
         )
     return operations

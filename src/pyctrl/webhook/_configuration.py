@@ -1,46 +1,43 @@
-"""What the API server has to be told: webhook configurations, and the conversion of definitions."""
+"""Webhook configurations, and the conversion stanza of CustomResourceDefinitions."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from pyctrl.api import GroupVersionKind, KubernetesObject
 from pyctrl.errors import BuilderError
 from pyctrl.webhook._admission.admission import Operation
 
-if TYPE_CHECKING:
-    from pyctrl.webhook._webhooks import Webhooks
-
-__all__ = ["FailurePolicy", "Registration", "Service", "Url", "configurations", "conversion_stanza"]
+__all__ = ["FailurePolicy", "HasRegistrations", "Registration", "Service", "Url", "configurations", "conversion_stanza"]
 
 API_VERSION = "admissionregistration.k8s.io/v1"
 
-#: What becomes of a write when the webhook cannot be asked: it fails, or goes on.
+#: Whether a write fails or proceeds when the webhook cannot be called.
 FailurePolicy: TypeAlias = Literal["Fail", "Ignore"]
 
-_Class: TypeAlias = type[KubernetesObject]  # a Registration has a `type` of its own
+_Class: TypeAlias = type[KubernetesObject]  # `type` is a field of Registration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """One webhook as the API server has to know it.
+    """One admission webhook, as the webhook configurations describe it.
 
     Attributes:
         type: ``mutating`` or ``validating``.
-        kind: what it is asked about; an equivalent version is converted to this one first.
-        plural: the kind's resource.
-        namespaced: whether the kind lives in namespaces.
-        path: where it answers.
-        operations: about which writes.
-        failure_policy: what becomes of a write when it cannot be asked.
-        timeout_seconds: how long the API server waits, 1 to 30.
-        reinvocation_policy: of a mutating one: whether it is asked again when a later one changed the object.
-        namespace_selector, object_selector, match_conditions: what it is asked about, beside the kind, as on the wire.
-        object_class: what its handler gets objects as; None: they are `Unstructured`.
+            kind: the kind to review; an equivalent version is converted to this one first.
+            plural: the kind's resource.
+            namespaced: whether the kind is namespaced.
+            path: the webhook's path on the server.
+            operations: the operations to review.
+            failure_policy: whether a write fails or proceeds when the webhook cannot be called.
+            timeout_seconds: the API server's timeout, 1 to 30.
+            reinvocation_policy: for mutating webhooks: whether to call again when a later one changed the object.
+            namespace_selector, object_selector, match_conditions: further restrictions beside the kind, in wire form.
+            object_class: the class that its handler gets objects as; None for `Unstructured`.
     """
 
     type: Literal["mutating", "validating"]
@@ -59,71 +56,79 @@ class Registration:
 
     @property
     def name(self) -> str:
-        """The webhook's name, which users read when it refuses: ``validate.podset.v1alpha1.apps.jicki.cn``."""
+        """The webhook's name, which users see when it denies: ``validate.podset.v1alpha1.apps.jicki.cn``."""
         verb = "mutate" if self.type == "mutating" else "validate"
         return f"{verb}.{self.kind.kind.lower()}.{self.kind.version}.{self.kind.group or 'core'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The Service in front of the webhook server."""
+    """The Service of the webhook server."""
 
     namespace: str
     name: str
     port: int = 443
 
     def client_config(self, path: str) -> dict[str, Any]:
-        """Return the ``clientConfig`` of a path."""
+        """Return the ``clientConfig`` for a path."""
         return {"service": {"namespace": self.namespace, "name": self.name, "path": path, "port": self.port}}
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """The names that its certificate has to have; API servers use the first."""
+        """The host names that the certificate must have; API servers use the first."""
         name = f"{self.name}.{self.namespace}.svc"
         return (name, f"{name}.cluster.local")
 
     def is_meant_by(self, client_config: Mapping[str, Any]) -> bool:
-        """Whether a ``clientConfig`` names it."""
+        """Return whether a ``clientConfig`` names this Service."""
         service = client_config.get("service") or {}
         return (service.get("namespace"), service.get("name")) == (self.namespace, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """The webhook server's own address, ``https://host:port``, for one outside of the cluster."""
+    """The address of a webhook server outside the cluster, ``https://host:port``."""
 
     url: str
 
     def client_config(self, path: str) -> dict[str, Any]:
-        """Return the ``clientConfig`` of a path."""
+        """Return the ``clientConfig`` for a path."""
         if not self.url.startswith("https://"):
-            raise BuilderError(f"an API server asks webhooks over https:// only; got {self.url!r}")
+            raise BuilderError(f"an API server calls webhooks over https:// only; got {self.url!r}")
         return {"url": self.url.rstrip("/") + path}
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """The name or address that its certificate has to have."""
+        """The host name or address that the certificate must have."""
         return (urlsplit(self.url).hostname or "",)
 
     def is_meant_by(self, client_config: Mapping[str, Any]) -> bool:
-        """Whether a ``clientConfig`` names it."""
+        """Return whether a ``clientConfig`` names this URL."""
         return str(client_config.get("url") or "").startswith(self.url.rstrip("/") + "/")
 
 
-def configurations(
-    webhooks: Webhooks, *, name: str, target: Service | Url, ca_bundle: bytes = b""
-) -> list[dict[str, Any]]:
-    """Return the configurations that make an API server ask these webhooks, as they are on the wire.
+class HasRegistrations(Protocol):
+    """A registry of webhooks, such as `Webhooks`."""
 
-    One MutatingWebhookConfiguration and one ValidatingWebhookConfiguration, each only if it has webhooks. They say
+    @property
+    def registrations(self) -> Sequence[Registration]:
+        """The registrations of its admission webhooks."""
+
+
+def configurations(
+    webhooks: HasRegistrations, *, name: str, target: Service | Url, ca_bundle: bytes = b""
+) -> list[dict[str, Any]]:
+    """Return the webhook configurations of these webhooks, in wire form.
+
+    One MutatingWebhookConfiguration and one ValidatingWebhookConfiguration, each only if it has webhooks. They have
     ``sideEffects: None`` and ``matchPolicy: Equivalent``; the API server uses v1 of AdmissionReview.
 
     Args:
-        webhooks: what was built.
+        webhooks: the webhooks that were built.
         name: of both configurations, which are cluster-scoped.
-        target: where the API server finds the webhook server.
-        ca_bundle: PEM of the authorities of its certificate; without, somebody injects it (cert-manager), or the
-            authorities of the API server's machine count.
+        target: the address of the webhook server.
+        ca_bundle: PEM of the CAs of the server's certificate; if empty, cert-manager or another controller injects
+            it, or the API server uses the system's CAs.
     """
     made = []
     for type_, kind in (("mutating", "MutatingWebhookConfiguration"), ("validating", "ValidatingWebhookConfiguration")):
@@ -170,6 +175,6 @@ def _client_config(target: Service | Url, path: str, ca_bundle: bytes) -> dict[s
 
 
 def conversion_stanza(target: Service | Url, *, path: str = "/convert", ca_bundle: bytes = b"") -> dict[str, Any]:
-    """Return the ``spec.conversion`` of a CustomResourceDefinition whose versions these webhooks convert."""
+    """Return the ``spec.conversion`` of a CustomResourceDefinition whose versions the webhooks convert."""
     client_config = _client_config(target, path, ca_bundle)
     return {"strategy": "Webhook", "webhook": {"clientConfig": client_config, "conversionReviewVersions": ["v1"]}}

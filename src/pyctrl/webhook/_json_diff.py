@@ -1,4 +1,4 @@
-"""The JSON patch between two documents, as short as is simple: no moves, no tests."""
+"""A short JSON patch between two documents, with only add, remove and replace operations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["json_diff"]
 
 
 def json_diff(before: Any, after: Any) -> tuple[Mapping[str, Any], ...]:
-    """Return the operations of a JSON patch (RFC 6902) that make `after` of `before`; none when they are equal.
+    """Return the operations of a JSON patch (RFC 6902) that turn `before` into `after`; none when they are equal.
 
-    Objects are compared member by member, lists item by item between what they begin and end with in common, so that
-    one item more in the middle is one operation. The patch shares its values with `after`.
+    Objects are compared member by member. Lists are compared item by item between their common beginning and common
+    end, so that one inserted item is one operation. The patch shares its values with `after`.
     """
     return tuple(_between("", before, after))
 
@@ -46,14 +46,14 @@ def _between_lists(path: str, before: list[Any], after: list[Any]) -> Iterator[M
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     for offset, (was, now) in enumerate(zip(old, new, strict=False)):
         yield from _between(f"{path}/{start + offset}", was, now)
-    for index in range(len(old) - 1, len(new) - 1, -1):  # from behind: what goes would move what is to go
+    for index in range(len(old) - 1, len(new) - 1, -1):  # backwards: a removal shifts the items behind it
         yield {"op": "remove", "path": f"{path}/{start + index}"}
     for index in range(len(old), len(new)):
         yield {"op": "add", "path": f"{path}/{start + index}", "value": new[index]}
 
 
 def _in_common(before: list[Any], after: list[Any]) -> int:
-    """Return how many items two lists have in common at their beginning."""
+    """Return the length of the common beginning of two lists."""
     pairs = zip(before, after, strict=False)
     return next((at for at, (was, now) in enumerate(pairs) if not _same(was, now)), min(len(before), len(after)))
 

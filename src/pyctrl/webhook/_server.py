@@ -1,4 +1,4 @@
-"""The webhook server: HTTPS in front of a program's webhooks."""
+"""The webhook server: a program's webhooks over HTTPS."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ __all__ = ["WebhookServer"]
 
 log = logging.getLogger("pyctrl.webhook.server")
 
-PORT = 9443  # controller-runtime's, as the next two
+PORT = 9443  # controller-runtime's, as are the next two
 CERTIFICATES = Path(tempfile.gettempdir()) / "k8s-webhook-server" / "serving-certs"
 DRAIN_SECONDS = 60.0
-HEAD_BYTES = 1024 * 1024  # beside a body of the largest size; controller-runtime's MaxHeaderBytes
+HEAD_BYTES = 1024 * 1024  # bytes of headers; controller-runtime's MaxHeaderBytes
 
 
 class CertificateProvider(Protocol):
-    """Somebody who sees to it that there is a certificate."""
+    """Provider of the serving certificate, such as `ManagedCertificates`."""
 
     @property
     def directory(self) -> Path:
-        """Where it is."""
+        """The directory of the certificate's files."""
         ...
 
     async def wait_until_ready(self) -> None:
-        """Return when it is there."""
+        """Return when the certificate's files exist."""
         ...
 
 
 class WebhookServer:
-    """Serves webhooks over HTTPS, for a manager to run before its caches.
+    """Serves webhooks over HTTPS. A manager starts it before its caches.
 
         manager.add(WebhookServer(webhooks, certificates="certs"))
 
-    TLS 1.2 or later, HTTP/1.1. The certificate is that of ``tls.crt`` and ``tls.key``; it is read anew within
-    ``poll_seconds`` after they changed, without closing anything. Asked to stop, it takes no more connections, and
-    ends once every question is answered, or after a minute. Every replica serves, leader or not.
+    TLS 1.2 or later, HTTP/1.1. The certificate is in ``tls.crt`` and ``tls.key``; changes are picked up within
+    ``poll_seconds`` without closing connections. When stopping, the server accepts no new connections and waits up to a
+    minute for open requests. Every replica serves, leader or not.
     """
 
     name = "webhook"
-    #: The manager's group for it: the API server may need conversion for the caches' own lists.
+    #: The manager's group of the server: the caches' own lists may need the conversion webhook.
     manager_group = "webhooks"
     only_leader = False
 
@@ -72,19 +72,19 @@ class WebhookServer:
         poll_seconds: float = POLL_SECONDS,
         limits: ServerLimits = ServerLimits(),  # noqa: B008 (frozen)
     ) -> None:
-        """Make a server; it listens once it runs.
+        """Configure the server; it listens once it runs.
 
         Args:
-            webhooks: what answers; webhooks that are added later are served as well.
-            certificates: the directory of the certificate, such as a mounted Secret of cert-manager; or what provides
-                it, such as `ManagedCertificates`, which is then waited for.
-            certificate_name: the file of the certificate in there, PEM.
-            key_name: the file of its key.
-            client_ca_name: a file of authorities; with it, only clients with a certificate of theirs are served.
-            host: the address to listen at; all by default.
-            port: 0 for a free one; `port` says which.
-            poll_seconds: how often the files are looked at.
-            limits: what clients may hold: connections, bytes of reviews, time.
+            webhooks: the webhooks; those added later are served as well.
+            certificates: the directory of the certificate, such as a mounted Secret of cert-manager; or a provider such
+                as `ManagedCertificates`, which the server waits for.
+            certificate_name: the file name of the certificate, PEM.
+            key_name: the file name of its key.
+            client_ca_name: the file name of CA certificates; if set, clients need a certificate signed by one of them.
+            host: the address to listen on; by default all.
+            port: the port to listen on; 0 for a free one, see `port`.
+            poll_seconds: how often the files are checked for changes.
+            limits: limits for clients: connections, bytes of reviews, time.
         """
         self._webhooks = webhooks
         self._certificates = Path(certificates) if isinstance(certificates, str) else certificates
@@ -103,58 +103,58 @@ class WebhookServer:
 
     @property
     def webhooks(self) -> Webhooks:
-        """What it serves."""
+        """The webhooks that are served."""
         return self._webhooks
 
     @property
     def has_provider(self) -> bool:
-        """Whether something like `ManagedCertificates` gives it its certificate, and not a directory."""
+        """Whether the certificate comes from a provider such as `ManagedCertificates`, and not from a directory."""
         return not isinstance(self._certificates, Path)
 
     def listen_at(self, *, port: int | None = None, certificates: Path | CertificateProvider | None = None) -> None:
-        """Say anew, before it runs, where it listens and who has its certificate; None: as it was."""
+        """Replace the port or the certificates before the server runs; None keeps the present value."""
         self._port = self._port if port is None else port
         self._certificates = certificates or self._certificates
 
     @property
     def port(self) -> int:
-        """Where it listens, or will."""
+        """The port that the server listens on, or will listen on."""
         return self._port
 
     @property
     def is_serving(self) -> bool:
-        """Whether questions are answered: what readiness asks."""
+        """Whether the server accepts requests; used by the readiness check."""
         return self._is_serving
 
     @property
     def why_not_ready(self) -> str:
-        """Why it does not serve, or "": readiness has a check ``webhook`` that says so."""
+        """Why the server does not serve, or ""; the message of the readiness check ``webhook``."""
         if self._is_serving:
             return ""
         return "the webhook server has stopped" if self._started.is_set() else "the webhook server has not started"
 
     @property
     def certificate(self) -> ServingCertificate | None:
-        """What is shown to clients; None before it runs."""
+        """The certificate that is served; None before the server runs."""
         return self._certificate
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
-        """Return controller-runtime's series of webhooks: requests by path and code, latencies, what is under way."""
+        """Return controller-runtime's webhook metrics: requests by path and code, latencies, requests in flight."""
         return self._webhooks.meter.collect_metrics()
 
     async def wait_until_ready(self) -> None:
-        """Return when it listens."""
+        """Return when the server listens."""
         await self._started.wait()
 
     def ask_to_stop(self) -> None:
-        """Take no more connections, and end once every question is answered."""
+        """Stop accepting connections, and stop once every request is answered."""
         self._stop.set()
 
     async def run(self) -> None:
         """Serve until asked to stop, or cancelled.
 
         Raises:
-            ConfigError: there is no certificate, or the address cannot be listened at.
+            ConfigError: there is no certificate, or the server cannot listen on the address.
         """
         log.info("Starting webhook server")
         certificate = self._certificate = await self._find_certificate()
@@ -172,9 +172,9 @@ class WebhookServer:
         certificate, key, client_ca = self._names
         if not (directory / certificate).exists():
             raise ConfigError(
-                f"the webhook server has no certificate: there is no {directory / certificate}; say where it is "
-                "(--webhook-cert-dir), have one made (ManagedCertificates, --webhook-service), or run without webhooks "
-                "(--no-webhooks, ENABLE_WEBHOOKS=false)"
+                f"the webhook server has no certificate: {directory / certificate} does not exist; set it "
+                "(--webhook-cert-dir), have one issued (ManagedCertificates, --webhook-service), or run without "
+                "webhooks (--no-webhooks, ENABLE_WEBHOOKS=false)"
             )
         return ServingCertificate(
             directory / certificate, directory / key, client_ca=directory / client_ca if client_ca else None
@@ -182,7 +182,7 @@ class WebhookServer:
 
     @asynccontextmanager
     async def _listening(self, certificate: ServingCertificate) -> AsyncIterator[None]:
-        from pyctrl._http_server.server import LimitedHttpServer  # here: only those who serve pay for a server
+        from pyctrl._http_server.server import LimitedHttpServer  # here: only programs with webhooks need it
 
         body_limit = self._webhooks.body_limit
         limits = replace(self._limits, request_bytes=max(self._limits.request_bytes, body_limit + HEAD_BYTES))
@@ -205,7 +205,7 @@ class WebhookServer:
             async with asyncio.timeout(DRAIN_SECONDS):
                 await self._idle.wait()
         except TimeoutError:
-            log.warning("Questions are left unanswered", extra={"questions": self._answering})
+            log.warning("Webhook requests left unanswered at shutdown", extra={"requests": self._answering})
 
     async def _handle(self, request: BaseRequest) -> Response:
         from aiohttp.web_response import Response  # here: see _listening
@@ -224,7 +224,7 @@ class WebhookServer:
         from aiohttp.web_exceptions import HTTPRequestEntityTooLarge  # here: see _listening
 
         if request.method != "POST":
-            return error_status(405, "MethodNotAllowed", f"webhooks are asked by POST, not {request.method}")
+            return error_status(405, "MethodNotAllowed", f"webhooks are called with POST, not {request.method}")
         if request.headers.get("Expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         seconds = self._limits.body_seconds
@@ -233,11 +233,9 @@ class WebhookServer:
                 body = await request.read()
         except HTTPRequestEntityTooLarge:
             limit = self._webhooks.body_limit
-            return error_status(
-                413, "RequestEntityTooLarge", f"the review is too large; at most {limit} bytes are read"
-            )
+            return error_status(413, "RequestEntityTooLarge", f"the review is too large; the limit is {limit} bytes")
         except TimeoutError:
-            return error_status(408, "Timeout", f"the review did not come within {seconds:g} s")
+            return error_status(408, "Timeout", f"the review was not received within {seconds:g} s")
         content_type = request.headers.get("Content-Type", "")
         timeout = request.query.get("timeout", "")
         return await self._webhooks.answer(request.path, body, content_type=content_type, timeout=timeout)
@@ -247,4 +245,4 @@ async def _listen(stack: AsyncExitStack, listening: AbstractAsyncContextManager[
     try:
         return await stack.enter_async_context(listening)
     except OSError as error:
-        raise ConfigError(f"the webhook server cannot listen at port {port}: {error.strerror}") from error
+        raise ConfigError(f"the webhook server cannot listen on port {port}: {error.strerror}") from error

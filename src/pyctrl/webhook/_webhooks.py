@@ -1,4 +1,4 @@
-"""All webhooks of a program: which path answers what, whoever carries the questions."""
+"""The webhooks of a program by path, independent of the server that receives the requests."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ __all__ = ["Reply", "Webhooks", "error_status", "path_of"]
 log = logging.getLogger("pyctrl.webhook")
 
 CONVERT_PATH = "/convert"
-BODY_LIMIT = 7 * 1024 * 1024  # bytes; controller-runtime's. An object and its predecessor, each at most 3 MiB in etcd
-TIMEOUT_SECONDS = 30.0  # the most that a configuration may say; beyond it nobody waits for the answer
+BODY_LIMIT = 7 * 1024 * 1024  # bytes; controller-runtime's: new and old object, at most 3 MiB each in etcd
+TIMEOUT_SECONDS = 30.0  # the maximum of a webhook configuration
 _PATH = re.compile(r"(/[a-zA-Z0-9_-]+)+|/")  # controller-runtime's
-_TIMEOUT = re.compile(r"([0-9]+)s")  # what kube-apiserver says in the query: ?timeout=10s
+_TIMEOUT = re.compile(r"([0-9]+)s")  # kube-apiserver's query parameter: ?timeout=10s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What is answered to one POST: JSON."""
+    """The JSON response to one POST."""
 
     body: bytes
     status: int = 200
@@ -55,18 +55,18 @@ class Webhooks:
     """The webhooks of a program, by path.
 
     A `WebhookServer` serves them over HTTPS, and ``pyctrl.testing.webhook_caller`` lets an API server in this process
-    ask them without any socket. Build typed ones with `WebhookBuilder`; `add` takes any handler, `add_conversion` the
+    call them without a socket. `WebhookBuilder` builds typed webhooks; `add` takes any handler, `add_conversion` the
     versions of a kind.
     """
 
     def __init__(self, *, body_limit: int = BODY_LIMIT) -> None:
-        """Make a registry without webhooks.
+        """Create an empty registry.
 
         Args:
-            body_limit: bytes of the largest review that is read; larger ones are answered 413.
+            body_limit: the maximum size of a review in bytes; larger ones get a 413.
         """
         self.body_limit = body_limit
-        #: What was asked so far; the metrics of a manager that runs a `WebhookServer` have it.
+        #: Metrics of the requests; a manager that runs a `WebhookServer` exposes them.
         self.meter: WebhookMetrics = WebhookMetrics()
         self._answerers: dict[str, _Responder] = {}
         self._registrations: list[Registration] = []
@@ -74,24 +74,24 @@ class Webhooks:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where something answers, in the order in which it was added."""
+        """The paths of all webhooks, in the order in which they were added."""
         return tuple(self._answerers)
 
     @property
     def registrations(self) -> tuple[Registration, ...]:
-        """What the API server has to be told of; `configurations` says it."""
+        """The registrations of all admission webhooks, for `configurations`."""
         return tuple(self._registrations)
 
     @property
     def conversions(self) -> tuple[Conversion[Any], ...]:
-        """The kinds that are converted."""
+        """The conversions of all kinds."""
         return tuple(self._conversions)
 
     def add(self, path: str, handler: AdmissionHandler) -> None:
-        """Answer AdmissionReviews at a path.
+        """Serve AdmissionReviews at a path.
 
         Raises:
-            BuilderError: the path is taken, or none that a configuration could name.
+            BuilderError: the path is taken, or is not valid in a webhook configuration.
         """
 
         async def answer(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -100,7 +100,7 @@ class Webhooks:
         self._add(path, answer)
 
     def register(self, registration: Registration, handler: AdmissionHandler) -> None:
-        """Answer at the path of a registration, which `configurations` will tell the API server of."""
+        """Serve AdmissionReviews at the path of a registration, which `configurations` includes."""
         self.add(registration.path, handler)
         self._registrations.append(registration)
         log.info(
@@ -110,10 +110,10 @@ class Webhooks:
         )
 
     def add_conversion(self, conversion: Conversion[Any]) -> None:
-        """Convert a kind between its versions, at ``/convert``, which all kinds share.
+        """Serve the conversions of a kind at ``/convert``, which all kinds share.
 
         Raises:
-            BuilderError: this kind is converted already.
+            BuilderError: the kind has a conversion already.
         """
         if any(each.kind == conversion.kind for each in self._conversions):
             raise BuilderError(f"{conversion.kind} has a conversion already; give one Conversion all of its spokes")
@@ -123,7 +123,7 @@ class Webhooks:
         log.info("Conversion webhook enabled", extra={"GVK": str(conversion.hub.gvk)})
 
     def add_authentication(self, path: str, authenticator: Authenticator) -> None:
-        """Answer TokenReviews at a path: who a token is. The API server is told of it by a flag and a file."""
+        """Serve TokenReviews at a path. The API server needs the flag --authentication-token-webhook-config-file."""
 
         async def answer(document: Mapping[str, Any]) -> Mapping[str, Any]:
             return await review_token(authenticator, document)
@@ -131,7 +131,7 @@ class Webhooks:
         self._add(path, answer)
 
     def add_authorization(self, path: str, authorizer: Authorizer) -> None:
-        """Answer SubjectAccessReviews at a path: who may do what. The API server is told of it by a flag and a file."""
+        """Serve SubjectAccessReviews at a path. The API server needs the flag --authorization-webhook-config-file."""
 
         async def answer(document: Mapping[str, Any]) -> Mapping[str, Any]:
             return await review_access(authorizer, document)
@@ -145,12 +145,12 @@ class Webhooks:
 
         return review_conversion(self._conversions, document, on_bug=failed)
 
-    def _add(self, path: str, answerer: _Responder) -> None:
+    def _add(self, path: str, responder: _Responder) -> None:
         if not _PATH.fullmatch(path):
             raise BuilderError(f"expected a path such as /validate-podset of letters, digits, - and _; got {path!r}")
         if path in self._answerers:
             raise BuilderError(f"two webhooks have the path {path}; give one of them another with options(path=...)")
-        self._answerers[path] = answerer
+        self._answerers[path] = responder
         log.info("Registering webhook", extra={"path": path})
         self.meter.register(path)
 
@@ -159,35 +159,35 @@ class Webhooks:
     ) -> Reply:
         """Answer one POST.
 
-        An answer to the question asked is always a 200 with a review in it; what is no question is answered 4xx with
-        a Status, whose message the API server shows.
+        A review is always answered with a 200 and a review. Any other body is answered with a 4xx and a Status, whose
+        message the API server shows.
 
         Args:
-            path: of the URL, without its query.
+            path: the URL's path, without the query.
             body: the review.
-            content_type: as in the request's header.
-            timeout: how long the API server waits, as it says in its query (``10s``); by default 30 seconds.
+            content_type: the request's header of that name.
+            timeout: the API server's timeout from the query (``10s``); by default 30 seconds.
         """
-        answerer = self._answerers.get(path)
-        if answerer is None:
+        responder = self._answerers.get(path)
+        if responder is None:
             known = ", ".join(self._answerers) or "none"
             return error_status(404, "NotFound", f"there is no webhook at {path}; there are: {known}")
         with self.meter.request(path) as answered:
-            reply = await self._answer(path, answerer, body, content_type, timeout)
+            reply = await self._answer(path, responder, body, content_type, timeout)
             answered(reply.status)
             return reply
 
-    async def _answer(self, path: str, answerer: _Responder, body: bytes, content_type: str, timeout: str) -> Reply:
+    async def _answer(self, path: str, responder: _Responder, body: bytes, content_type: str, timeout: str) -> Reply:
         try:
             document = self._document(body, content_type)
             async with asyncio.timeout(_seconds(timeout)):
-                return Reply(body=msgspec.json.encode(await answerer(document)))
+                return Reply(body=msgspec.json.encode(await responder(document)))
         except ApiError as error:
             return error_status(error.code, error.reason, error.message)
         except RecursionError:
             return error_status(400, BadRequest("").reason, "the review is nested too deeply")
         except TimeoutError:
-            log.warning("Webhook took too long", extra={"path": path, "timeout": timeout})
+            log.warning("Webhook timed out", extra={"path": path, "timeout": timeout})
             return error_status(
                 504, Timeout("").reason, f"the webhook at {path} took longer than {_seconds(timeout):g} s"
             )
@@ -196,11 +196,11 @@ class Webhooks:
         if content_type.partition(";")[0].strip().lower() != "application/json":
             raise UnsupportedMediaType(f"contentType={_printable(content_type)}, expected application/json")
         if len(body) > self.body_limit:
-            raise RequestEntityTooLarge(f"the review has {len(body)} bytes; at most {self.body_limit} are read")
+            raise RequestEntityTooLarge(f"the review has {len(body)} bytes; the limit is {self.body_limit}")
         try:
             document = decode_json(body)
         except DecodeError as error:
-            raise BadRequest(f"the body is no JSON that can be decoded: {error}") from error
+            raise BadRequest(f"the body is not valid JSON: {error}") from error
         if not isinstance(document, Mapping):
             raise BadRequest(f"expected a review, got {type(document).__name__}")
         return document
@@ -223,7 +223,7 @@ def _printable(header: str) -> str:
 
 
 def error_status(code: int, reason: str, message: str) -> Reply:
-    """Return a Status that says why nothing was decided."""
+    """Return a Status that explains why no decision was made."""
     status = {
         "apiVersion": "v1",
         "kind": "Status",

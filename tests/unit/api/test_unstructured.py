@@ -102,7 +102,7 @@ def test_scheme_refuses_two_classes_of_a_kind() -> None:
     class Other(CustomResource[LampSpec], group="example.com", version="v1", kind="Lamp"):
         """Another lamp."""
 
-    with pytest.raises(BuilderError, match="is Lamp already"):
+    with pytest.raises(BuilderError, match="is registered as Lamp"):
         Scheme(Lamp, Lamp, Other)
 
 

@@ -133,7 +133,7 @@ DEFINITIONS = {
     "complex": (with_field("z: complex = 1j"), "FooSpec.z: complex has no schema", "    z: complex = 1j"),
     "a rule": (
         HEAD.replace('version="v1"', 'version="v1", marks=(ValidationRule("self.spec.size >"),)') + WHOLE,
-        "mend the ValidationRule",
+        "fix the ValidationRule",
         "class Foo(CustomResource[FooSpec, FooStatus], group",
     ),
     "no spec": (
@@ -143,7 +143,7 @@ DEFINITIONS = {
     ),
     "a name in an annotation": (
         "from __future__ import annotations\n" + with_field("other: Undefined"),
-        "FooSpec.other: pydantic can make no model of it: name 'Undefined' is not defined",
+        "FooSpec.other: pydantic cannot build the model: name 'Undefined' is not defined",
         "    other: Undefined",
     ),
 }

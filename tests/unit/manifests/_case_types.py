@@ -180,7 +180,7 @@ COLLECTIONS = [
             "additionalProperties": INTEGER,
             "maxProperties": 9,
             "x-kubernetes-validations": [
-                {"rule": 'self.all(k, k in ["red", "blue"])', "message": "keys must be out of red, blue"},
+                {"rule": 'self.all(k, k in ["red", "blue"])', "message": "keys must be one of red, blue"},
             ],
         },
     ),

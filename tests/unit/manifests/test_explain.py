@@ -63,11 +63,11 @@ def explained(path: str) -> ExplainedField:
         ("spec.size", "integer", ("at least 1, less than 9",)),
         ("spec.name", "string", ("format hostname", "at least 1 character, at most 8 characters", "matches ^a")),
         ("spec.port", "integer or string", ()),
-        ("spec.tags", "[]string", ("each: at most 3 characters", "a set: no item twice")),
+        ("spec.tags", "[]string", ("each: at most 3 characters", "a set: items are unique")),
         ("spec.labels", "map[string]string", ()),
-        ("spec.parts", "[]Part", ("at most 1 item", "items are told apart by name")),
+        ("spec.parts", "[]Part", ("at most 1 item", "items are identified by name")),
         ("spec.part", "Part", ()),
-        ("spec.free", "Object", ("may be null", "keeps fields that nobody has named")),
+        ("spec.free", "Object", ("may be null", "keeps unknown fields")),
         (
             "spec.checked",
             "Object",
@@ -105,7 +105,7 @@ def test_the_fields_of_an_object() -> None:
             "widget.spec has no field 'zzz'; it has colour, size, name, port, tags, labels, parts",
         ),
         ("spec.size.x", "widget.spec.size has no fields: there is no widget.spec.size.x"),
-        ("spec.free.x", "widget.spec.free keeps whatever comes, and nothing is told of it"),
+        ("spec.free.x", "widget.spec.free accepts any fields and describes none"),
     ],
 )
 def test_a_path_that_leads_nowhere(path: str, why: str) -> None:

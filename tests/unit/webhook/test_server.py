@@ -102,7 +102,7 @@ async def test_a_review_that_is_too_large_is_refused(tmp_path: Path) -> None:
     async with serving(server):
         status, answer = await post(server, "/any", {"a": "x" * 2000})
 
-    assert (status, answer["message"]) == (413, "the review is too large; at most 1000 bytes are read")
+    assert (status, answer["message"]) == (413, "the review is too large; the limit is 1000 bytes")
 
 
 async def test_tls_1_2_is_spoken_and_nothing_older(tmp_path: Path) -> None:
@@ -143,11 +143,11 @@ async def test_a_renewed_certificate_is_shown_to_new_connections(tmp_path: Path)
 async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A key of another certificate is said once, and what was shown is shown on until both fit."""
+    """A key of another certificate is logged once; the old certificate is served until both match."""
     write(FIRST, tmp_path)
     async with serving(podset_server(tmp_path, poll_seconds=0.01)) as server:
         (tmp_path / "tls.key").write_bytes(SECOND.key)
-        while not certificate_of(server).complaint:
+        while not certificate_of(server).read_error:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         assert await shown_by(server) == {"localhost"}
@@ -155,17 +155,17 @@ async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
         while await shown_by(server) != {"localhost", "second"}:
             await asyncio.sleep(0.01)
 
-    told = [record for record in caplog.records if "Failed to read the certificate" in record.message]
+    told = [record for record in caplog.records if "Error re-reading certificate" in record.message]
     assert len(told) == 1
-    assert certificate_of(server).complaint == ""
+    assert certificate_of(server).read_error == ""
 
 
 async def test_a_server_without_certificate_says_what_it_lacks(tmp_path: Path) -> None:
     """Files that are missing, or no PEM, end it with one sentence that names them."""
-    with pytest.raises(ConfigError, match=r"has no certificate: there is no .*tls\.crt; .*--no-webhooks"):
+    with pytest.raises(ConfigError, match=r"has no certificate: .*tls\.crt does not exist; .*--no-webhooks"):
         await podset_server(tmp_path).run()
     write(Issued(b"nonsense", b"nonsense"), tmp_path)
-    with pytest.raises(ConfigError, match=r"tls\.crt and .*tls\.key are no certificate and its key, both as PEM"):
+    with pytest.raises(ConfigError, match=r"tls\.crt and .*tls\.key are not a certificate and its key in PEM form"):
         await podset_server(tmp_path).run()
 
 

@@ -135,7 +135,7 @@ def test_mistakes_of_wiring_are_told_at_once() -> None:
         WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
     with pytest.raises(BuilderError, match="call admits"):
         WebhookBuilder(webhooks).build(PodSetWebhook())
-    with pytest.raises(BuilderError, match="Nothing would never be asked"):
+    with pytest.raises(BuilderError, match="Nothing validates no operation"):
         WebhookBuilder(webhooks).admits(PodSet).build(Nothing())
     with pytest.raises(BuilderError, match="expected a path such as"):
         WebhookBuilder(webhooks).admits(PodSet).options(mutate_path="no slash").build(Labels())
@@ -163,9 +163,9 @@ async def test_what_is_no_question_is_refused_with_a_status() -> None:
     text = await webhooks.answer(VALIDATE, b"{}", content_type="text/plain")
     assert (text.status, message_of(text)) == (415, "contentType=text/plain, expected application/json")
     large = await webhooks.answer(VALIDATE, b" " * 101)
-    assert (large.status, message_of(large)) == (413, "the review has 101 bytes; at most 100 are read")
+    assert (large.status, message_of(large)) == (413, "the review has 101 bytes; the limit is 100")
     broken = await webhooks.answer(VALIDATE, b"{")
-    assert (broken.status, "no JSON" in message_of(broken)) == (400, True)
+    assert (broken.status, "not valid JSON" in message_of(broken)) == (400, True)
     pod = await webhooks.answer(VALIDATE, b'{"apiVersion": "v1", "kind": "Pod"}')
     assert (pod.status, "got v1, Kind=Pod" in message_of(pod)) == (400, True)
 

@@ -1,4 +1,4 @@
-"""Which classes and fields can be decoded one field at a time, and how it is done."""
+"""Decoders of single fields, and the classes whose fields can be decoded separately."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["NotDecodableAlone", "SingleFieldDecoder", "is_plain", "validator_of"
 _HARMLESS = {"title", "json_schema_extra", "defer_build", "arbitrary_types_allowed", "use_attribute_docstrings"}
 _CUSTOM_HOOKS = ("__getattr__", "__delattr__", "__getattribute__", "__setattr__", "__eq__", "__new__", "__dict__")
 
-#: What decodes values of types that msgspec, which is quicker, reads as pydantic does, or not at all.
+#: Decoders for types that msgspec, which is faster, reads as pydantic does or rejects.
 _SIMPLE: list[tuple[Any, Callable[[msgspec.Raw], Any]]] = [
     (kind, msgspec.json.Decoder(kind).decode) for kind in (str, int, bool, list[str], dict[str, str])
 ]
 
-#: Reads a part of an object whose own fields may be pending; None when it has to be decoded at once.
+#: Decodes a part of an object whose own fields may stay pending; None when it has to be decoded at once.
 DecodeModel = Callable[[type[Model], msgspec.Raw, PendingFields, str], Model | None]
 
 
@@ -36,7 +36,7 @@ class NotDecodableAlone(Exception):
 
 
 def is_plain(cls: type[Model]) -> bool:
-    """Say whether nothing that is a class's own runs when an instance is made, or could see how it was made."""
+    """Return whether no code of the class runs when an instance is made, or could detect how it was made."""
     decorators = cls.__pydantic_decorators__
     validators = (decorators.model_validators, decorators.root_validators, decorators.field_validators)
     bases = cls.__mro__[: cls.__mro__.index(Model)]
@@ -52,7 +52,7 @@ def is_plain(cls: type[Model]) -> bool:
 
 
 def _found(cls: type, name: str) -> object:
-    """Return what a class or the first of its bases has of this name."""
+    """Return the attribute of this name of a class or of the first of its bases that has it."""
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
@@ -61,7 +61,7 @@ def _decisive(config: ConfigDict) -> dict[str, Any]:
 
 
 def _is_complete(cls: type[Model]) -> bool:
-    """Say whether the types of all fields are known, after looking for those that were not."""
+    """Return whether the types of all fields are known, after trying to resolve the missing ones."""
     if cls.__pydantic_fields_complete__:
         return True
     try:
@@ -71,20 +71,20 @@ def _is_complete(cls: type[Model]) -> bool:
 
 
 def validator_of(cls: type[Model]) -> SchemaValidator:
-    """Return what decodes a class; it is built at its first use."""
+    """Return the validator of a class; it is built at the first use."""
     if not cls.__pydantic_complete__:
         cls.model_rebuild()
     return cast(SchemaValidator, cls.__pydantic_validator__)
 
 
 class SingleFieldDecoder:
-    """One field of a class. What decodes it is made at its first use."""
+    """Decoder of one field of a class. Its validator is built at the first use."""
 
     def __init__(self, name: str, info: FieldInfo, read_part: DecodeModel) -> None:
-        """Look at a field.
+        """Inspect a field.
 
         Raises:
-            Unfit: it needs the other fields, or has its JSON from somewhere else.
+            NotDecodableAlone: it needs the other fields, or takes its JSON from another member.
         """
         alias = info.validation_alias
         if not isinstance(alias, str) or allows_extra(info) or info.discriminator or info.validate_default:
@@ -94,21 +94,21 @@ class SingleFieldDecoder:
         if _has_inherited_config(info.annotation):
             raise NotDecodableAlone(name)
         self.alias = alias
-        #: Makes the value of a field that is not there.
+        #: Makes the value of an absent field.
         self.default: Callable[[], Any] = default_of(info)
         self._info, self._read_part = info, read_part
-        #: The class of what can be pending itself.
+        #: The class of a value that can be pending itself.
         self.model: type[Model] | None = None if info.metadata else _model_of(info.annotation)
         self._simple = None if info.metadata else _simple_of(info.annotation)
         self._validator: SchemaValidator | None = None
 
     def decode(self, raw: msgspec.Raw, pending: PendingFields) -> Any:
-        """Make the value, whose own parts may be pending."""
+        """Return the value, whose own parts may be pending."""
         if self._simple is not None:
             try:
                 return self._simple(raw)
             except msgspec.MsgspecError:
-                pass  # pydantic takes more, and says what is wrong
+                pass  # pydantic accepts more, and its errors say what is wrong
         elif self.model is not None:
             part = self._read_part(self.model, raw, pending, self.alias)
             if part is not None:
@@ -119,29 +119,29 @@ class SingleFieldDecoder:
 
     def _new_validator(self) -> SchemaValidator:
         if self.model is not None:
-            return validator_of(self.model)  # the field is not null: such objects are decoded at once
+            return validator_of(self.model)  # the field is not null: objects with nulls are decoded at once
         info = self._info
         annotation: Any = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
         has_config = isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel)
-        # the config of a plain class, but for what it may say of deferring
+        # a plain class's config differs from this one in deferring at most
         return cast(
             SchemaValidator, TypeAdapter(annotation, config=None if has_config else Model.model_config).validator
         )
 
 
 def _has_inherited_config(annotation: Any) -> bool:
-    """Say whether a type takes over the config of the class that it is a field of, which needs that class."""
+    """Return whether a type takes over the config of the class that it is a field of, and so needs that class."""
     return isinstance(annotation, type) and (is_dataclass(annotation) or is_typeddict(annotation))
 
 
 def _simple_of(annotation: Any) -> Callable[[msgspec.Raw], Any] | None:
-    """Return what decodes a field of a simple type, or of such a one and None beside."""
+    """Return the decoder of a field of a simple type, or of a simple type or None."""
     kind = _not_none(annotation)
     return next((decode for simple, decode in _SIMPLE if kind == simple), None)
 
 
 def _not_none(annotation: Any) -> Any:
-    """Return a type without the None that it can be beside; None when it can be several things."""
+    """Return the type of an optional type; None for a union of several types."""
     if get_origin(annotation) not in (Union, UnionType):
         return annotation
     kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
@@ -149,6 +149,6 @@ def _not_none(annotation: Any) -> Any:
 
 
 def _model_of(annotation: Any) -> type[Model] | None:
-    """Return the class of a field that is a model, or can be None beside."""
+    """Return the class of a field that is a model or an optional model."""
     kind = _not_none(annotation)
     return kind if isinstance(kind, type) and issubclass(kind, Model) else None

@@ -1,4 +1,4 @@
-"""What of a model has to be written: what was set, and what was changed in place."""
+"""Fields of a model that must be written: those that were set, and those that were changed in place."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pyctrl.api._model.pending import PENDING, own_dict
 
 __all__ = ["allows_extra", "default_of", "update_fields_set"]
 
-# None of these has something below; isinstance with a pydantic class takes ten times as long as looking here.
+# None of these contains models. A look-up here takes a tenth of the time of isinstance with a pydantic class.
 _ATOMS = frozenset((str, int, float, bool, type(None), datetime))
 
 
 def update_fields_set(model: BaseModel) -> None:
-    """Bring ``fields_set`` up to what must be written, here and below (see `Model`).
+    """Add changed fields to ``fields_set``, in this model and in those below (see `Model`).
 
-    What is pending was never looked at, and therefore never changed. Of the many fields that were not set, only those
-    are looked at whose default can be changed in place.
+    Pending fields were never read, and therefore never changed. Of the many fields that were not set, only those whose
+    default can be changed in place are compared.
     """
     own = own_dict(model)
     if PENDING in own and own[PENDING].is_untouched:
@@ -31,7 +31,7 @@ def update_fields_set(model: BaseModel) -> None:
     kind: type[BaseModel] = type(model)
     written, extra = model.__pydantic_fields_set__, model.__pydantic_extra__
     for name in list(written):
-        value = own.get(name, PENDING)  # pending, or of the extras
+        value = own.get(name, PENDING)  # PENDING: not decoded yet, or an extra
         type_: Any = type(value)
         if value is None:
             written.discard(name)
@@ -56,7 +56,7 @@ def update_fields_set(model: BaseModel) -> None:
 
 @cache
 def _changeable(kind: type[BaseModel]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the fields whose default can be changed in place: those that begin as an empty list or dict; others."""
+    """Return the fields whose default can be changed in place: those that start as an empty list or dict; others."""
     empty, others = [], []
     for name, info in kind.__pydantic_fields__.items():
         if _default_factory(kind, name) in (list, dict):
@@ -82,7 +82,7 @@ def _update_items(items: Iterable[Any]) -> None:
     for item in items:
         kind: Any = type(item)
         if kind is dict:
-            if item:  # most of the many dicts of managedFields are not worth a call
+            if item:  # saves a call for the many empty dicts of managedFields
                 _update_items(item.values())
         elif kind not in _ATOMS and _can_hold(kind):
             _update_value(item)
@@ -90,25 +90,25 @@ def _update_items(items: Iterable[Any]) -> None:
 
 @cache
 def _can_change(kind: Any) -> bool:
-    """Whether a default of this type may have been changed in place."""
+    """Return whether a default of this type may have been changed in place."""
     return _can_hold(kind) or issubclass(kind, set)
 
 
 @cache
 def _can_hold(kind: Any) -> bool:
-    """Whether there can be models in what is of this type."""
+    """Return whether a value of this type can contain models."""
     return _is_model(kind) or issubclass(kind, (list, dict))
 
 
 @cache
 def _is_model(kind: Any) -> bool:
-    from pyctrl.api._model.model import Model  # here: it is written by what is in this file
+    from pyctrl.api._model.model import Model  # here: model.py imports this file
 
     return issubclass(kind, Model)
 
 
 def _is_changed(kind: type[BaseModel], name: str, value: Any) -> bool:
-    """Say whether a default that was never assigned has been changed in place."""
+    """Return whether a default that was never assigned has been changed in place."""
     factory = _default_factory(kind, name)
     if factory in (list, dict):
         return bool(value)
@@ -118,7 +118,7 @@ def _is_changed(kind: type[BaseModel], name: str, value: Any) -> bool:
         if value.__pydantic_fields_set__ != default.__pydantic_fields_set__:
             return True
         if type_ is type(default) and own_dict(value) == own_dict(default) and not value.__pydantic_extra__:
-            return False  # as nearly always; pydantic takes ten times as long to find out
+            return False  # the usual case; pydantic's comparison takes ten times as long
     return bool(value != default)
 
 
@@ -129,14 +129,14 @@ def _default_factory(kind: type[BaseModel], name: str) -> Callable[[], Any]:
 
 @cache
 def _default_model(kind: type[BaseModel]) -> BaseModel:
-    """Make a model to compare with; nobody else gets it."""
+    """Return an instance to compare with; it is shared and must not change."""
     return kind()
 
 
 def allows_extra(info: FieldInfo) -> bool:
-    """Say whether what makes a field's default wants to see the other fields.
+    """Return whether a field's default factory takes the values of the other fields.
 
-    Of a list, or of a model, pydantic works out the signature each time that it is asked, for 40 µs or more.
+    Of a list or a model pydantic inspects the signature on each call, which takes 40 µs or more.
     """
     factory: Any = info.default_factory
     if factory in (list, dict) or (isinstance(factory, type) and _is_model(factory)):
@@ -145,12 +145,12 @@ def allows_extra(info: FieldInfo) -> bool:
 
 
 def default_of(info: FieldInfo) -> Callable[[], Any]:
-    """Return what makes the default of a field."""
+    """Return the factory of a field's default."""
     if info.default_factory is None:
         default = info.default
         return (lambda: default) if type(default) in _ATOMS else partial(copy.deepcopy, default)
     if allows_extra(info):
         return partial(info.get_default, call_default_factory=True, validated_data={})
     factory: Any = info.default_factory
-    is_list = isinstance(factory, partial) and (factory.func, factory.args) == (list, ())  # as built-in kinds have it
+    is_list = isinstance(factory, partial) and (factory.func, factory.args) == (list, ())  # of built-in kinds
     return list if is_list else cast(Callable[[], Any], factory)

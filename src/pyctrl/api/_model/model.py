@@ -1,4 +1,4 @@
-"""The pydantic base of everything typed: camelCase on the wire, lossless, and honest about what was set."""
+"""The pydantic base of typed objects: camelCase on the wire, lossless, and writing only fields that are set."""
 
 from __future__ import annotations
 
@@ -34,49 +34,49 @@ from pyctrl.api._secrets import has_secrets, hidden, hides_values, may_hide_valu
 from pyctrl.api._value_markers import SchemaMarker
 from pyctrl.errors import DecodeError
 
-__all__ = ["Model", "from_bytes", "quiet_json", "quietly"]
+__all__ = ["Model", "dump_without_values", "from_bytes", "json_without_values"]
 
 
 M = TypeVar("M", bound="Model")
 
-#: A null as the value of a member. One inside of a string costs time and nothing else.
+#: A null as the value of a member. A match inside a string costs time but has no effect.
 _NULL = re.compile(rb":\s*null")
-_ANY_NULL = re.compile(rb"null")  # found, or most often not, in 40 % of that time
+_ANY_NULL = re.compile(rb"null")  # a pre-check: most documents have none, and it takes 40 % of that time
 
 
 class Model(BaseModel):
     """Base of specs, statuses and all their parts.
 
     Fields are snake_case in Python and camelCase on the wire (``Field(validation_alias=…, serialization_alias=…)``
-    for another name). What the wire has and the class does not name is kept and written back, so that an operator
-    that knows half of a type never loses the other half.
+    for another name). Fields of the wire that the class does not name are kept and written back, so that an operator
+    never drops fields it does not know.
 
-    What is written: every field that was set or decoded, and every default that has been changed in place
-    (``pod.metadata.labels["a"] = "b"``). Never written: defaults that nobody touched, and None; so setting an
-    optional field to None removes it. A ``null`` that came from the wire is written back unless the field is set.
-    Of pydantic's secrets the value, which nothing else shows. A class with ``hide_input_in_errors=True`` in its
-    `model_config`, as `Secret` is one, shows no value in errors and warnings, and in its repr none of fields with
-    ``Field(repr=False)`` and of what the class does not name.
+    Writing: every field that was set or decoded is written, and every default that was changed in place
+    (``pod.metadata.labels["a"] = "b"``). Unchanged defaults and None are never written, so setting an optional field to
+    None removes it. A ``null`` that came from the wire is written back unless the field is set. Pydantic's secrets are
+    written with their value, which no other output shows. A class with ``hide_input_in_errors=True`` in its
+    `model_config`, such as `Secret`, shows no values in errors and warnings. Its repr leaves out the values of fields
+    with ``Field(repr=False)`` and of fields that the class does not name.
 
-    What is read: ``null`` for a list, a map or a field with a default reads as empty or as the default.
+    Reading: ``null`` for a list, a map or a field with a default reads as empty or as the default.
 
     Class keyword:
-        marks: what the schema of a definition says about this class and its subclasses, such as `ValidationRule`.
+        marks: markers of this class and its subclasses for the schema of a definition, such as `ValidationRule`.
     """
 
-    #: The marks of this class, without those of its bases.
+    #: The markers of this class, without those of its bases.
     schema_marks: ClassVar[tuple[SchemaMarker, ...]] = ()
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, extra="allow", protected_namespaces=()
     )
 
-    # What a read from a cache has not decoded yet is not in the instance's dict. Whoever wants all fields, as pydantic
-    # does to write, compare, copy or pickle, in Python and in Rust, asks for __dict__, which decodes the rest; looking
-    # at one field ends in __getattr__. In the body and not set afterwards: only so does Python ask the class for it.
+    # Fields that a cached read has not decoded yet are not in the instance's dict. Code that needs all fields, such as
+    # pydantic's writing, comparing, copying and pickling in Python and in Rust, reads __dict__, which decodes the rest.
+    # Reading a single field ends in __getattr__. Both are in the class body: Python ignores them when set afterwards.
     __dict__ = property(decode_pending, set_own_dict)
 
-    if not TYPE_CHECKING:  # as in pydantic: or else every attribute would be right
+    if not TYPE_CHECKING:  # as in pydantic: otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
             own = own_dict(self)
@@ -89,17 +89,17 @@ class Model(BaseModel):
                     return own.setdefault(name, pending.read(part))
                 if (found := pydantic_slot(self, pending, name)) is not None:
                     return found
-                _ = self.__pydantic_extra__  # pydantic looks there, and not for what comes late
+                _ = self.__pydantic_extra__  # pydantic reads it directly, so it must be decoded first
             return super().__getattr__(name)
 
         def __delattr__(self, name: str) -> None:
-            decode_pending(self)  # or else it would come back
+            decode_pending(self)  # otherwise decoding would restore the attribute
             super().__delattr__(name)
 
     def __init_subclass__(cls, *, marks: tuple[SchemaMarker, ...] = (), **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if isinstance(marks, SchemaMarker):
-            raise TypeError(f"{cls.__name__}: marks= takes a tuple of marks: marks=({marks!r},)")
+            raise TypeError(f"{cls.__name__}: marks= takes a tuple of markers: marks=({marks!r},)")
         cls.schema_marks = tuple(marks)
 
     @classmethod
@@ -107,7 +107,7 @@ class Model(BaseModel):
         """Decode JSON (bytes, text, or already decoded).
 
         Raises:
-            DecodeError: when it is not JSON or a field is not what the type says; ends with the field's path.
+            DecodeError: the data is not JSON or a field does not fit its type. The message ends with the field's path.
         """
         try:
             if isinstance(data, Mapping):
@@ -116,8 +116,8 @@ class Model(BaseModel):
                 raw = data if isinstance(data, bytes) else data.encode()
                 obj = from_bytes(cast(SchemaValidator, cls.__pydantic_validator__), raw)
         except ValidationError as error:
-            told = f"{cls.__name__}: {validation_message(error, of=cls)}"
-            raise DecodeError(told) from (None if hides_values(cls) else error)
+            message = f"{cls.__name__}: {validation_message(error, of=cls)}"
+            raise DecodeError(message) from (None if hides_values(cls) else error)
         except UNREADABLE as error:
             raise DecodeError(f"{cls.__name__}: not JSON that can be decoded: {why_unreadable(error)}") from error
         return cast(Self, obj)
@@ -142,29 +142,29 @@ class Model(BaseModel):
         update_fields_set(self)
         try:
             if may_hide:
-                return quiet_json(self)
+                return json_without_values(self)
             return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
         except PydanticSerializationError:
-            self.model_dump()  # a DecodeError of what was pending comes through here as it is
+            self.model_dump()  # raises the DecodeError of a pending field unwrapped
             raise
 
     if not TYPE_CHECKING:  # pydantic's signatures are what type checkers should see
-        # Without super(): pydantic's own only hand all options to the serializer, and take as long as it does.
+        # Without super(): pydantic's own methods only pass all options to the serializer, and cost as much time again.
 
         def model_dump(self, *, mode: str = "python", warnings: Any = True, **options: Any) -> dict[str, Any]:
             dump = self.__pydantic_serializer__.to_python
             if not may_hide_values(type(self)):
                 return dump(self, mode=mode, warnings=warnings, **options)
-            return quietly(self, lambda told: dump(self, mode=mode, warnings=told, **options), warnings)
+            return dump_without_values(self, lambda each: dump(self, mode=mode, warnings=each, **options), warnings)
 
         def model_dump_json(self, *, warnings: Any = True, **options: Any) -> str:
             dump = self.__pydantic_serializer__.to_json
             if not may_hide_values(type(self)):
                 return dump(self, warnings=warnings, **options).decode()
-            return quietly(self, lambda told: dump(self, warnings=told, **options), warnings).decode()
+            return dump_without_values(self, lambda each: dump(self, warnings=each, **options), warnings).decode()
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Show what was set or changed; the many defaults of Kubernetes types would hide it."""
+        """Show fields that were set or changed; the many defaults of Kubernetes types would hide them."""
         update_fields_set(self)
         is_hidden, fields = hides_values(type(self)), self.__pydantic_fields__
         for name, value in self.__dict__.items():
@@ -174,21 +174,21 @@ class Model(BaseModel):
             yield name, hidden(value) if is_hidden else value
 
     def deep_copy(self) -> Self:
-        """Return an independent copy: changing one never changes the other."""
+        """Return an independent copy."""
         return _copy_model(self)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Copy as `deep_copy` does: faster than pydantic, which has to expect cycles."""
+        """Copy as `deep_copy` does. Faster than pydantic's copy, which has to handle cycles."""
         return _copy_model(self)
 
 
 # --- copying ----------------------------------------------------------------------------------------------------------
 
-_SHARED = frozenset((str, int, float, bool, type(None), datetime, PendingFields))  # they never change
+_SHARED = frozenset((str, int, float, bool, type(None), datetime, PendingFields))  # immutable
 
 
 def _copy(value: Any) -> Any:
-    """Copy a tree of models, lists and dicts; what else there may be is asked to copy itself."""
+    """Copy a tree of models, lists and dicts; other values are copied with `copy.deepcopy`."""
     kind = type(value)
     if kind in _SHARED:
         return value
@@ -207,7 +207,7 @@ def _copy_model(model: M) -> M:
     if PENDING in own and own[PENDING].is_untouched:
         set_own_dict(new, own.copy())
         return new
-    extra = model.__pydantic_extra__  # first: it may find out that all has to be decoded at once
+    extra = model.__pydantic_extra__  # first: it may decode the whole model
     set_extra(new, _copy(extra) if extra else extra if extra is None else {})
     set_fields_set(new, set(model.__pydantic_fields_set__))
     set_own_dict(
@@ -216,11 +216,11 @@ def _copy_model(model: M) -> M:
     return new
 
 
-# --- reading: null where something is expected ----------------------------------------------------------------------
+# --- reading: null where a value is expected ----------------------------------------------------------------------
 
 
 def from_bytes(validator: SchemaValidator, data: bytes) -> Any:
-    """Validate JSON, reading nulls as empty where the type wants something. Raises pydantic's ValidationError."""
+    """Validate JSON, reading null as empty where the type requires a value. Raises pydantic's ValidationError."""
     if not (_ANY_NULL.search(data) and _NULL.search(data)):
         return validator.validate_json(data, by_alias=True, by_name=False)
     document = msgspec.json.decode(data)
@@ -233,7 +233,7 @@ def from_bytes(validator: SchemaValidator, data: bytes) -> Any:
 
 
 def _from_document(validator: SchemaValidator, document: Any) -> Any:
-    """Validate a decoded document, reading nulls as empty where the type wants something, and keeping them."""
+    """Validate a decoded document, reading null as empty where the type requires a value, and keeping the nulls."""
     try:
         obj = validator.validate_python(document, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -243,7 +243,7 @@ def _from_document(validator: SchemaValidator, document: Any) -> Any:
 
 
 def _without_nulls(document: Any, error: ValidationError) -> Any:
-    """Copy the document with the nulls that ``error`` complains of emptied; re-raise when it has other complaints."""
+    """Copy the document and empty the nulls that ``error`` reports; re-raise the error if it reports anything else."""
     errors = error.errors(include_url=False, include_context=False)
     if any(e["input"] is not None for e in errors):
         raise error
@@ -258,14 +258,14 @@ def _without_nulls(document: Any, error: ValidationError) -> Any:
         elif e["type"] == "dict_type":
             parent[last] = {}
         elif isinstance(parent, dict):
-            parent.pop(last, None)  # the field's default, or a clear "missing"
+            parent.pop(last, None)  # gives the field's default, or pydantic's "missing" error
         else:
             raise error
     return emptied
 
 
 def _real_path(document: Any, loc: tuple[int | str, ...]) -> list[Any]:
-    """Leave out the parts of a pydantic location that are no keys of the document (names of union members)."""
+    """Return a pydantic location without its parts that are not keys of the document (names of union members)."""
     path: list[Any] = []
     below: Any = document
     for part in loc:
@@ -277,9 +277,9 @@ def _real_path(document: Any, loc: tuple[int | str, ...]) -> list[Any]:
 
 
 def _keep_nulls(value: Any, wire: Any) -> None:
-    """Remember each null of the wire beside the field that reads it as something else (or as None).
+    """Keep each null of the wire beside the field that reads it as another value (or as None).
 
-    It is kept as an extra under the wire's name, where it is written back until the field gets a value.
+    It is kept as an extra under the name on the wire, and written back until the field gets a value.
     """
     if isinstance(value, Model):
         if isinstance(wire, Mapping):
@@ -308,7 +308,7 @@ def _keep_nulls_of(model: Model, wire: Mapping[str, Any]) -> None:
 
 @cache
 def _fields_by_alias(cls: type[Model]) -> dict[str, tuple[str, bool]]:
-    """Return, by the name on the wire, each field's name and whether there can be models below it."""
+    """Map the name on the wire to each field's name and whether its value can contain models."""
     return {
         field.serialization_alias or name: (name, _has_models(field.annotation))
         for name, field in cls.__pydantic_fields__.items()
@@ -324,27 +324,27 @@ def _has_models(annotation: Any) -> bool:
 R = TypeVar("R")
 SerializationWarnings = bool | Literal["none", "warn", "error"]
 
-#: One complaint a line; the value is between, as its repr, and may look like anything, hence the last ``input_type``.
+#: One warning per line. The value in the middle is a repr and may contain anything, hence the last ``input_type``.
 _COMPLAINT = re.compile(r"Expected `([^`]*)`.*?\[(?:field_name='([^']*)', )?input_value=.*, input_type=(\w+)\]")
 
 
-def quietly(model: BaseModel, dump: Callable[[Any], R], told: SerializationWarnings = True) -> R:
-    """Serialize a model; warnings of pydantic are repeated without values, which may be those of a Secret.
+def dump_without_values(model: BaseModel, dump: Callable[[Any], R], warning_mode: SerializationWarnings = True) -> R:
+    """Serialize a model. Pydantic's warnings are repeated without values, which may be those of a Secret.
 
     Args:
-        model: what is serialized.
-        dump: does it, with pydantic's parameter ``warnings``.
-        told: that parameter, as the caller wants it.
+        model: the model to serialize.
+        dump: serializes it; takes pydantic's parameter ``warnings``.
+        warning_mode: that parameter, as the caller passed it.
 
-    Takes 2 µs more than pydantic does, so it is only for classes of which `may_hide_values` is true.
+    Takes 2 µs more than pydantic alone, so it is only used for classes for which `may_hide_values` is true.
     """
-    if told not in (True, "warn"):
-        return dump(told)
+    if warning_mode not in (True, "warn"):
+        return dump(warning_mode)
     try:
         return dump("error")
     except PydanticSerializationError as error:
         found = [_warning_text(*match) for match in _COMPLAINT.findall(str(error))]
-    result = dump("none")  # raises what is no warning
+    result = dump("none")  # raises errors; only warnings are handled below
     if found:
         warnings.warn(
             f"{type(model).__name__} is not what its type says: {'; '.join(found)}", UserWarning, stacklevel=4
@@ -352,10 +352,10 @@ def quietly(model: BaseModel, dump: Callable[[Any], R], told: SerializationWarni
     return result
 
 
-def quiet_json(model: BaseModel) -> bytes:
-    """Serialize what was set of a model, under the names of the wire; see `quietly`."""
+def json_without_values(model: BaseModel) -> bytes:
+    """Serialize the fields of a model that are set, under their names on the wire; see `dump_without_values`."""
     dump = model.__pydantic_serializer__.to_json
-    return quietly(model, lambda told: dump(model, by_alias=True, exclude_unset=True, warnings=told))
+    return dump_without_values(model, lambda each: dump(model, by_alias=True, exclude_unset=True, warnings=each))
 
 
 def _warning_text(expected: str, field: str, got: str) -> str:

@@ -1,4 +1,4 @@
-"""What is still JSON of a model: its fields are decoded when they are looked at. See docs/design/reads.md."""
+"""JSON of a model that is not decoded yet. Fields are decoded when they are read. See docs/design/reads.md."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ __all__ = [
     "validation_message",
 ]
 
-#: The dict in which an instance has its fields; its ``__dict__`` is `decode_pending`.
+#: The dict that holds an instance's fields; its ``__dict__`` is `decode_pending`.
 own_dict: Callable[[BaseModel], dict[str, Any]] = BaseModel.__dict__["__dict__"].__get__
 set_own_dict: Callable[[BaseModel, dict[str, Any]], None] = BaseModel.__dict__["__dict__"].__set__
-#: Its other slots, set without the detour over ``__setattr__``.
+#: Its other slots, set without ``__setattr__``.
 set_fields_set: Callable[[BaseModel, set[str]], None] = BaseModel.__dict__["__pydantic_fields_set__"].__set__
 set_extra: Callable[[BaseModel, dict[str, Any] | None], None] = BaseModel.__dict__["__pydantic_extra__"].__set__
 set_private: Callable[[BaseModel, dict[str, Any] | None], None] = BaseModel.__dict__["__pydantic_private__"].__set__
 
-PENDING = " pending"  # the key of a `PendingFields` in that dict; a name that no field can have
+PENDING = " pending"  # the key of a `PendingFields` in that dict; not a valid field name
 
 
 class FieldDecoder(Protocol):
-    """How one field is made of its JSON."""
+    """Decodes one field from its JSON."""
 
-    #: Its name on the wire.
+    #: The field's name on the wire.
     alias: str
 
     def decode(self, raw: msgspec.Raw, pending: PendingFields) -> Any:
-        """Make the value, whose own parts may be pending. Raises pydantic's ValidationError."""
+        """Return the value, whose own parts may be pending. Raises pydantic's ValidationError."""
 
     def default(self) -> Any:
-        """Make the value when the wire has none."""
+        """Return the value of a field that the wire does not have."""
 
 
 class ModelDecoder(Protocol):
-    """How the instances of one class are made of JSON."""
+    """Decodes instances of one class from JSON."""
 
     cls: type[Any]
     #: By the name of the field.
@@ -61,40 +61,40 @@ class ModelDecoder(Protocol):
 
     @property
     def metadata(self) -> ModelDecoder | None:
-        """Of objects: how their metadata is made; None when that is not what all objects have."""
+        """The decoder of an object's metadata; None when it is not an `ObjectMeta`."""
 
     def split(self, data: bytes | msgspec.Raw) -> Mapping[str, msgspec.Raw] | None:
-        """Return the members by their names on the wire; None when all has to be decoded at once."""
+        """Return the members by their names on the wire; None when the whole has to be decoded at once."""
 
     def decode(self, data: bytes) -> Any:
-        """Make an instance of which nothing is pending. Raises pydantic's ValidationError."""
+        """Return an instance without pending fields. Raises pydantic's ValidationError."""
 
     def fields_set(self, raws: Mapping[str, msgspec.Raw]) -> set[str]:
         """Return the names of the fields that the wire has."""
 
     def extras(self, raws: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
-        """Return what the wire has and the class does not name."""
+        """Return the members of the wire that the class does not name."""
 
 
-class PendingFields(msgspec.Struct, gc=False):  # gc=False: nothing in it refers to it
-    """What is not decoded yet of one model.
+class PendingFields(msgspec.Struct, gc=False):  # gc=False: it is in no reference cycle
+    """Fields of one model that are not decoded yet.
 
-    It changes in one way only: what is not split is split when it is needed. So copies of the model share it.
+    Its only change is that the JSON is split when first needed. Copies of the model can therefore share it.
     """
 
     plan: ModelDecoder
-    data: bytes | msgspec.Raw | None  # None: that of its member of the parent, which has not been split either
-    raws: Mapping[str, msgspec.Raw] | None = None  # by the name on the wire; those too that are decoded by now
-    parent: PendingFields | None = None  # when the model is a part of another one, there under this name
+    data: bytes | msgspec.Raw | None  # None: the parent's member, when the parent has not been split either
+    raws: Mapping[str, msgspec.Raw] | None = None  # by the name on the wire, including decoded ones
+    parent: PendingFields | None = None  # the model that contains this one under the name `alias`
     alias: str = ""
 
     @property
     def is_untouched(self) -> bool:
-        """Whether this is a part of which nothing was looked at but what was known without its JSON."""
+        """Whether this is a part of which only fields known without its JSON were read."""
         return self.raws is None and self.parent is not None
 
     def members(self) -> Mapping[str, msgspec.Raw] | None:
-        """Return the members by their names on the wire; None when all has to be decoded at once."""
+        """Return the members by their names on the wire; None when the whole has to be decoded at once."""
         if self.raws is None:
             if self.data is None and self.parent is not None:
                 self.data = (self.parent.members() or {}).get(self.alias)
@@ -103,7 +103,7 @@ class PendingFields(msgspec.Struct, gc=False):  # gc=False: nothing in it refers
         return self.raws
 
     def read(self, part: FieldDecoder) -> Any:
-        """Make the value of a field of what is split.
+        """Return the value of a field; the JSON must have been split.
 
         Raises:
             DecodeError: it does not fit the type.
@@ -117,14 +117,14 @@ class PendingFields(msgspec.Struct, gc=False):  # gc=False: nothing in it refers
             raise self._error(error, part.alias) from (None if hides_values(self._top) else error)
 
     def extras(self) -> dict[str, Any]:
-        """Make what the wire has and the class does not name. Raises DecodeError."""
+        """Return the members of the wire that the class does not name. Raises DecodeError."""
         try:
             return self.plan.extras(self.raws or {})
         except UNREADABLE as error:
             raise self._error(error) from error
 
     def read_all(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the values of all fields but those that are known. Raises DecodeError."""
+        """Return the values of all fields, decoding those that are not in ``known``. Raises DecodeError."""
         fields = self.plan.cls.__pydantic_fields__
         metadata = self.untouched(known)
         if self.parent is None and len(known) > 1 + _ALWAYS_KNOWN + (metadata is not None):
@@ -136,18 +136,18 @@ class PendingFields(msgspec.Struct, gc=False):  # gc=False: nothing in it refers
         return {name: known[name] if name in known else fresh[name] for name in fields}
 
     def untouched(self, known: Mapping[str, Any]) -> BaseModel | None:
-        """Return the metadata of an object if nothing was looked at in it but what was known without its JSON."""
+        """Return an object's metadata if only fields known without its JSON were read; else None."""
         if self.plan.metadata is None or (found := known.get("metadata")) is None:
             return None
         pending = own_dict(found).get(PENDING)
         return found if pending is not None and pending.is_untouched else None
 
     def read_at_once(self) -> BaseModel:
-        """Make the model of which nothing is pending. Raises DecodeError."""
+        """Return the model without pending fields. Raises DecodeError."""
         if self.parent is None:
             found: BaseModel = self.plan.cls.from_wire(bytes(self.data or b""))
             return found
-        # Without data it is the parent that has to be decoded at once.
+        # Without data the parent has to be decoded at once.
         return self._whole() if self.data is not None else getattr(self.parent.read_at_once(), self.alias)
 
     def _whole(self) -> BaseModel:
@@ -159,7 +159,7 @@ class PendingFields(msgspec.Struct, gc=False):  # gc=False: nothing in it refers
 
     @property
     def _top(self) -> type[BaseModel]:
-        """The class of the object that this is a part of."""
+        """The class of the outermost object."""
         top = self
         while top.parent is not None:
             top = top.parent
@@ -190,7 +190,7 @@ class _Names(msgspec.Struct):
 
 
 def pydantic_slot(model: BaseModel, pending: PendingFields, name: str) -> Any:
-    """Fill one of pydantic's slots, a set and a dict that most reads need not; None when it is another name."""
+    """Fill one of pydantic's slots, a set and a dict that most reads do not need; None for any other name."""
     raws = pending.raws or {}
     if name == "__pydantic_fields_set__":
         set_fields_set(model, found := pending.plan.fields_set(raws))
@@ -202,7 +202,7 @@ def pydantic_slot(model: BaseModel, pending: PendingFields, name: str) -> Any:
 
 
 def decode_pending(model: BaseModel) -> dict[str, Any]:
-    """Decode what is pending, and return the instance's dict: fields in their order, and what else there is."""
+    """Decode the pending fields and return the instance's dict: fields in order, then its other attributes."""
     own = own_dict(model)
     if PENDING not in own:
         return own
@@ -210,12 +210,12 @@ def decode_pending(model: BaseModel) -> dict[str, Any]:
     if pending.members() is None:
         take_over(model, pending.read_at_once())
         return own_dict(model)
-    _ = model.__pydantic_fields_set__, model.__pydantic_extra__  # what is late comes now
+    _ = model.__pydantic_fields_set__, model.__pydantic_extra__  # fills both slots
     return _own_dict_without_pending(model, pending.read_all(own))
 
 
 def take_over(model: BaseModel, fresh: BaseModel) -> None:
-    """Give a model what it lacks of an equal one, of which nothing is pending, and which nobody else has."""
+    """Complete a model from an equal, fully decoded one that has no other references."""
     known, values = own_dict(model), own_dict(fresh)
     pending: PendingFields = known[PENDING]
     set_fields_set(model, fresh.__pydantic_fields_set__)
@@ -231,17 +231,17 @@ def take_over(model: BaseModel, fresh: BaseModel) -> None:
 
 def _own_dict_without_pending(model: BaseModel, whole: dict[str, Any]) -> dict[str, Any]:
     whole.update((name, value) for name, value in own_dict(model).items() if name not in whole and name is not PENDING)
-    set_own_dict(model, whole)  # at once: whoever looks meanwhile sees the one or the other
+    set_own_dict(model, whole)  # one assignment: concurrent readers see the old or the new dict
     return whole
 
 
 def validation_message(error: ValidationError, below: tuple[str, ...] = (), *, of: type[BaseModel]) -> str:
-    """Say what is wrong and where.
+    """Return the text of a validation error: what is wrong, and at which path.
 
     Args:
-        error: what pydantic says.
-        below: the place of what was decoded.
-        of: the class of the object; values of those that hide them are left out.
+        error: pydantic's error.
+        below: the path of the decoded part.
+        of: the class of the object; some classes hide values in messages.
     """
     is_hidden = hides_values(of)
     return "; ".join(

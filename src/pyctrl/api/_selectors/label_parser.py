@@ -1,4 +1,4 @@
-"""The text form of label selectors, as the API server reads it."""
+"""Parser of label selectors in text form, accepting the same texts as the API server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Token(NamedTuple):
 
 
 class LabelParser:
-    """Recursive descent over tokens. `in` and `notin` are operators only where an operator may stand."""
+    """Recursive descent over tokens. `in` and `notin` are operators only where an operator is allowed."""
 
     _TOKEN = re.compile(r"[ \t\r\n]*(==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+|\Z)")
 
@@ -82,7 +82,7 @@ class LabelParser:
         return LabelRequirement(key, operator, values)
 
     def _value(self) -> str:
-        """Take the value at this place, which may be the empty one."""
+        """Consume the next value, which may be empty."""
         if self._peek().text in ("", ","):
             return ""
         value = self._take()
@@ -120,5 +120,5 @@ class LabelParser:
 
 
 def selector_error(kind: str, text: str, place: int, problem: str) -> SelectorError:
-    """Make the error that shows the text and the place."""
+    """Return the error that shows the text and the position."""
     return SelectorError(f"{kind} selector {text!r}: at character {place + 1}: {problem}")

@@ -1,4 +1,4 @@
-"""One term of a label selector: what it asks, whether it may ask that, and whether labels satisfy it."""
+"""One term of a label selector: its validation, and its match against labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
 class LabelOperator(StrEnum):
-    """What a requirement asks of the value of its label; the text is the operator of the string form."""
+    """The operator of a requirement, as written in the string form."""
 
     EQUALS = "="
     NOT_EQUALS = "!="
@@ -35,7 +35,7 @@ class LabelOperator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabelRequirement:
-    """One term of a label selector, validated: keys and values must be ones that a label can have.
+    """One validated term of a label selector: key and values are valid for labels.
 
     An absent label satisfies `!=`, `notin` and `!`, as in Kubernetes; `>` and `<` need a label that is an integer.
     """
@@ -54,13 +54,13 @@ class LabelRequirement:
             object.__setattr__(self, "values", tuple(sorted(set(values))))
 
     def _is_plain(self, values: object) -> bool:
-        """Whether it is right and as nearly all are: a label has one value."""
+        """Return whether the requirement is a valid equality with one value, the common case."""
         if self.operator is not LabelOperator.EQUALS or type(values) is not tuple or len(values) != 1:
             return False
         return type(self.key) is str and _is_key(self.key) and _is_value(values[0])
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether these labels satisfy the requirement."""
+        """Return whether labels satisfy the requirement."""
         value = labels.get(self.key)
         match self.operator:
             case LabelOperator.EQUALS | LabelOperator.IN:
@@ -88,7 +88,7 @@ class LabelRequirement:
         return f"{self.key}{self.operator}{self.values[0]}"
 
 
-@lru_cache(256)  # a program selects by few labels
+@lru_cache(256)  # programs use few label keys
 def _is_key(key: str) -> bool:
     return invalid_key_message(key) is None
 
@@ -98,7 +98,7 @@ def _is_value(value: object) -> bool:
 
 
 def invalid_key_message(key: object) -> str | None:
-    """Say what is wrong with a label key, or None."""
+    """Return what is wrong with a label key, or None."""
     if not isinstance(key, str):
         return f"the key is a string, not {key!r}"
     prefix, slash, name = key.rpartition("/")
@@ -113,7 +113,7 @@ def invalid_key_message(key: object) -> str | None:
 
 
 def invalid_values_message(operator: LabelOperator, values: Sequence[object]) -> str | None:
-    """Say what is wrong with the values of an operator, or None."""
+    """Return what is wrong with the values of an operator, or None."""
     match operator:
         case LabelOperator.EXISTS | LabelOperator.NOT_EXISTS:
             wrong = "takes no value" if values else None
@@ -135,7 +135,7 @@ def invalid_values_message(operator: LabelOperator, values: Sequence[object]) ->
 
 
 def _parse_int64(text: str) -> int | None:
-    # 20 characters hold every 64-bit integer but those with leading zeros; int() refuses texts of thousands of digits.
+    # 20 characters hold every 64-bit integer without leading zeros; int() rejects thousands of digits.
     if not _INTEGER.fullmatch(text):
         return None
     digits = text.lstrip("+-").lstrip("0") or "0"

@@ -31,12 +31,12 @@ class _Wire(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """A condition on labels: all requirements hold. Immutable, hashable, cheap to match.
+    """A condition on labels: all requirements must hold. Immutable, hashable, cheap to match.
 
-    Requirements are kept sorted and without duplicates, so equal selectors print the same text, and that text parses
-    back to an equal selector. Two extremes, told apart on purpose: `everything()` has no requirement (the empty
-    selector of Kubernetes), `nothing()` has two that contradict each other (what Kubernetes makes of an *absent*
-    selector), so that it also selects nothing when it is sent to a server as text.
+    Requirements are sorted and without duplicates, so equal selectors print the same text, and that text parses back to
+    an equal selector. `everything()` has no requirement (the empty selector of Kubernetes). `nothing()` has two that
+    contradict each other (the meaning of an *absent* selector in Kubernetes), so that it also selects nothing when
+    it is sent to a server as text.
     """
 
     requirements: tuple[LabelRequirement, ...] = ()
@@ -46,7 +46,7 @@ class LabelSelector:
 
     def __post_init__(self) -> None:
         kept = tuple(self.requirements)
-        if len(kept) > 1:  # keys differ nearly always, and it takes long to hash requirements
+        if len(kept) > 1:  # keys usually differ, and hashing requirements is slow
             by_key = {requirement.key: requirement for requirement in kept}
             if len(by_key) == len(kept):
                 kept = tuple(by_key[key] for key in sorted(by_key))
@@ -63,7 +63,7 @@ class LabelSelector:
         """Parse `a=b`, `a==b`, `a!=b`, `a in (x,y)`, `a notin (x)`, `a`, `!a`, `a>5`, `a<5`; joined by commas.
 
         Raises:
-            SelectorError: The text is not a selector; the message marks the place.
+            SelectorError: The text is not a selector; the message has the position.
         """
         return cls(tuple(LabelParser(text).parse()))
 
@@ -76,7 +76,7 @@ class LabelSelector:
     def from_wire(cls, wire: Mapping[str, object] | _Wire | None) -> LabelSelector:
         """Read `{"matchLabels": …, "matchExpressions": […]}` or the typed object of it.
 
-        An empty selector selects everything; None, an absent one, selects nothing.
+        An empty selector selects everything; None (an absent one) selects nothing.
         """
         if wire is None:
             return cls.nothing()
@@ -93,30 +93,30 @@ class LabelSelector:
 
     @classmethod
     def nothing(cls) -> LabelSelector:
-        """Select no object: requires a label `nothing` both to be there and not to be there."""
+        """Select no object: requires that a label `nothing` both exists and does not exist."""
         return cls(
             (LabelRequirement("nothing", LabelOperator.EXISTS), LabelRequirement("nothing", LabelOperator.NOT_EXISTS))
         )
 
     @property
     def is_everything(self) -> bool:
-        """Whether there is no requirement at all."""
+        """Whether there are no requirements."""
         return not self.requirements
 
     @property
     def is_nothing(self) -> bool:
-        """Whether this is `nothing()`. Other selectors may contradict themselves too; that is not looked for."""
+        """Whether this is `nothing()`. Other selectors that contradict themselves are not detected."""
         return self == LabelSelector.nothing()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether an object with these labels is selected."""
+        """Return whether an object with these labels is selected."""
         for key, value in self._equal:
             if labels.get(key) != value:
                 return False
         return all(requirement.matches(labels) for requirement in self._others)
 
     def to_wire(self) -> dict[str, object] | None:
-        """Write the form of `spec.selector`: None for `nothing()`, `{}` for `everything()`.
+        """Return the form of `spec.selector`: None for `nothing()`, `{}` for `everything()`.
 
         Raises:
             SelectorError: A requirement is `>` or `<`, which only the string form has.
@@ -157,7 +157,7 @@ def _to_expression(requirement: LabelRequirement) -> dict[str, object]:
 
 
 class FieldRequirement(NamedTuple):
-    """One term of a field selector: the field is, or is not, this value."""
+    """One term of a field selector: a field equals, or does not equal, a value."""
 
     field: str
     operator: str  # "=" or "!="
@@ -174,10 +174,10 @@ _FIELD_OPERATOR = re.compile(r"!=|==|=")
 
 @dataclass(frozen=True, slots=True)
 class FieldSelector:
-    """A condition on fields of an object: all terms hold. Immutable and hashable.
+    """A condition on fields of an object: all terms must hold. Immutable and hashable.
 
-    Which fields can be selected depends on the kind and is the server's business. A field that is absent has the
-    empty value, so it satisfies `field=` and `field!=x`.
+    The server decides which fields of a kind can be selected. An absent field has the empty value, so it satisfies
+    `field=` and `field!=x`.
     """
 
     requirements: tuple[FieldRequirement, ...] = ()
@@ -190,7 +190,7 @@ class FieldSelector:
         r"""Parse `field=value`, `field==value`, `field!=value`, joined by commas; in values `\` escapes `\`, `,`, `=`.
 
         Raises:
-            SelectorError: The text is not a selector; the message marks the place.
+            SelectorError: The text is not a selector; the message has the position.
         """
         return cls(tuple(_field_terms(text)))
 
@@ -206,11 +206,11 @@ class FieldSelector:
 
     @property
     def is_everything(self) -> bool:
-        """Whether there is no requirement at all."""
+        """Whether there are no requirements."""
         return not self.requirements
 
     def matches(self, getter: Callable[[str], str | None]) -> bool:
-        """Tell whether an object is selected whose fields are what `getter` answers, None for absent."""
+        """Return whether an object is selected. `getter` returns the value of a field, or None if it is absent."""
         return all(
             ((getter(requirement.field) or "") == requirement.value) is (requirement.operator == "=")
             for requirement in self.requirements

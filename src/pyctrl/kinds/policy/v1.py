@@ -1,5 +1,5 @@
 # Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file.
-"""The kinds of policy/v1 and what they consist of."""
+"""The kinds of policy/v1 and their parts."""
 
 from pydantic import Field
 

@@ -12,7 +12,7 @@ from pyctrl.manifests._schema.schema import JSON, Schema
 
 __all__ = ["columns_of", "scale_of", "selectable_of"]
 
-#: Of the metadata of objects, what has another type in columns than ``string``.
+#: Fields of metadata whose column type is not ``string``.
 _METADATA = {
     "creationTimestamp": Schema(type="string", format="date-time"),
     "deletionTimestamp": Schema(type="string", format="date-time"),
@@ -24,7 +24,7 @@ _ANYTHING = Schema(preserve_unknown_fields=True)
 
 
 def columns_of(kind: type[KubernetesObject], root: Schema, problems: Problems) -> list[JSON]:
-    """Return the columns of a kind, with the types that are found at their paths."""
+    """Return the printer columns of a kind, with the types found at their paths."""
     return [_column(kind, column, root, problems) for column in kind.resource.columns]
 
 
@@ -38,13 +38,13 @@ def scale_of(kind: type[KubernetesObject], scale: ScaleSubresource, root: Schema
     for path, expected in wanted.items():
         found = _find(root, path, Location(kind), f"scale= has the path {path}", problems)
         if found is not None and found != _ANYTHING and found.type != expected:
-            what = f"scale= has the path {path}, where there is no {expected} but {found.type or 'something else'}"
-            problems.report(Location(kind), what, "name the field that says it")
+            what = f"scale= has the path {path}, whose type is {found.type or 'unknown'}, not {expected}"
+            problems.report(Location(kind), what, "name a field of that type")
     return wire
 
 
 def selectable_of(kind: type[KubernetesObject], root: Schema, problems: Problems) -> list[JSON]:
-    """Return the fields that field selectors may ask for."""
+    """Return the fields of a kind that field selectors may name."""
     paths = kind.resource.selectable_fields
     for path in paths:
         _find(root, path, Location(kind), f"selectable_fields= has {path}", problems)
@@ -66,10 +66,10 @@ def _column_type(schema: Schema) -> str:
 
 
 def _find(root: Schema, path: str, place: Location, what: str, problems: Problems) -> Schema | None:
-    """Return the schema at a path; one that leads nowhere is reported."""
+    """Return the schema at a path; None, with a problem reported, if there is none."""
     steps = list(_STEP.finditer(path))
     if not steps or "".join(step[0] for step in steps) != path:
-        problems.report(place, f"{what}, which is no path", "write it from the object: .spec.size")
+        problems.report(place, f"{what}, which is not a path", "write it from the root of the object: .spec.size")
         return None
     schema = root
     for index, step in enumerate(steps):
@@ -77,7 +77,7 @@ def _find(root: Schema, path: str, place: Location, what: str, problems: Problem
         below = schema.items if name is None else _child(schema, name, is_metadata=index == 1 and _is_metadata(steps))
         if below is None:
             cure = _suggestion(name, schema, path[: step.start()])
-            problems.report(place, f"{what}, and nothing is there", cure)
+            problems.report(place, f"{what}, which does not exist", cure)
             return None
         schema = below
     return schema
@@ -98,5 +98,5 @@ def _child(schema: Schema, name: str, *, is_metadata: bool) -> Schema | None:
 def _suggestion(name: str | None, schema: Schema, path: str) -> str:
     near = difflib.get_close_matches(name or "", schema.properties, n=1)
     if near:
-        return f"{path}.{near[0]} may be meant"
+        return f"did you mean {path}.{near[0]}?"
     return f"{path or 'the object'} has {', '.join(sorted(schema.properties)) or 'no fields'}"

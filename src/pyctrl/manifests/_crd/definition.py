@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions, made from the classes of their kinds."""
+"""CustomResourceDefinitions generated from the classes of kinds."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def definition(
         definition(PodSet)
         definition(CronTabV1, CronTabV1Beta1, stored=CronTabV1)
 
-    The types are the only source: the same types give the same definition, to the order of its keys. It has been
-    checked as the API server would (`check_definition`).
+    The result depends on the types only, including the order of its keys. It has been checked as the API server would
+    (`check_definition`).
 
     Args:
         kind: the class of the kind.
-        versions: of a kind that has several versions, the classes of the others.
-        stored: the version that objects are stored in. By default the only one there is, or that with the class
-            keyword ``stored``.
-        conversion: ``spec.conversion``, such as `pyctrl.webhook.conversion_stanza` makes.
+        versions: the classes of further versions of the kind.
+        stored: the storage version. By default the only version, or the one with the class keyword ``stored``.
+        conversion: ``spec.conversion``, such as `pyctrl.webhook.conversion_stanza` returns.
 
     Raises:
-        DefinitionError: the types cannot be a definition; says everything that is wrong, where, and what to do.
+        DefinitionError: the types cannot be expressed as a definition; the message lists all problems, with their
+            places and remedies.
     """
     problems = Problems()
     kinds = (kind, *versions)
@@ -46,8 +46,8 @@ def definition(
     try:
         described = [_version(each, problems, is_stored=each is stored) for each in kinds]
     except RecursionError:
-        what = "its types are nested deeper than Python can follow"
-        raise definition_error(kind.gvk.kind, (f"{Location(kind)}: {what}; take a level out",)) from None
+        what = "its types are nested too deeply"
+        raise definition_error(kind.gvk.kind, (f"{Location(kind)}: {what}; remove a level",)) from None
     _compare(kinds, problems)
     if problems.found:
         raise definition_error(kind.gvk.kind, problems.found)
@@ -73,15 +73,17 @@ def definition(
 
 
 def _check_kind(kinds: tuple[Kind, ...], stored: Kind | None) -> None:
-    """Refuse what is no kind of one's own before anything else is looked at."""
+    """Report classes that are not custom kinds, before anything else is checked."""
     problems = Problems()
     for kind in kinds:
         if not hasattr(kind, "gvk"):
-            problems.report(Location(kind), "it is no kind", "give the class group= and version=")
+            problems.report(Location(kind), "it is not a kind", "give the class group= and version=")
         elif is_builtin(kind):
             problems.report(Location(kind), "it is built into Kubernetes", "define kinds of your own only")
     if stored is not None and stored not in kinds:
-        problems.report(Location(stored), "it is to be stored, and is none of the versions", "name it among them")
+        problems.report(
+            Location(stored), "it is the storage version, but not one of the versions", "add it to the versions"
+        )
     if problems.found:
         raise definition_error(kinds[0].__name__, problems.found)
 
@@ -89,16 +91,18 @@ def _check_kind(kinds: tuple[Kind, ...], stored: Kind | None) -> None:
 def _stored(kinds: tuple[Kind, ...], problems: Problems) -> Kind:
     if len(kinds) == 1:
         return kinds[0]
-    said = [kind for kind in kinds if kind.resource.is_stored]
-    if len(said) != 1:
-        found = ", ".join(kind.gvk.version for kind in said) or "none"
-        what = f"one version must be the stored one, and {found} is"
-        problems.report(Location(kinds[0]), what, "give its class the keyword stored=True, or say definition(stored=…)")
-    return said[0] if said else kinds[0]
+    marked = [kind for kind in kinds if kind.resource.is_stored]
+    if len(marked) != 1:
+        found = ", ".join(kind.gvk.version for kind in marked) or "none"
+        what = f"exactly one version must be the storage version, but found {found}"
+        problems.report(
+            Location(kinds[0]), what, "give its class the keyword stored=True, or pass definition(stored=…)"
+        )
+    return marked[0] if marked else kinds[0]
 
 
 def _compare(kinds: tuple[Kind, ...], problems: Problems) -> None:
-    """Report what the versions of a kind disagree in that they share."""
+    """Report differences between the versions of a kind where they must agree."""
     first = kinds[0]
     for other in kinds[1:]:
         for what, left, right in (
@@ -108,7 +112,7 @@ def _compare(kinds: tuple[Kind, ...], problems: Problems) -> None:
         ):
             if left != right:
                 cure = f"all versions of a kind have the same {what}"
-                problems.report(Location(other), f"its {what} are others than those of {first.__name__}", cure)
+                problems.report(Location(other), f"its {what} differ from those of {first.__name__}", cure)
 
 
 def _metadata(kinds: tuple[Kind, ...]) -> dict[str, JSON]:
@@ -164,7 +168,7 @@ def _subresources(kind: Kind, schema: Schema, problems: Problems) -> dict[str, J
     if kind.resource.scale is not None:
         found["scale"] = scale_of(kind, kind.resource.scale, schema, problems)
     elif "scale" in names:
-        problems.report(Location(kind), "the sub-resource scale has no paths", "say scale=Scale()")
+        problems.report(Location(kind), "the sub-resource scale has no paths", "pass scale=ScaleSubresource(…)")
     for name in sorted(names - {"scale", "status"}):
-        problems.report(Location(kind), f"{name!r} is no sub-resource of definitions", "there are status and scale")
+        problems.report(Location(kind), f"{name!r} is not a sub-resource of definitions", "use status or scale")
     return found

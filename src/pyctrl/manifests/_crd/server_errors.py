@@ -1,4 +1,4 @@
-"""What the API server has against a definition, told of the class and the field that it comes from."""
+"""The API server's errors for a definition, located at the class and field that they come from."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _ROOT = re.compile(r"^spec\.(?:validation|versions\[(?P<index>\d+)\]\.schema)\.o
 _STEP = re.compile(r"\.properties\[(?P<name>[^\]]*)\]|\.(?P<items>items)|\.(?P<values>additionalProperties)")
 _CURES: Mapping[str, str] = MappingProxyType(
     {
-        "default": "give the field a default that it would take, or keep it to Python with NoServerDefault()",
-        "rule": "mend the ValidationRule",
-        "messageExpression": "mend the message_expression of the ValidationRule",
-        "pattern": "write it for Go (RE2), which knows no look-around and no back-references",
-        "nullable": "leave None out of the type",
+        "default": "give the field a valid default, or keep it in Python with NoServerDefault()",
+        "rule": "fix the ValidationRule",
+        "messageExpression": "fix the message_expression of the ValidationRule",
+        "pattern": "write it for Go (RE2), which has no look-around and no back-references",
+        "nullable": "remove None from the type",
         "x-kubernetes-map-type": "give the class of the items marks=(MapType('atomic'),), or use a list",
     }
 )
@@ -41,16 +41,16 @@ _INT64 = 2**63
 
 
 def server_errors(made: Mapping[str, JSON], kinds: Sequence[type[KubernetesObject]]) -> Iterator[str]:
-    """Give what is wrong with a definition that was made of these kinds, each with the place in Python it is about."""
+    """Yield the errors of a definition that was generated from these kinds, each with its place in Python."""
     ordered = sorted(kinds, key=lambda kind: kind.gvk.version)
     for path, message in (*_numbers(made), *_costs(made)):
         yield _located(path, message, ordered)
-    for complaint in field_errors_of(made):
-        yield _located(complaint.field, f"the API server would refuse it: {complaint}", ordered)
+    for error in field_errors_of(made):
+        yield _located(error.field, f"the API server would reject it: {error}", ordered)
 
 
 def _located(path: str, message: str, kinds: Sequence[type[KubernetesObject]]) -> str:
-    """Begin a message with the place in Python that a path is about, and end it with what to do."""
+    """Return a message with the place in Python that a path refers to, and the remedy."""
     root = _ROOT.match(path)
     if root is None:
         return message
@@ -60,7 +60,7 @@ def _located(path: str, message: str, kinds: Sequence[type[KubernetesObject]]) -
 
 
 def _place(kind: type[KubernetesObject], path: str) -> Location:
-    """Return the last place on a path of schemas that is a class or a field in Python."""
+    """Return the last place on a schema path that is a class or a field in Python."""
     place, part = Location(kind), AnnotatedType(kind)
     for step in _STEP.finditer(path):
         models = list(models_of(part))
@@ -82,11 +82,11 @@ def _root_args(cls: type[BaseModel]) -> tuple[Any, ...]:
     return get_args(annotated_type(cls.model_fields["root"].annotation).type) if issubclass(cls, RootModel) else ()
 
 
-# -- what the server cannot read, and what would take it too long --------------------------------------------------
+# -- unreadable numbers, and rules that cost too much --------------------------------------------------
 
 
 def _schemas(made: Mapping[str, JSON]) -> Iterator[tuple[str, Mapping[str, JSON], tuple[Mapping[str, JSON], ...]]]:
-    """Give all schemas of a definition: the path, the schema, and the lists and maps around it."""
+    """Yield all schemas of a definition: the path, the schema, and the lists and maps around it."""
     for index, version in enumerate(made["spec"]["versions"]):
         yield from _below(f"spec.versions[{index}].schema.openAPIV3Schema", version["schema"]["openAPIV3Schema"], ())
 
@@ -107,7 +107,7 @@ def _numbers(made: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
         for key in ("default", "enum", "example", "minimum", "maximum", "multipleOf"):
             for number in _located_in(schema.get(key)):
                 if not math.isfinite(number):
-                    yield f"{path}.{key}", f"{key} is {number}, which JSON cannot say"
+                    yield f"{path}.{key}", f"{key} is {number}, which JSON cannot represent"
                 elif isinstance(number, int) and key in ("default", "enum") and not -_INT64 <= number < _INT64:
                     yield f"{path}.{key}", f"{key} is {number}, which does not fit into 64 bits"
 
@@ -121,10 +121,10 @@ def _located_in(value: JSON) -> Iterator[int | float]:
 
 
 def _costs(made: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    """Give the rules of ours that kube-apiserver estimates to cost too much: over maps of any size, any often.
+    """Yield generated rules that kube-apiserver estimates as too costly: over unbounded maps inside lists or maps.
 
-    It was asked (1.36): keys of one map without a bound cost too little to be refused, and so do those of a thousand
-    maps with a hundred entries each.
+    Tested with kube-apiserver 1.36: rules over the keys of a single unbounded map are accepted, and so are those of a
+    thousand maps with a hundred entries each.
     """
     for path, schema, around in _schemas(made):
         if not around or not any(is_key_rule(rule["rule"]) for rule in schema.get("x-kubernetes-validations", ())):
@@ -139,22 +139,22 @@ def _costs(made: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
 
 
 def check_definition(definition: Mapping[str, Any]) -> list[str]:
-    """Return what the API server has against a definition, in its words; nothing, when it would take it.
+    """Return the errors that the API server would report for a definition; empty if it would accept it.
 
-    The code is the embedded server's own. What it does not know of the rules of kube-apiserver: the cost of rules in
-    CEL, which it does not estimate (docs/apiserver-definitions.md). Without the extra ``cel``, rules are not compiled.
+    The code is the embedded server's own. Unlike kube-apiserver it does not estimate the cost of CEL rules
+    (docs/apiserver-definitions.md). Without the extra ``cel``, rules are not compiled.
     """
-    return [str(complaint) for complaint in field_errors_of(definition)]
+    return [str(error) for error in field_errors_of(definition)]
 
 
 def field_errors_of(definition: Mapping[str, Any]) -> tuple[ValidationProblem, ...]:
-    """Return what `check_definition` does, each with the path that it is about."""
+    """Return the errors of `check_definition`, each with its path."""
     return _examiner().define(definition).problems
 
 
 @cache
 def _examiner() -> OfflineValidator:
-    """Make one examiner for all definitions: what the server knows of definitions takes it a while to learn."""
-    from pyctrl.apiserver import OfflineValidator  # a server's code, for those who make definitions only
+    """Return the validator of all definitions; it is shared because it takes long to build."""
+    from pyctrl.apiserver import OfflineValidator  # here: only programs that generate definitions import a server
 
     return OfflineValidator()

@@ -1,4 +1,4 @@
-"""What a change of a definition does to the objects that are stored, and to who reads and writes them."""
+"""Changes of a definition, and their effect on stored objects and on clients."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Literal, TypeAlias
 
 __all__ = ["DefinitionChange", "Effect", "has_breaking_changes"]
 
-#: `breaking`: objects that are stored lose data or are refused when they are written again, or clients that work stop
-#: working. `risky`: objects stay valid, and something else is not as it was. `harmless`: nobody needs to care.
+#: `breaking`: stored objects lose data or are rejected when they are written again, or working clients fail.
+#: `risky`: objects stay valid, but something else behaves differently. `harmless`: no action is needed.
 Effect: TypeAlias = Literal["breaking", "risky", "harmless"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefinitionChange:
-    """One difference between two forms of a definition.
+    """One difference between two revisions of a definition.
 
-    `code` names what changed and stays the same from release to release (`field-removed`), for programs. `version` is
-    the version of the definition it is in, "" where it concerns all of them. `path` is the place: of a field of the
-    objects (`spec.ports[].port`; `[]` any item of a list, `*` any key of a map), or of the definition.
+    `code` identifies the kind of change (`field-removed`) and is stable between releases. `version` is the version of
+    the definition that changed, "" if all are affected. `path` is the place: a field of the objects
+    (`spec.ports[].port`; `[]` is any item of a list, `*` any key of a map), or of the definition.
     """
 
     effect: Effect
@@ -34,5 +34,5 @@ class DefinitionChange:
 
 
 def has_breaking_changes(changes: Iterable[DefinitionChange]) -> bool:
-    """Say whether one of the changes is breaking."""
+    """Return whether any of the changes is breaking."""
     return any(change.effect == "breaking" for change in changes)

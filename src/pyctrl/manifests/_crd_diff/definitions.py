@@ -1,4 +1,4 @@
-"""Compares two forms of a definition: which changes break the objects that are stored, or who works with them."""
+"""Comparison of two revisions of a definition: changes that break stored objects or clients."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ORDER: dict[Effect, int] = {"breaking": 0, "risky": 1, "harmless": 2}
 
 
 def compare_definitions(old: Definition, new: Definition) -> tuple[DefinitionChange, ...]:
-    """Compare two forms of one definition, as they are on the wire; what breaks comes first.
+    """Return the changes between two revisions of a definition, in wire form; breaking ones come first.
 
-    Nothing is asked of a cluster. Which versions objects are stored in is told by `status.storedVersions` of the old
-    form; where it has no status (a file), by its storage version.
+    No cluster is used. The versions that objects are stored in are those in `status.storedVersions` of the old
+    revision, or its storage version if it has no status (a file).
 
-    An object that is valid under the old form, and would be refused or lose a field under the new one, is never among
-    objects of which only harmless changes are told. The other way round is not promised: of two different patterns, or
-    rules, it is assumed that they refuse different things.
+    If an object is valid under the old revision, and would be rejected or lose a field under the new one, then at least
+    one change is reported that is not harmless. The reverse is not guaranteed: two different patterns or rules are
+    assumed to reject different values.
     """
     found = [*_names(old, new), *_versions(old, new), *_conversion(old, new)]
     return tuple(sorted(found, key=lambda change: _ORDER[change.effect]))
@@ -34,9 +34,9 @@ def compare_definitions(old: Definition, new: Definition) -> tuple[DefinitionCha
 def compare_definition_sets(
     old: Iterable[Definition], new: Iterable[Definition]
 ) -> dict[str, tuple[DefinitionChange, ...]]:
-    """Compare the definitions of two folders, by their names; one that is gone breaks everything stored under it.
+    """Return the changes between two sets of definitions, matched by name; removing one breaks all of its objects.
 
-    One definition on each side is compared whatever the two are called.
+    If each set has a single definition, these are compared regardless of their names.
     """
     before, after = ({each["metadata"]["name"]: each for each in some} for some in (old, new))
     if len(before) == len(after) == 1:
@@ -82,7 +82,7 @@ def _names(old: Definition, new: Definition) -> Found:
     for key in ("shortNames", "categories"):
         was, now = (set(each["names"].get(key) or ()) for each in (before, after))
         if gone := was - now:
-            why = f"{', '.join(sorted(gone))} is gone: scripts may call it so"
+            why = f"{', '.join(sorted(gone))} is gone: scripts may use it"
             yield _report("risky", "names-changed", f"spec.names.{key}", why)
         if come := now - was:
             yield _report("harmless", "names-changed", f"spec.names.{key}", f"{', '.join(sorted(come))} is new")
@@ -117,8 +117,8 @@ def _versions(old: Definition, new: Definition) -> Found:
 
 
 def _stored(old: Definition) -> set[str]:
-    told = (old.get("status") or {}).get("storedVersions")
-    return set(told or (each["name"] for each in old["spec"]["versions"] if each.get("storage")))
+    stored_versions = (old.get("status") or {}).get("storedVersions")
+    return set(stored_versions or (each["name"] for each in old["spec"]["versions"] if each.get("storage")))
 
 
 def _is_open(definition: Definition) -> bool:
@@ -132,12 +132,12 @@ def _gone(version: Mapping[str, Any], name: str, *, is_stored: bool) -> Found:
     elif version.get("served"):
         yield _report("breaking", "version-removed", "spec.versions", "the version was served: its clients fail", name)
     else:
-        yield _report("harmless", "version-removed", "spec.versions", "nobody was served the version", name)
+        yield _report("harmless", "version-removed", "spec.versions", "the version was not served", name)
 
 
 def _version(old: Mapping[str, Any], new: Mapping[str, Any], name: str, preserved: tuple[bool, bool]) -> Found:
     if old.get("served") and not new.get("served"):
-        yield _report("breaking", "version-unserved", "served", "the version is not served any more", name)
+        yield _report("breaking", "version-unserved", "served", "the version is no longer served", name)
     elif new.get("served") and not old.get("served"):
         yield _report("harmless", "version-served", "served", "the version is served now", name)
     if new.get("deprecated") and not old.get("deprecated"):
@@ -183,7 +183,7 @@ def _storage(before: Mapping[str, Any], after: Mapping[str, Any], new: Definitio
     was, now = (next((name for name, each in some.items() if each.get("storage")), "") for some in (before, after))
     if was == now or not was or not now:
         return
-    why = f"objects are stored in {now}, were in {was}: what is stored stays as it is until it is written again"
+    why = f"objects are stored in {now}, were in {was}: stored objects are unchanged until they are written again"
     yield _report("risky", "storage-changed", "spec.versions", why)
     if (new["spec"].get("conversion") or {}).get("strategy", "None") == "None":
         is_open = _is_open(new)

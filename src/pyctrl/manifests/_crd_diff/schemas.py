@@ -1,7 +1,7 @@
-"""Compares two structural schemas by what they do to a value that was stored under the first.
+"""Comparison of two structural schemas by their effect on values stored under the first.
 
-A stored value has been pruned and defaulted by the old schema and is valid in it. What is told here follows from the
-old and the new form of each place: would the new one drop something, refuse it, or read it as something else?
+A stored value was pruned and defaulted by the old schema and is valid in it. Each reported change follows from the
+old and the new schema of one place: would the new one drop the value, reject it, or read it differently?
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pyctrl.manifests._crd_diff.values import Found, Report, Schema, value_chang
 
 __all__ = ["schema_changes"]
 
-_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of whole objects: never pruned, and checked by the server
+_IMPLICIT = frozenset({"apiVersion", "kind", "metadata"})  # of complete objects: never pruned, checked by the server
 _ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True, "nullable": True}
-_BARE: Schema = {"nullable": True}  # `additionalProperties: true`: any value, but objects keep none of their fields
+_BARE: Schema = {"nullable": True}  # `additionalProperties: true`: any value, but objects lose their fields
 _TEXTS = ("description", "title", "example", "externalDocs")
 
 
 def schema_changes(old: Schema, new: Schema, version: str) -> tuple[DefinitionChange, ...]:
-    """Give the changes between the schemas of whole objects, from the outside in."""
+    """Yield the changes between the schemas of complete objects, outermost first."""
     return tuple(_SchemaDiff(version).place(old, new, "", is_object=True))
 
 
@@ -28,23 +28,23 @@ class _SchemaDiff:
     def __init__(self, version: str) -> None:
         self._version = version
 
-    def _told(self, effect: Effect, code: str, path: str, message: str) -> DefinitionChange:
+    def _change(self, effect: Effect, code: str, path: str, message: str) -> DefinitionChange:
         return DefinitionChange(effect=effect, code=code, path=path, message=message, version=self._version)
 
     def place(self, old: Schema, new: Schema, path: str, *, is_object: bool = False) -> Found:
-        """Compare one place, then what is below it."""
+        """Compare one place, then the places below it."""
         if old == new:
             return
 
-        def tell(effect: Effect, code: str, message: str) -> DefinitionChange:
-            return self._told(effect, code, path, message)
+        def report(effect: Effect, code: str, message: str) -> DefinitionChange:
+            return self._change(effect, code, path, message)
 
         before, after = _types(old), _types(new)
-        yield from _type_change(old, new, before - after, tell)
+        yield from _type_change(old, new, before - after, report)
         if before - after - {"null"}:
-            return  # what else is said of the new type says nothing about the old values
-        yield from value_changes(old, new, tell)
-        yield from _texts(old, new, tell)
+            return  # the other keywords of the new type do not affect old values
+        yield from value_changes(old, new, report)
+        yield from _texts(old, new, report)
         if "object" in before:
             yield from self._object(old, new, path, is_object=is_object)
         if "array" in before:
@@ -52,7 +52,7 @@ class _SchemaDiff:
 
     def _items(self, old: Schema, new: Schema, path: str) -> Found:
         if not old.get("items") and not new.get("items"):
-            return  # any items; what is kept of those that are objects is told of objects
+            return  # any items; their fields are compared where objects are
         kept = new.get("items") or (_ANYTHING if _preserves(new) else _BARE)
         yield from self.place(old.get("items") or _ANYTHING, kept, f"{path}[]")
 
@@ -71,7 +71,7 @@ class _SchemaDiff:
     def _property(self, key: str, old: Schema, new: Schema, where: str) -> Found:
         before, after = _child(old, key), _child(new, key)
         if after is None:
-            yield self._told("breaking", "field-removed", where, "the field is gone: what is stored there is dropped")
+            yield self._change("breaking", "field-removed", where, "the field is removed: stored values are dropped")
         elif before is None:
             yield self._added(where, after)
         else:
@@ -79,18 +79,18 @@ class _SchemaDiff:
 
     def _added(self, where: str, schema: Schema) -> DefinitionChange:
         if schema.get("default") is None:
-            return self._told("harmless", "field-added", where, "an optional field is new")
+            return self._change("harmless", "field-added", where, "an optional field is new")
         why = "a field with a default is new: every stored object reads with it at once"
-        return self._told("risky", "default-added", where, why)
+        return self._change("risky", "default-added", where, why)
 
     def _others(self, old: Schema, new: Schema, path: str) -> Found:
-        """Compare what becomes of keys that have no property of their own."""
+        """Compare the treatment of keys without a property."""
         where = f"{path}.*" if path else "*"
         before, after = _additional(old), _additional(new)
         if before is None and after is not None:
-            yield self._told("harmless", "keys-opened", where, "keys of any name are kept")
+            yield self._change("harmless", "keys-opened", where, "keys of any name are kept")
         elif before is not None and after is None:
-            yield self._told("breaking", "keys-dropped", where, "keys that the schema does not name are dropped")
+            yield self._change("breaking", "keys-dropped", where, "keys that the schema does not name are dropped")
         elif before is not None and after is not None:
             yield from self.place(before, after, where)
 
@@ -100,25 +100,26 @@ class _SchemaDiff:
             where = f"{path}.{key}" if path else key
             schema = _child(new, key) or {}
             if key in implicit and not _is_embedded(old, new):
-                continue  # the server asks for them itself
+                continue  # the server requires them itself
             if key in before:
-                yield self._told("harmless", "optional", where, "the field was required")
+                yield self._change("harmless", "optional", where, "the field was required")
             elif schema.get("default") is not None:
-                yield self._told("harmless", "required", where, "the field is required, and has a default")
+                yield self._change("harmless", "required", where, "the field is required, and has a default")
             else:
                 why = "the field is required and has no default: objects without it are refused"
-                yield self._told("breaking", "required", where, why)
+                yield self._change("breaking", "required", where, why)
         for key in sorted(before & after):
             if (_child(old, key) or {}).get("default") is not None and (_child(new, key) or {}).get("default") is None:
-                where, why = f"{path}.{key}" if path else key, "the required field has no default any more"
-                yield self._told("breaking", "required", where, why)
+                where, why = f"{path}.{key}" if path else key, "the required field no longer has a default"
+                yield self._change("breaking", "required", where, why)
 
 
-# -- what a place takes ----------------------------------------------------------------------------------------------
+# -- values that a place accepts
+# ----------------------------------------------------------------------------------------------
 
 
 def _types(schema: Schema) -> frozenset[str]:
-    """Give the types of values a place takes; `null` where it may be null."""
+    """Return the types of values that a place accepts, including `null`."""
     if schema.get("x-kubernetes-int-or-string"):
         found = {"integer", "string"}
     elif kind := schema.get("type"):
@@ -128,14 +129,14 @@ def _types(schema: Schema) -> frozenset[str]:
     return frozenset(found | {"null"} if schema.get("nullable") else found)
 
 
-def _type_change(old: Schema, new: Schema, gone: frozenset[str], tell: Report) -> Found:
+def _type_change(old: Schema, new: Schema, gone: frozenset[str], report: Report) -> Found:
     if gone == {"null"}:
-        yield tell("breaking", "null-refused", "null is dropped now, or refused")
+        yield report("breaking", "null-refused", "null is dropped now, or refused")
     elif gone:
         why = f"{_named(old)} became {_named(new)}: {' or '.join(sorted(gone))} is refused"
-        yield tell("breaking", "type-changed", why)
+        yield report("breaking", "type-changed", why)
     elif _types(old) != _types(new):
-        yield tell("harmless", "type-widened", f"{_named(old)} became {_named(new)}")
+        yield report("harmless", "type-widened", f"{_named(old)} became {_named(new)}")
 
 
 def _named(schema: Schema) -> str:
@@ -161,7 +162,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _additional(schema: Schema) -> Schema | None:
-    """Give the schema of keys without a property, None where they are dropped."""
+    """Return the schema of keys without a property, None where they are dropped."""
     found: Schema | bool | None = schema.get("additionalProperties")
     if isinstance(found, Mapping):
         return found
@@ -174,7 +175,7 @@ def _child(schema: Schema, key: str) -> Schema | None:
     return _properties(schema).get(key, _additional(schema))
 
 
-def _texts(old: Schema, new: Schema, tell: Report) -> Found:
+def _texts(old: Schema, new: Schema, report: Report) -> Found:
     changed = [key for key in _TEXTS if old.get(key) != new.get(key)]
     if changed:
-        yield tell("harmless", "described", f"{', '.join(changed)} changed")
+        yield report("harmless", "described", f"{', '.join(changed)} changed")

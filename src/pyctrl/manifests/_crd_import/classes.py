@@ -1,4 +1,4 @@
-"""The classes of parts: one for each object in a schema, shared where schemas are the same."""
+"""Classes for the objects in a schema; equal schemas share a class."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["ITEM", "KEY", "Classes", "SourceClass", "SourceField", "rule_marker"
 
 Schema = Mapping[str, Any]
 
-ITEM, KEY = "[]", "*"  # steps of a way: to any item of a list, to the value of any key of a map
+ITEM, KEY = "[]", "*"  # steps of a path: any item of a list, the value of any key of a map
 
 _API = "pyctrl.api"
 _WHERE = {"Annotated": "typing", "Any": "typing", "Literal": "typing", "Field": "pydantic"}
-_OF_USE = ("description", "default", "nullable")  # of the place, not of the class
-#: What a class of an import must not be called: what its module imports.
+_OF_USE = ("description", "default", "nullable")  # keywords of the place, not of the class
+#: Names that a class must not have, because the module imports them.
 _TAKEN = frozenset({*_WHERE, "Model", "CustomResource", "KubernetesObject"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceField:
-    """One line of a class, and what is told below it."""
+    """One field of a class, and its description."""
 
     name: str
     annotation: Expression
@@ -33,7 +33,7 @@ class SourceField:
     description: str = ""
 
     def lines(self) -> Iterator[str]:
-        """Give its source."""
+        """Yield its source lines."""
         yield from assignment(self.name, self.annotation, self.value, "    ")
         if self.description:
             yield from docstring(self.description, "    ")
@@ -41,7 +41,7 @@ class SourceField:
 
 @dataclass(slots=True, kw_only=True)
 class SourceClass:
-    """A class to be written."""
+    """A class to be generated."""
 
     name: str
     bases: tuple[Expression, ...]
@@ -49,7 +49,7 @@ class SourceClass:
     fields: list[SourceField] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """Give its source."""
+        """Yield its source lines."""
         head = call(f"class {self.name}", *self.bases)
         yield from lay_out(head, after=":")
         if self.description:
@@ -63,46 +63,46 @@ class SourceClass:
 
 
 class Classes:
-    """The classes found so far, what they import, and what they cannot say."""
+    """The classes found so far, their imports, and notes about parts that they cannot express."""
 
     def __init__(self) -> None:
         self.found: list[SourceClass] = []
         self.imports: dict[str, set[str]] = {}
         self.notes: list[str] = []
         self._by_schema: dict[str, SourceClass] = {}
-        self._names: dict[str, str] = {}  # and the version that took each
+        self._names: dict[str, str] = {}  # and the version that uses each
         self._kind = self._suffix = ""
 
     def begin(self, kind: str, suffix: str) -> None:
-        """Name the classes that come after a kind, and after its version where another version has such a name."""
+        """Start a kind: the names of its classes begin with its name, plus its version if another version has them."""
         self._kind, self._suffix = kind, suffix
 
     def use(self, name: str, module: str = "") -> str:
-        """Import a name; one of `pyctrl.api` unless it is known to be from elsewhere."""
+        """Import a name, from `pyctrl.api` unless it is known to be elsewhere."""
         self.imports.setdefault(module or _WHERE.get(name, _API), set()).add(name)
         return name
 
-    def note(self, what: str, way: tuple[str, ...] = ()) -> None:
-        """Tell of something that the classes cannot say, at the end of a way of fields."""
-        place = ".".join(way).replace(f".{ITEM}", ITEM)
+    def note(self, what: str, path: tuple[str, ...] = ()) -> None:
+        """Note something that the classes cannot express, at the end of a path of fields."""
+        place = ".".join(path).replace(f".{ITEM}", ITEM)
         self.notes.append(f"{what} of {place}" if place else what)
 
     def known(self, schema: Schema) -> SourceClass | None:
-        """Give the class that was made for the same schema; what is of the place does not count."""
+        """Return the class that was made for an equal schema; keywords of the place are ignored."""
         return self._by_schema.get(_key(schema))
 
-    def new(self, schema: Schema, way: tuple[str, ...]) -> SourceClass:
-        """Begin a class for the schema at the end of a way of fields, under a name that is free."""
-        made = SourceClass(name=self.name(way), bases=("Model",), description=schema.get("description") or "")
+    def new(self, schema: Schema, path: tuple[str, ...]) -> SourceClass:
+        """Start a class for the schema at the end of a path of fields, under a free name."""
+        made = SourceClass(name=self.name(path), bases=("Model",), description=schema.get("description") or "")
         self.use("Model")
         self._by_schema[_key(schema)] = made
         return made
 
-    def name(self, way: tuple[str, ...]) -> str:
-        """Give a free name: the kind and the last field, with more of the way where that is taken."""
+    def name(self, path: tuple[str, ...]) -> str:
+        """Return a free name: the kind and the last field, with more of the path if that is taken."""
         words = [
             singular(word) if below in (ITEM, KEY) else word
-            for word, below in zip(way, (*way[1:], ""), strict=True)
+            for word, below in zip(path, (*path[1:], ""), strict=True)
             if word not in (ITEM, KEY)
         ]
         names = [class_name(self._kind, *words[-count:]) for count in range(1, len(words) + 1)]
@@ -114,7 +114,7 @@ class Classes:
         return self._names.get(name, self._suffix) != self._suffix
 
     def reserve(self, name: str) -> str:
-        """Take a name."""
+        """Reserve a name."""
         self._names[name] = self._suffix
         return name
 
@@ -124,8 +124,8 @@ def _key(schema: Schema) -> str:
 
 
 def rule_marker(rule: Mapping[str, Any], classes: Classes) -> Expression:
-    """Give the mark of one of ``x-kubernetes-validations``."""
+    """Return the marker of one of ``x-kubernetes-validations``."""
     words = {"message": "message", "messageExpression": "message_expression", "reason": "reason"}
     words |= {"fieldPath": "field_path", "optionalOldSelf": "optional_old_self"}
-    told = {ours: literal(rule[theirs]) for theirs, ours in words.items() if rule.get(theirs)}
-    return call(classes.use("ValidationRule"), literal(rule["rule"]), **told)
+    arguments = {ours: literal(rule[theirs]) for theirs, ours in words.items() if rule.get(theirs)}
+    return call(classes.use("ValidationRule"), literal(rule["rule"]), **arguments)

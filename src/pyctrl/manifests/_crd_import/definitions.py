@@ -1,4 +1,4 @@
-"""Classes from a definition: what `definition` does, the other way round."""
+"""Generates classes from definitions: the reverse of `definition`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pyctrl.manifests._crd_import.source_layout import WIDTH, comment, docstring
 
 __all__ = ["Imported", "import_definitions"]
 
-_FIRST = ("typing",)  # modules of Python itself, which are imported in a block of their own
+_FIRST = ("typing",)  # standard library modules, imported in a separate block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The source of a module with the classes of definitions, and what of the schemas the classes cannot say."""
+    """The source of a module with the classes of definitions, and notes about parts that the classes cannot express."""
 
     code: str
     notes: tuple[str, ...]
@@ -27,8 +27,8 @@ class Imported:
 def import_definitions(definitions: Sequence[Mapping[str, Any]]) -> Imported:
     """Return the source of typed classes for definitions: one class for each version of a kind, and its parts.
 
-    `definition` of the classes has the same structural schema, except for what `notes` tells, and for parts that
-    Kubernetes has a type for, which are of that type. The definitions must be ones that a server takes.
+    `definition` of the classes has the same structural schema, except for differences listed in `notes` and for parts
+    that have a Kubernetes type, which is used instead. The definitions must be valid for a server.
     """
     classes = Classes()
     kinds: list[SourceClass] = []
@@ -51,7 +51,7 @@ def _kinds(definition: Mapping[str, Any], classes: Classes) -> Iterator[SourceCl
 
 
 def _capital(version: str) -> str:
-    """v1beta1 → V1Beta1, as classes are named."""
+    """Return a version as class names have it: v1beta1 → V1Beta1."""
     return "".join(part.capitalize() for part in version.replace("alpha", " alpha").replace("beta", " beta").split())
 
 

@@ -1,4 +1,4 @@
-"""The fields of a class, from the properties of a schema."""
+"""Fields of a class from the properties of a schema."""
 
 from __future__ import annotations
 
@@ -23,50 +23,50 @@ __all__ = ["class_of", "fields_of", "markers_of"]
 Schema = Mapping[str, Any]
 
 
-def class_of(schema: Schema, way: tuple[str, ...], classes: Classes, *, is_status: bool = False) -> str:
-    """Give the name of the class of an object, which is made unless there is one for the same schema."""
+def class_of(schema: Schema, path: tuple[str, ...], classes: Classes, *, is_status: bool = False) -> str:
+    """Return the name of the class of an object, which is created unless there is one for an equal schema."""
     if (found := classes.known(schema)) is not None:
         return found.name
-    made = classes.new(schema, way)
-    made.fields += fields_of(schema, way, classes, is_status=is_status)
+    made = classes.new(schema, path)
+    made.fields += fields_of(schema, path, classes, is_status=is_status)
     if marks := markers_of(schema, classes):
         made.bases += (keyword("marks", sequence(*marks)),)
-    note_unsupported_of_object(schema, way, classes)
+    note_unsupported_of_object(schema, path, classes)
     classes.found.append(made)
     return made.name
 
 
 def markers_of(schema: Schema, classes: Classes) -> list[Expression]:
-    """Give the marks of a class: what is said of the object as a whole."""
+    """Return the markers of a class, from the keywords of the whole object."""
     marks = [rule_marker(rule, classes) for rule in schema.get("x-kubernetes-validations") or ()]
     if schema.get("x-kubernetes-preserve-unknown-fields"):
         marks.append(call(classes.use("PreserveUnknownFields")))
     if kind := schema.get("x-kubernetes-map-type"):
         marks.append(call(classes.use("MapType"), literal(kind)))
     counts = {"minimum": schema.get("minProperties"), "maximum": schema.get("maxProperties")}
-    if told := {key: literal(value) for key, value in counts.items() if value is not None}:
-        marks.append(call(classes.use("PropertyCount"), **told))
+    if limits := {key: literal(value) for key, value in counts.items() if value is not None}:
+        marks.append(call(classes.use("PropertyCount"), **limits))
     return marks
 
 
 def fields_of(
-    schema: Schema, way: tuple[str, ...], classes: Classes, *, is_kind: bool = False, is_status: bool = False
+    schema: Schema, path: tuple[str, ...], classes: Classes, *, is_kind: bool = False, is_status: bool = False
 ) -> list[SourceField]:
-    """Give the fields of a class, those that are required first.
+    """Return the fields of a class, required ones first.
 
     Args:
-        is_kind: of a whole object, which has names of its own.
-        is_status: of a status, which reads as its defaults while an object has none: no field is required in Python.
+        is_kind: the object is a complete one, whose fields have names of their own.
+        is_status: the object is a status; it reads as its defaults if absent, so that no field is required in Python.
     """
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     required = set(schema.get("required") or ())
     names = field_names(properties, is_kind=is_kind)
     made = [
-        _field(names[wire], wire, each, (*way, wire), classes, is_required=wire in required, is_status=is_status)
+        _field(names[wire], wire, each, (*path, wire), classes, is_required=wire in required, is_status=is_status)
         for wire, each in sorted(properties.items(), key=lambda item: item[0] not in required)
     ]
     for name in sorted(required - set(properties)):
-        classes.note("that it is required, and described nowhere", (*way, name))
+        classes.note("that it is required, and described nowhere", (*path, name))
     return made
 
 
@@ -74,19 +74,19 @@ def _field(
     name: str,
     wire: str,
     schema: Schema,
-    way: tuple[str, ...],
+    path: tuple[str, ...],
     classes: Classes,
     *,
     is_required: bool,
     is_status: bool,
 ) -> SourceField:
-    typed = type_of(schema, way, classes, class_of)
+    typed = type_of(schema, path, classes, class_of)
     words = dict(_words(name, wire, schema))
     marks = [*typed.marks, *_docs(schema, classes)]
     default = schema.get("default")
     is_nullable = bool(schema.get("nullable"))
     if is_nullable and schema.get("enum"):
-        classes.note("nullable, which does nothing beside an enum,", way)
+        classes.note("nullable, which does nothing beside an enum,", path)
         is_nullable = False
     may_be_none = is_nullable
     if is_required and default is None and not is_status:
@@ -134,7 +134,7 @@ def _value(words: Mapping[str, Expression], classes: Classes) -> Expression | No
 def _default(
     typed: TypedField, default: Any, schema: Schema, marks: list[Expression], classes: Classes
 ) -> dict[str, Expression]:
-    """Give the default in Python; one that Python cannot have is left to the server."""
+    """Return the default in Python; a default that Python cannot have is left to the server."""
     if default is None:
         return {"default_factory": typed.empty} if typed.empty else {"default": "None"}
     if typed.is_plain and not typed.empty and default != "":
@@ -148,14 +148,14 @@ def _default(
 
 
 def _can_be_empty(schema: Schema) -> bool:
-    """Say whether an object without fields is one of the class, and gets something filled in."""
+    """Return whether an object without fields is valid, and gets defaults."""
     properties = schema.get("properties") or {}
     needed = [key for key in schema.get("required") or () if properties.get(key, {}).get("default") is None]
     return not needed and any(each.get("default") is not None for each in properties.values())
 
 
 def _description(schema: Schema, typed: TypedField, classes: Classes) -> str:
-    """Give what is told of the field, unless its class tells the same."""
+    """Return the description of the field, unless its class has the same one."""
     text = schema.get("description") or ""
     if typed.is_class and isinstance(typed.annotation, str):
         own = next((each for each in classes.found if each.name == typed.annotation), None)

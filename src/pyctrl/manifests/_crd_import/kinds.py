@@ -16,11 +16,11 @@ __all__ = ["kind_class"]
 Schema = Mapping[str, Any]
 
 _ENVELOPE = ("apiVersion", "kind", "metadata")
-_ANNOTATIONS = ("api-approved.kubernetes.io",)  # of the definition; others are about who made it
+_ANNOTATIONS = ("api-approved.kubernetes.io",)  # of the definition; others describe the tool that made it
 
 
 def kind_class(definition: Schema, version: Schema, name: str, classes: Classes) -> SourceClass:
-    """Make the class of a kind, and the classes of its parts."""
+    """Return the class of a kind, and create the classes of its parts."""
     schema: Schema = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
     classes.reserve(name)
     properties = {key: each for key, each in (schema.get("properties") or {}).items() if key not in _ENVELOPE}
@@ -70,7 +70,7 @@ def _with_spec(
 
 
 def _spec_field(spec: str, schema: Schema, classes: Classes, *, is_required: bool) -> Iterator[SourceField]:
-    """Say what differs from what `CustomResource` takes for granted: that a spec is required if a field of it is."""
+    """Yield the spec if it differs from that of `CustomResource`, which requires a spec that has a required field."""
     properties = schema.get("properties") or {}
     needed = [key for key in schema.get("required") or () if properties.get(key, {}).get("default") is None]
     has_defaults = any(each.get("default") is not None for each in properties.values())
@@ -103,18 +103,18 @@ def _status_field(parts: list[Expression], classes: Classes, *, is_required: boo
         )
 
 
-# -- what a definition says beside the schema ------------------------------------------------------------------------
+# -- parts of a definition beside the schema ------------------------------------------------------------------------
 
 
 def _keywords(definition: Schema, version: Schema, name: str, classes: Classes) -> Iterator[Expression]:
     spec, names = definition["spec"], definition["spec"]["names"]
     kind = names["kind"]
     guessed = guessed_names(kind)
-    said: dict[str, Any] = {"group": spec["group"], "version": version["name"]}
-    said |= {"kind": kind} if name != kind else {}
-    said |= {key: names[key] for key in ("plural", "singular") if names.get(key, "") not in ("", guessed[key])}
-    said |= {"scope": "Cluster"} if spec["scope"] == "Cluster" else {}
-    yield from (keyword(key, literal(value)) for key, value in said.items())
+    keywords: dict[str, Any] = {"group": spec["group"], "version": version["name"]}
+    keywords |= {"kind": kind} if name != kind else {}
+    keywords |= {key: names[key] for key in ("plural", "singular") if names.get(key, "") not in ("", guessed[key])}
+    keywords |= {"scope": "Cluster"} if spec["scope"] == "Cluster" else {}
+    yield from (keyword(key, literal(value)) for key, value in keywords.items())
     for key, ours in (("shortNames", "short_names"), ("categories", "categories")):
         if names.get(key):
             yield keyword(ours, sequence(*map(literal, names[key])))
@@ -133,8 +133,8 @@ def _of_version(definition: Schema, version: Schema, classes: Classes) -> Iterat
         yield keyword("columns", sequence(*(_column(each, classes) for each in columns)))
     if scale := subresources.get("scale"):
         paths = [scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath") or ""]
-        given = paths if paths[2] else paths[:2]
-        yield keyword("scale", call(classes.use("ScaleSubresource"), *map(literal, given)))
+        known_paths = paths if paths[2] else paths[:2]
+        yield keyword("scale", call(classes.use("ScaleSubresource"), *map(literal, known_paths)))
     if fields := version.get("selectableFields"):
         yield keyword("selectable_fields", sequence(*(literal(each["jsonPath"]) for each in fields)))
     if not version.get("served"):
@@ -159,7 +159,7 @@ def _markers(schema: Schema, classes: Classes) -> Iterator[Expression]:
     marks = markers_of(schema, classes)
     name = (((schema.get("properties") or {}).get("metadata") or {}).get("properties") or {}).get("name") or {}
     words = {"pattern": "pattern", "maxLength": "max_length", "minLength": "min_length"}
-    if told := {ours: literal(name[theirs]) for theirs, ours in words.items() if name.get(theirs)}:
-        marks.append(call(classes.use("MetadataName"), **told))
+    if limits := {ours: literal(name[theirs]) for theirs, ours in words.items() if name.get(theirs)}:
+        marks.append(call(classes.use("MetadataName"), **limits))
     if marks:
         yield keyword("marks", sequence(*marks))

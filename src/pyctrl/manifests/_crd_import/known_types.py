@@ -1,4 +1,4 @@
-"""Recognises what Kubernetes has a type for inside of somebody's schema: conditions, pod templates, selectors."""
+"""Recognition of built-in Kubernetes types in a schema: conditions, pod templates, selectors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Schema = Mapping[str, Any]
 
 _CORE, _META, _API = "pyctrl.kinds.core.v1", "pyctrl.kinds.meta.v1", "pyctrl.api"
 
-# Types by fields that are theirs alone, and how many of their fields there have to be at least: schemas are of
-# other releases of Kubernetes than this one, and know a few fields less.
+# Types by their distinctive fields, and the minimum number of their fields that a schema must have: it may be of
+# another release of Kubernetes, with a few fields less.
 _BY_FIELDS: tuple[tuple[str, str, frozenset[str], int], ...] = (
     ("PodSpec", _CORE, frozenset({"containers", "restartPolicy", "serviceAccountName", "nodeSelector"}), 25),
     ("Container", _CORE, frozenset({"image", "imagePullPolicy", "volumeMounts", "livenessProbe"}), 18),
@@ -40,13 +40,13 @@ _CONDITION = frozenset({"type", "status", "reason", "message", "lastTransitionTi
 
 
 def known_type(schema: Schema, *, name: str = "") -> tuple[str, str] | None:
-    """Give the class, and its module, of what Kubernetes has a type for; None for everything else.
+    """Return the class and module of a schema's built-in Kubernetes type; None for other schemas.
 
-    A part that somebody has added rules to, or that keeps what it does not name, is not recognised: its own class says
-    more. Nor is a small one with other fields further down; of large ones Kubernetes has dropped a few.
+    A part with added rules, or one that keeps unknown fields, is not recognised, because a class of its own expresses
+    more. Nor is a small part with additional fields further down; large ones may have fields that Kubernetes dropped.
 
     Args:
-        name: of the field that has it, where that is known.
+        name: the name of its field, if known.
     """
     fields = frozenset(schema.get("properties") or ())
     if schema.get("type") != "object" or schema.get("x-kubernetes-preserve-unknown-fields"):
@@ -56,7 +56,7 @@ def known_type(schema: Schema, *, name: str = "") -> tuple[str, str] | None:
 
 
 def _has_all(ours: OurSchema, theirs: Schema) -> bool:
-    """Say whether each field of theirs is one of ours, all the way down."""
+    """Return whether each field of the foreign schema is in the built-in one, on all levels."""
     if ours.preserve_unknown_fields or ours.int_or_string:
         return True
     if any(name not in ours.properties for name in theirs.get("properties") or ()):
@@ -83,7 +83,7 @@ def _found(schema: Schema, fields: frozenset[str], name: str) -> tuple[str, str]
 
 
 def _is_metadata(schema: Schema, name: str) -> bool:
-    """Say whether it is the metadata of an object inside this one, of which generators tell nothing."""
+    """Return whether it is the metadata of an embedded object, for which generators write no properties."""
     return name == "metadata" and schema.get("type") == "object" and not set(schema) - {"type", "description"}
 
 

@@ -1,4 +1,4 @@
-"""Names: of fields and classes in Python, for what is called something else on the wire."""
+"""Python names of fields and classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyctrl.api import KubernetesObject, Model
 
 __all__ = ["class_name", "field_names", "guessed_names", "is_alias_of", "singular"]
 
-# What a field must not be called: it would hide what its class needs, or what the annotations below it mean.
+# Names that a field must not have: it would hide members of its class, or names in the annotations below it.
 _TAKEN = frozenset({*keyword.kwlist, *dir(Model), "bool", "dict", "float", "int", "list", "str"})
 _TAKEN_IN_KINDS = frozenset({*dir(KubernetesObject), "gvk", "resource"})
 _SINGULARS = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"))
@@ -22,7 +22,7 @@ _NO_PLURALS = ("ss", "us", "is")
 
 
 def field_names(wires: Iterable[str], *, is_kind: bool = False) -> dict[str, str]:
-    """Give the name in Python of each field on the wire, of a whole object or of a part; no two are alike."""
+    """Map the wire names of fields, of a complete object or a part of one, to distinct Python names."""
     found: dict[str, str] = {}
     for wire in wires:
         name = _field_name(wire)
@@ -38,12 +38,12 @@ def _field_name(wire: str) -> str:
 
 
 def is_alias_of(name: str, wire: str) -> bool:
-    """Say whether a field of this name is called that on the wire without being told so."""
+    """Return whether a field of this name has that wire name without an explicit alias."""
     return to_camel(name) == wire
 
 
 def singular(word: str) -> str:
-    """Guess what one of several is called: rules → rule, entries → entry, addresses → address."""
+    """Guess the singular of a word: rules → rule, entries → entry, addresses → address."""
     if len(word) <= len("dns"):
         return word
     for plural, one in _SINGULARS:
@@ -53,13 +53,13 @@ def singular(word: str) -> str:
 
 
 def class_name(*words: str) -> str:
-    """Make a class's name of words as they are on the wire: (HTTPRoute, backendRef) → HTTPRouteBackendRef."""
+    """Return a class name made of names on the wire: (HTTPRoute, backendRef) → HTTPRouteBackendRef."""
     parts = (part for word in words for part in re.split(r"[^0-9A-Za-z]+", word) if part)
     name = "".join(part[0].upper() + part[1:] for part in parts)
     return f"Type{name}" if not name or name[0].isdigit() else name
 
 
 def guessed_names(kind: str) -> dict[str, str]:
-    """Give the names that a class of a kind has when it does not say them."""
+    """Return the names that a class of a kind has if it does not declare them."""
     guess: Any = new_class(kind, (KubernetesObject,), {"group": "guess.invalid", "version": "v1"})
     return {"plural": guess.resource.plural, "singular": guess.resource.singular}

@@ -1,4 +1,4 @@
-"""From the schema of a place to the Python type of its values, and what stands beside it."""
+"""Python types and their markers from the schema of a place."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Schema = Mapping[str, Any]
 ClassMaker = Callable[[Schema, tuple[str, ...], Classes], str]
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
-_QUANTITY = "numkMGTPE"  # the letters of suffixes in the pattern of a quantity, in the form generators write it
-_PLAIN = ("string", "integer", "boolean")  # types of which JSON values are values, unless they are times
+_QUANTITY = "numkMGTPE"  # suffix letters in the pattern of a quantity, as generators write it
+_PLAIN = ("string", "integer", "boolean")  # types whose values are JSON values, except times
 _NUMBERS = {"minimum": "ge", "maximum": "le"}
 _EXCLUSIVE = {"minimum": "gt", "maximum": "lt"}
-#: What is of the place, and what is told of elsewhere.
+#: Keywords of the place, or handled elsewhere.
 _ELSEWHERE = frozenset(
     {
         *("type", "description", "default", "nullable", "title", "example", "externalDocs", "enum", "format"),
@@ -42,65 +42,67 @@ _OF_OBJECTS = frozenset(
 
 @dataclass(slots=True)
 class TypedField:
-    """A type, the marks beside it, and what ``Field(…)`` says of it; ``empty`` makes what an absent one reads as."""
+    """A type, its markers, and the arguments of its ``Field(…)``; ``empty`` is the factory of an absent value."""
 
     annotation: Expression
     marks: list[Expression] = field(default_factory=list)
     checks: dict[str, Expression] = field(default_factory=dict)
     empty: str = ""
     is_class: bool = False
-    is_plain: bool = False  # a JSON value is a value of the type
+    is_plain: bool = False  # JSON values are values of the type
 
 
 def with_markers(annotation: Expression, marks: Iterable[Expression], classes: Classes) -> Expression:
-    """Put marks beside a type, if there are some."""
+    """Return the annotation with markers, if there are any."""
     beside = tuple(marks)
     return subscript(classes.use("Annotated"), annotation, *beside) if beside else annotation
 
 
-def type_of(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker) -> TypedField:
-    """Give the type of a place; ``make`` makes the class of an object."""
-    told = set(_ELSEWHERE)
-    name = way[-1] if way else ""
+def type_of(schema: Schema, path: tuple[str, ...], classes: Classes, make: ClassMaker) -> TypedField:
+    """Return the type of a place; ``make`` creates the class of an object."""
+    handled = set(_ELSEWHERE)
+    name = path[-1] if path else ""
     if (known := known_type(schema, name=name)) is not None:
         return TypedField(classes.use(*known), is_class=True)
     if schema.get("x-kubernetes-int-or-string"):
-        typed = _int_or_string(schema, classes, told)
+        typed = _int_or_string(schema, classes, handled)
     elif schema.get("enum"):
         typed = _enum(schema, classes)
     else:
-        typed = _of_type(schema, way, classes, make, told)
+        typed = _of_type(schema, path, classes, make, handled)
     if not typed.is_class:
         typed.marks += [rule_marker(rule, classes) for rule in schema.get("x-kubernetes-validations") or ()]
-    if not typed.is_class:  # a class tells of itself
-        _note_unsupported(schema, way, told, classes)
+    if not typed.is_class:  # a class reports its own notes
+        _note_unsupported(schema, path, handled, classes)
     return typed
 
 
-def _of_type(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker, told: set[str]) -> TypedField:
+def _of_type(
+    schema: Schema, path: tuple[str, ...], classes: Classes, make: ClassMaker, handled: set[str]
+) -> TypedField:
     kind = schema.get("type")
     if kind in ("array", "object"):
-        return (_array if kind == "array" else _object)(schema, way, classes, make, told)
-    return {"string": _string, "integer": _number, "number": _number}.get(str(kind), _other)(schema, classes, told)
+        return (_array if kind == "array" else _object)(schema, path, classes, make, handled)
+    return {"string": _string, "integer": _number, "number": _number}.get(str(kind), _other)(schema, classes, handled)
 
 
-def note_unsupported_of_object(schema: Schema, way: tuple[str, ...], classes: Classes) -> None:
-    """Tell of what is said of an object that its class cannot say."""
-    _note_unsupported(schema, way, {*_ELSEWHERE, *_OF_OBJECTS}, classes)
+def note_unsupported_of_object(schema: Schema, path: tuple[str, ...], classes: Classes) -> None:
+    """Note the keywords of an object that its class cannot express."""
+    _note_unsupported(schema, path, {*_ELSEWHERE, *_OF_OBJECTS}, classes)
 
 
-def _note_unsupported(schema: Schema, way: tuple[str, ...], told: set[str], classes: Classes) -> None:
+def _note_unsupported(schema: Schema, path: tuple[str, ...], handled: set[str], classes: Classes) -> None:
     for key, value in sorted(schema.items()):
-        if key not in told and value is not None and value is not False and value not in ([], {}):
-            classes.note(key, way)
+        if key not in handled and value is not None and value is not False and value not in ([], {}):
+            classes.note(key, path)
 
 
-def _inner(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker) -> Expression:
-    """Give the type of items, or of values of a map, with all that is said of them."""
-    typed = type_of(schema, way, classes, make)
+def _inner(schema: Schema, path: tuple[str, ...], classes: Classes, make: ClassMaker) -> Expression:
+    """Return the type of a list's items or a map's values, with its markers and constraints."""
+    typed = type_of(schema, path, classes, make)
     checks = [call(classes.use("Field"), **typed.checks)] if typed.checks else []
     if schema.get("default") is not None:
-        classes.note("default", way)
+        classes.note("default", path)
     may_be_none = schema.get("nullable") and not schema.get("enum")
     annotation = union(typed.annotation, "None") if may_be_none else typed.annotation
     return with_markers(annotation, [*typed.marks, *checks], classes)
@@ -109,12 +111,12 @@ def _inner(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMa
 # -- scalars ---------------------------------------------------------------------------------------------------------
 
 
-def _int_or_string(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
-    told |= {"pattern"}
+def _int_or_string(schema: Schema, classes: Classes, handled: set[str]) -> TypedField:
+    handled |= {"pattern"}
     if schema.get("anyOf") == _INT_OR_STRING:
-        told.add("anyOf")
+        handled.add("anyOf")
     if schema.get("allOf") == [{"anyOf": _INT_OR_STRING}]:
-        told.add("allOf")
+        handled.add("allOf")
     if schema.get("enum"):
         return _enum(schema, classes)
     pattern = schema.get("pattern") or ""
@@ -131,8 +133,8 @@ def _enum(schema: Schema, classes: Classes) -> TypedField:
     return TypedField(subscript(classes.use("Literal"), *map(literal, values)), marks, is_plain=True)
 
 
-def _string(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
-    told |= {"minLength", "maxLength", "pattern"}
+def _string(schema: Schema, classes: Classes, handled: set[str]) -> TypedField:
+    handled |= {"minLength", "maxLength", "pattern"}
     words = {"min_length": schema.get("minLength"), "max_length": schema.get("maxLength")}
     checks = {key: literal(value) for key, value in words.items() if value is not None}
     format_, pattern = schema.get("format"), schema.get("pattern")
@@ -147,7 +149,7 @@ def _string(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
 
 
 def _can_check(pattern: str) -> bool:
-    """Say whether pydantic reads a pattern, whose expressions are Rust's and not Go's."""
+    """Return whether pydantic, whose expressions are Rust's and not Go's, accepts a pattern."""
     try:
         TypeAdapter(Annotated[str, Field(pattern=pattern)])
     except (SchemaError, PydanticSchemaGenerationError):
@@ -155,8 +157,8 @@ def _can_check(pattern: str) -> bool:
     return True
 
 
-def _number(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
-    told |= {"minimum", "maximum", "multipleOf"}
+def _number(schema: Schema, classes: Classes, handled: set[str]) -> TypedField:
+    handled |= {"minimum", "maximum", "multipleOf"}
     checks: dict[str, Expression] = {}
     for key, word in _NUMBERS.items():
         if schema.get(key) is not None:
@@ -171,18 +173,19 @@ def _number(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
     return TypedField(name, marks, checks, is_plain=True)
 
 
-def _other(schema: Schema, classes: Classes, told: set[str]) -> TypedField:
+def _other(schema: Schema, classes: Classes, handled: set[str]) -> TypedField:
     if schema.get("type") == "boolean":
         return TypedField("bool", is_plain=True)
-    told.add("x-kubernetes-preserve-unknown-fields")
+    handled.add("x-kubernetes-preserve-unknown-fields")
     return TypedField(classes.use("Any"), [call(classes.use("PreserveUnknownFields"))])
 
 
-# -- what has parts --------------------------------------------------------------------------------------------------
+# -- lists, maps and objects
+# --------------------------------------------------------------------------------------------------
 
 
-def _array(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker, told: set[str]) -> TypedField:
-    told |= {"minItems", "maxItems", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"}
+def _array(schema: Schema, path: tuple[str, ...], classes: Classes, make: ClassMaker, handled: set[str]) -> TypedField:
+    handled |= {"minItems", "maxItems", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"}
     items = schema.get("items") or {"x-kubernetes-preserve-unknown-fields": True}
     words = {"min_length": schema.get("minItems"), "max_length": schema.get("maxItems")}
     checks = {key: literal(value) for key, value in words.items() if value is not None}
@@ -194,34 +197,34 @@ def _array(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMa
         marks.append(call(classes.use("ListType"), '"map"', keys=keys))
     elif kind or known_type(items) == ("Condition", "pyctrl.api"):
         marks.append(call(classes.use("ListType"), literal(kind or "atomic")))
-    annotation = subscript("list", _inner(items, (*way, ITEM), classes, make))
+    annotation = subscript("list", _inner(items, (*path, ITEM), classes, make))
     return TypedField(
         annotation, marks, checks, empty="list", is_plain=items.get("type") in ("string", "integer", "boolean")
     )
 
 
-def _object(schema: Schema, way: tuple[str, ...], classes: Classes, make: ClassMaker, told: set[str]) -> TypedField:
-    told |= _OF_OBJECTS
+def _object(schema: Schema, path: tuple[str, ...], classes: Classes, make: ClassMaker, handled: set[str]) -> TypedField:
+    handled |= _OF_OBJECTS
     embedded: list[Expression] = []
     if schema.get("x-kubernetes-embedded-resource"):
         embedded = [call(classes.use("EmbeddedResource"))]
     additional = schema.get("additionalProperties")
     is_open = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     if schema.get("properties") or not (additional or is_open):
-        return TypedField(make(schema, way, classes), embedded, is_class=True)
+        return TypedField(make(schema, path, classes), embedded, is_class=True)
     marks, checks = _of_map(schema, classes)
     for name in schema.get("required") or ():
-        classes.note("that it is required, and described nowhere", (*way, name))
+        classes.note("that it is required, and described nowhere", (*path, name))
     if isinstance(additional, Mapping):
         return TypedField(
-            subscript("dict", "str", _inner(additional, (*way, KEY), classes, make)),
+            subscript("dict", "str", _inner(additional, (*path, KEY), classes, make)),
             [*embedded, *marks],
             checks,
             empty="dict",
             is_plain=additional.get("type") in _PLAIN,
         )
     if additional:
-        classes.note("that values keep none of their fields (additionalProperties: true)", way)
+        classes.note("that values keep none of their fields (additionalProperties: true)", path)
     annotation = subscript("dict", "str", classes.use("Any"))
     open_ = call(classes.use("PreserveUnknownFields"))
     return TypedField(annotation, [*embedded, open_, *marks], checks, empty="dict", is_plain=True)

@@ -1,4 +1,4 @@
-"""Python source, laid out as `ruff format` would: expressions as trees, broken one part a line where they are long."""
+"""Layout of Python source as by `ruff format`: expressions as trees, one part per line where they are too long."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class CallLayout:
-    """Something with parts in brackets: a call, a subscript, a tuple, a list; or ``left | right``."""
+    """A bracketed expression: a call, a subscript, a tuple, a list; or ``left | right``."""
 
     head: str
     parts: tuple[Expression, ...]
@@ -58,7 +58,7 @@ Expression: TypeAlias = str | CallLayout | Keyword
 
 
 def call(head: str, *parts: Expression, **keywords: Expression | None) -> CallLayout:
-    """``head(part, key=value)``; keywords that are None are left out."""
+    """Return ``head(part, key=value)``; keywords that are None are left out."""
     return CallLayout(head, (*parts, *(keyword(key, value) for key, value in keywords.items() if value is not None)))
 
 
@@ -87,7 +87,7 @@ def subscript(head: str, *parts: Expression) -> CallLayout:
 
 
 def union(left: Expression, right: str) -> Expression:
-    """``left | right``."""
+    """Return ``left | right``."""
     return (
         CallLayout(left.head, left.parts, left.brackets, f" | {right}")
         if isinstance(left, CallLayout)
@@ -96,7 +96,7 @@ def union(left: Expression, right: str) -> Expression:
 
 
 def literal(value: Any) -> Expression:
-    """A JSON value as Python."""
+    """Return a JSON value as a Python expression."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, list):
@@ -107,7 +107,7 @@ def literal(value: Any) -> Expression:
 
 
 def _text(text: str) -> str:
-    """Quote a text as ruff prefers it: with double quotes unless that escapes more."""
+    """Return a string literal as ruff prefers it: with double quotes unless that escapes more."""
     quote = '"' if text.count('"') <= text.count("'") else "'"
     inside = "".join(f"\\{each}" if each == quote else _character(each) for each in text)
     return f"{quote}{inside}{quote}"
@@ -118,7 +118,7 @@ def _character(each: str) -> str:
 
 
 def lay_out(expression: Expression, indent: str = "", *, before: str = "", after: str = "") -> Iterator[str]:
-    """Give the lines of an expression with what stands before and after it on its first and last line."""
+    """Yield the lines of an expression, with texts before its first and after its last line."""
     flat = f"{indent}{before}{expression}{after}"
     if len(flat) <= WIDTH or _is_empty(expression):
         yield flat
@@ -127,14 +127,14 @@ def lay_out(expression: Expression, indent: str = "", *, before: str = "", after
 
 
 def _broken(expression: Expression, indent: str, *, before: str, after: str) -> Iterator[str]:
-    """Give the lines of an expression with parts, each part on lines of its own."""
+    """Yield the lines of an expression with each part on lines of its own."""
     if isinstance(expression, Keyword):
         yield from _broken(expression.value, indent, before=f"{before}{expression.name}", after=after)
         return
     assert isinstance(expression, CallLayout)
     opening, closing = expression.brackets[0], expression.brackets[1]
     yield f"{indent}{before}{expression.head}{opening}"
-    is_single = len(expression.parts) == 1 and opening == "[" and expression.head  # x[y,] is something else than x[y]
+    is_single = len(expression.parts) == 1 and opening == "[" and expression.head  # x[y,] differs from x[y]
     for part in expression.parts:
         yield from lay_out(part, indent + _INDENT, after="" if is_single else ",")
     yield f"{indent}{closing}{expression.tail}{after}"
@@ -147,7 +147,7 @@ def _is_empty(expression: Expression) -> bool:
 
 
 def assignment(name: str, annotation: Expression, value: Expression | None, indent: str) -> Iterator[str]:
-    """Give the lines of ``name: annotation = value``: of a long one, the annotation is broken, or what has parts."""
+    """Yield the lines of ``name: annotation = value``; if too long, the value is broken, or else the annotation."""
     if value is None:
         yield from lay_out(annotation, indent, before=f"{name}: ")
     elif len(f"{indent}{name}: {annotation} = {value}") <= WIDTH or _is_empty(annotation):
@@ -159,11 +159,11 @@ def assignment(name: str, annotation: Expression, value: Expression | None, inde
 
 
 def docstring(text: str, indent: str) -> Iterator[str]:
-    """Give the lines of a docstring; its paragraphs are wrapped, its own lines stay."""
-    told = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').strip()
-    if told.endswith('"'):
-        told = f'{told[:-1]}\\"'
-    lines = list(_wrapped(told.splitlines(), WIDTH - len(indent) - 3))
+    """Yield the lines of a docstring; paragraphs are wrapped, existing line breaks kept."""
+    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').strip()
+    if escaped.endswith('"'):
+        escaped = f'{escaped[:-1]}\\"'
+    lines = list(_wrapped(escaped.splitlines(), WIDTH - len(indent) - 3))
     if len(lines) == 1 and len(indent) + len(lines[0]) + 6 <= WIDTH:
         yield f'{indent}"""{lines[0]}"""'
         return
@@ -173,7 +173,7 @@ def docstring(text: str, indent: str) -> Iterator[str]:
 
 
 def comment(text: str) -> Iterator[str]:
-    """Give the lines of a comment."""
+    """Yield the lines of a comment."""
     yield from textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent="#   ")
 
 

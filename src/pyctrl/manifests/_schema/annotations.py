@@ -1,4 +1,4 @@
-"""Types, taken apart: what a type is, what stands beside it, and whether it may be None."""
+"""Type annotations decomposed: the type, its metadata, and whether it may be None."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedType:
-    """A type without `Annotated`, aliases, NewTypes and None; and what stood beside it, innermost first."""
+    """A type without `Annotated`, aliases, NewTypes and None; and its metadata, innermost first."""
 
     type: Any
     beside: tuple[Any, ...] = ()
@@ -30,13 +30,13 @@ class AnnotatedType:
 
 
 def annotated_type(annotation: Any, beside: Iterable[Any] = ()) -> AnnotatedType:
-    """Take a type apart; ``beside`` is what is known to stand beside it."""
+    """Decompose a type; ``beside`` is further metadata of it."""
     found, is_nullable = tuple(beside), False
     while True:
         origin = get_origin(annotation)
         if origin is Annotated:
             annotation, found = annotation.__origin__, (*annotation.__metadata__, *found)
-        elif isinstance(annotation, _ALIASES) and annotation is not JsonValue:  # any JSON: what it says, it is not
+        elif isinstance(annotation, _ALIASES) and annotation is not JsonValue:  # a recursive alias
             annotation = annotation.__value__
         elif isinstance(origin, _ALIASES):
             annotation = origin.__value__[get_args(annotation)]
@@ -53,28 +53,28 @@ def annotated_type(annotation: Any, beside: Iterable[Any] = ()) -> AnnotatedType
 
 
 def field_metadata(info: FieldInfo) -> tuple[Any, ...]:
-    """Return what stands beside a field's type, the discriminator of a union among it."""
+    """Return the metadata of a field's type, including the discriminator of a union."""
     return (*info.metadata, *((FieldInfo(discriminator=info.discriminator),) if info.discriminator else ()))
 
 
 def is_union(annotation: Any) -> bool:
-    """Say whether a type is one of several."""
+    """Return whether a type is a union."""
     return get_origin(annotation) in _UNIONS
 
 
 def first_metadata(kind: type[M], beside: Iterable[Any]) -> M | None:
-    """Return what of a class stands beside a type; the outermost counts."""
+    """Return the outermost metadata of a class, or None."""
     found = [each for each in beside if isinstance(each, kind)]
     return found[-1] if found else None
 
 
 def has_metadata(kind: type[object], beside: Iterable[Any]) -> bool:
-    """Say whether something of a class stands beside a type."""
+    """Return whether there is metadata of a class."""
     return any(isinstance(each, kind) for each in beside)
 
 
 def name_of(annotation: Any) -> str:
-    """Return a type as its author has written it."""
+    """Return a type as its author wrote it."""
     if isinstance(annotation, type) and not get_args(annotation):
         return annotation.__name__
     return str(annotation).replace("typing.", "")

@@ -1,4 +1,4 @@
-"""Built-in kinds and what they consist of, inside of one's own: their schemas come from Kubernetes' own documents."""
+"""Schemas of built-in kinds and their parts, from Kubernetes' own OpenAPI documents, for use in custom kinds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["OBJECT_META", "builtin_schema", "builtin_schema_by_name", "is_builti
 _KINDS = "pyctrl.kinds."
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _TEXTS = Schema(type="object", additional_properties=Schema(type="string"))
-#: What of the metadata of an object inside another one is kept: what its author gives it.
+#: Fields of an embedded object's metadata that are kept: those that its author sets.
 OBJECT_META = Schema(
     type="object",
     properties={
@@ -41,12 +41,12 @@ _KNOWN = {
 
 
 def is_builtin(cls: type[object]) -> bool:
-    """Say whether a class is one of Kubernetes' own."""
+    """Return whether a class is one of Kubernetes' built-in types."""
     return cls.__module__.startswith(_KINDS) and not cls.__module__.startswith(f"{_KINDS}_")
 
 
 def builtin_schema(cls: type[object]) -> Schema | None:
-    """Return the schema of a class of Kubernetes' own; None for any other."""
+    """Return the schema of a built-in class; None for any other."""
     if cls is ObjectMeta:
         return OBJECT_META
     if not is_builtin(cls):
@@ -55,7 +55,7 @@ def builtin_schema(cls: type[object]) -> Schema | None:
 
 
 def builtin_schema_by_name(module: str, name: str) -> Schema | None:
-    """Return the schema of a class of Kubernetes' own by its module and name; None if there is none."""
+    """Return the schema of a built-in class by its module and name; None if there is none."""
     group, version = module.removeprefix(_KINDS).split(".")
     found = _references().get((group, version, name))
     return None if found is None else _component(found)
@@ -69,7 +69,7 @@ def _components() -> dict[str, Mapping[str, JSON]]:
 
 @cache
 def _references() -> dict[tuple[str, str, str], str]:
-    """Return the names of components by module and class: ``io.k8s.api.core.v1.PodSpec`` is core, v1, PodSpec."""
+    """Return component names by group, version and class: ``io.k8s.api.core.v1.PodSpec`` is core, v1, PodSpec."""
     found = {}
     for name in _components():
         *_, group, version, kind = name.split(".")
@@ -104,7 +104,7 @@ def _converted(raw: Mapping[str, JSON]) -> Schema:
 
 
 def _property(key: str, raw: Mapping[str, JSON], required: tuple[str, ...]) -> Schema:
-    """Return the schema of a field; the default of one that is required is Go's zero, which nobody fills in."""
+    """Return the schema of a field. The default of a required field is dropped: it is Go's zero value."""
     return _converted({name: value for name, value in raw.items() if name != "default" or key not in required})
 
 

@@ -1,4 +1,4 @@
-"""Marks that stand at classes, and those of their fields that need the class around them."""
+"""Markers of classes, and markers of fields that affect the schema of their class."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ __all__ = ["IMMUTABLE", "apply_class_markers", "markers_of", "set_once"]
 
 _CHOICES = (AtMostOneOf, ExactlyOneOf, AtLeastOneOf)
 _OTHERS = (ExternalDocs, MapType, PreserveUnknownFields, PropertyCount)
-_ELSEWHERE = (MetadataName, NoServerDefault)  # heeded where fields, and kinds, are made
+_ELSEWHERE = (MetadataName, NoServerDefault)  # applied where fields and kinds are generated
 
-#: The rule of a value that cannot change.
+#: The rule of a value that cannot be changed.
 IMMUTABLE = Validation(rule="self == oldSelf", message="field is immutable")
 
 
 def set_once(wire: str) -> Validation:
-    """Return the rule, of the object around it, that an optional field is not unset."""
+    """Return the rule, for the object around a field, that the optional field is not unset."""
     name = cel_name(wire)
     rule = f"!has(oldSelf.{name}) || has(self.{name})"
     return Validation(rule=rule, message=f"field {wire} is immutable once set")
 
 
 def markers_of(cls: type[BaseModel]) -> list[SchemaMarker]:
-    """Return the marks of a class: those of its bases first."""
+    """Return the markers of a class: those of its bases first."""
     return [mark for each in reversed(cls.__mro__) if issubclass(each, Model) for mark in each.schema_marks]
 
 
 def apply_class_markers(schema: Schema, cls: type[BaseModel], place: Location, problems: Problems) -> Schema:
-    """Return the schema of a class with what its marks say."""
+    """Return the schema of a class with its markers applied."""
     rules: list[Validation] = []
     for mark in markers_of(cls):
         if isinstance(mark, ValidationRule):
@@ -63,7 +63,7 @@ def apply_class_markers(schema: Schema, cls: type[BaseModel], place: Location, p
         elif isinstance(mark, _OTHERS):
             schema = apply_marker(schema, mark, AnnotatedType(cls), place, problems)
         elif not isinstance(mark, _ELSEWHERE):
-            problems.report(place, f"{_shown(mark)} is no mark of classes", "put it beside the type of a field")
+            problems.report(place, f"{_shown(mark)} is not a marker of classes", "put it beside the type of a field")
     return replace(schema, validations=(*schema.validations, *rules)) if rules else schema
 
 
@@ -81,13 +81,13 @@ def _choice(
     names, shown = wire_names(cls), type(mark).__name__
     unknown = [name for name in mark.fields if name not in names]
     if unknown or not mark.fields:
-        what = f"names {', '.join(unknown)}, which are no fields of the class" if unknown else "names no fields"
+        what = f"names {', '.join(unknown)}, which are not fields of the class" if unknown else "names no fields"
         problems.report(place, f"{shown} {what}", f"it has {', '.join(names)}")
         return
     wires = [names[name] for name in mark.fields]
     for wire in wires:
         if wire in schema.required or "default" in schema.properties[wire].to_wire():
-            problems.report(place, f"{shown} names {wire}, which is always there", "make it optional: … | None = None")
+            problems.report(place, f"{shown} names {wire}, which is always set", "make it optional: … | None = None")
     yield _CHOOSE[type(mark)](wires)
 
 

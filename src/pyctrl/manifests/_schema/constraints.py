@@ -1,4 +1,4 @@
-"""What pydantic checks as well: bounds, lengths, patterns, as the keywords of a schema."""
+"""pydantic's constraints (bounds, lengths, patterns) as keywords of a schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyctrl.manifests._schema.schema import Schema
 
 __all__ = ["constrain", "constraints_of"]
 
-#: What pydantic may say beside a type that is about how Python reads a value: no schema has words for it.
+#: pydantic's settings that only affect how Python reads a value; schemas have no keyword for them.
 _PYTHON_ONLY = frozenset(
     (
         *("strict", "allow_inf_nan", "union_mode", "fail_fast", "coerce_numbers_to_str", "ascii_only", "Predicate"),
@@ -47,7 +47,7 @@ _NAMES: Mapping[type[at.BaseMetadata], str] = MappingProxyType(
 
 
 def constraints_of(metadata: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """Give the constraints among what stands beside a type, as pairs of pydantic's keyword and value."""
+    """Yield the constraints in a type's metadata, as pairs of pydantic's keyword and value."""
     for each in metadata:
         if isinstance(each, FieldInfo):
             yield from constraints_of(each.metadata)
@@ -57,14 +57,14 @@ def constraints_of(metadata: Iterable[Any]) -> Iterator[tuple[str, Any]]:
             name = _NAMES.get(type(each))
             if name:
                 yield name, getattr(each, name)
-            elif type(each).__module__.startswith("pydantic"):  # Field(pattern=…) is an object with that attribute
+            elif type(each).__module__.startswith("pydantic"):  # Field(pattern=…) has an attribute `pattern`
                 yield from ((key, value) for key, value in vars(each).items() if value is not None)
             else:
                 yield type(each).__name__, each
 
 
 def constrain(schema: Schema, metadata: Iterable[Any], place: Location, problems: Problems) -> Schema:
-    """Return the schema with the constraints that stand beside the type; of two of a kind the narrower one holds."""
+    """Return the schema with the constraints of a type's metadata; of two constraints the narrower one applies."""
     for name, value in constraints_of(metadata):
         if name in _PYTHON_ONLY:
             continue
@@ -79,8 +79,8 @@ def constrain(schema: Schema, metadata: Iterable[Any], place: Location, problems
         else:
             kind = schema.type or ("whole number or text" if schema.int_or_string else "value of no known type")
             article = "an" if kind[0] in "aeiou" else "a"
-            what = f"{name} is not for what is {article} {kind} on the wire"
-            problems.report(place, what, "take it away, or use a validator")
+            what = f"{name} does not apply to {article} {kind} on the wire"
+            problems.report(place, what, "remove it, or use a validator")
     return schema
 
 

@@ -1,4 +1,4 @@
-"""Defaults: which of those in Python the server fills in as well."""
+"""Defaults that the server fills in."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ __all__ = ["default_of", "has_defaults"]
 def default_of(
     cls: type[BaseModel], name: str, beside: Sequence[Any], schema: Schema, place: Location, problems: Problems
 ) -> JSON | UnsetType:
-    """Return what the server fills in where a field is absent; ``UNSET`` for nothing.
+    """Return the value that the server fills in for an absent field; ``UNSET`` for none.
 
-    Nothing is what an absent field reads as anyway: None, an empty text, list or map; and a default that is another
-    one each time. A default that is a model is the fields that were given to it.
+    There is none if an absent field reads the same anyway (None, or an empty string, list or map), or if the default
+    differs on each call. The default of a model has only the fields that were set on it.
     """
     info = cls.model_fields[name]
-    if said := first_metadata(ServerDefault, beside):
-        return said.value
+    if marker := first_metadata(ServerDefault, beside):
+        return marker.value
     if info.is_required() or has_metadata(NoServerDefault, beside):
         return UNSET
     value = _value(info)
     if isinstance(value, (SecretStr, SecretBytes)):
-        return UNSET  # everybody may read definitions
+        return UNSET  # definitions are readable by all users
     if value is None or value is PydanticUndefined or (isinstance(value, Collection) and not value):
         return UNSET
     wire = _on_wire(cls, name, value, place, problems)
@@ -51,7 +51,7 @@ def _value(info: FieldInfo) -> Any:
 
 
 def _on_wire(cls: type[BaseModel], name: str, value: Any, place: Location, problems: Problems) -> JSON:
-    """Write a default as an object of the class would be written."""
+    """Return a default in the wire form of its class."""
     obj = cls.model_construct(_fields_set={name}, **{name: value})
     try:
         wire = obj.model_dump(
@@ -64,7 +64,7 @@ def _on_wire(cls: type[BaseModel], name: str, value: Any, place: Location, probl
 
 
 def _in_order(value: Any, wire: JSON) -> JSON:
-    """Put the items of sets into an order: that of Python is another one in each process."""
+    """Sort the items of sets: their order in Python differs between processes."""
     if isinstance(value, RootModel):
         return _in_order(value.root, wire)
     if isinstance(value, (set, frozenset)):
@@ -80,5 +80,5 @@ def _in_order(value: Any, wire: JSON) -> JSON:
 
 
 def has_defaults(schema: Schema) -> bool:
-    """Say whether the server fills in anything in an empty object."""
+    """Return whether the server fills in anything in an empty object."""
     return any(each.default is not UNSET for each in schema.properties.values())

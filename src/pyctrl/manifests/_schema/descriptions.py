@@ -1,4 +1,4 @@
-"""Descriptions: what docstrings and `Field(description=…)` say, for those who read the definition."""
+"""Descriptions of classes and fields from docstrings and `Field(description=…)`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["describe_class", "describe_field"]
 
 _BASES = (object, str, int, float, Generic, BaseModel, Model, KubernetesObject, CustomResource)
 _LIBRARIES = ("enum", "pydantic")
-# The first section of Google's, NumPy's or Sphinx's form: what follows is for readers of the code.
+# The first section in Google's, NumPy's or Sphinx's form: the text after it is for readers of the code.
 _SECTION = re.compile(
     r"^(?:(?:Args|Arguments|Attributes|Class keywords?|Examples?|Fields|Notes?|Parameters|Raises|References|Returns|"
     r"See Also|Warns|Yields):?\s*(?:\n-+\s*)?$|:\w+[^:\n]*:|\.\. \w+::)",
@@ -25,7 +25,7 @@ _SECTION = re.compile(
 
 
 def describe_class(cls: type[object]) -> str:
-    """Return a class's docstring, or that of the nearest base that has one; of our own, its first line."""
+    """Return the docstring of a class, or of its nearest base with one; of pyctrl's own classes, the first line."""
     for each in cls.__mro__:
         text = each.__dict__.get("__doc__")
         if text and each not in _BASES and each.__module__.partition(".")[0] not in _LIBRARIES:
@@ -34,13 +34,13 @@ def describe_class(cls: type[object]) -> str:
 
 
 def describe_field(cls: type[object], name: str, info: FieldInfo) -> str:
-    """Return what is said about a field beside it: its description, or the docstring below it; and a deprecation."""
-    told = info.description
-    if told is None:
+    """Return the description of a field, or the docstring below it; and its deprecation."""
+    description = info.description
+    if description is None:
         written = (source_of(each) for each in cls.__mro__)
-        told = next((source.docstrings.get(name, "") for source in written if name in source.lines), "")
+        description = next((source.docstrings.get(name, "") for source in written if name in source.lines), "")
     warning = f"Deprecated: {info.deprecated}" if isinstance(info.deprecated, str) else ""
-    return "\n\n".join(filter(None, (_clean(told), warning)))
+    return "\n\n".join(filter(None, (_clean(description), warning)))
 
 
 def _clean(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Unions of models that a tag tells apart: one object that has the fields of all, and rules for each tag."""
+"""Discriminated unions of models: one object with the fields of all members, and rules for each tag."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["discriminated_schema", "discriminator_of", "models_of"]
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A model of a union, and the values of the tag that are its."""
+    """A model of a union, and its values of the tag."""
 
     cls: type[BaseModel]
     schema: Schema
@@ -32,7 +32,7 @@ class _Member:
 
 
 def discriminated_schema(tag: str, parts: Sequence[AnnotatedType], place: Location, problems: Problems) -> Schema:
-    """Return the schema of models that their field ``tag`` tells apart; among them may be unions of such models."""
+    """Return the schema of models that the field ``tag`` discriminates; members may be unions by the same tag."""
     members = [_member(tag, part, place, problems) for part in _flat(tag, parts)]
     wire = wire_names(members[0].cls)[tag]
     required = reduce(frozenset.__and__, (frozenset(each.schema.required) for each in members))
@@ -47,7 +47,7 @@ def discriminated_schema(tag: str, parts: Sequence[AnnotatedType], place: Locati
 
 
 def _flat(tag: str, parts: Sequence[AnnotatedType]) -> Iterator[AnnotatedType]:
-    """Give the members, of inner unions with the same tag theirs."""
+    """Yield the members, replacing inner unions with the same tag by their members."""
     for part in parts:
         if is_union(part.type) and discriminator_of(part) in (None, tag):
             yield from _flat(tag, [annotated_type(arg) for arg in get_args(part.type)])
@@ -56,7 +56,7 @@ def _flat(tag: str, parts: Sequence[AnnotatedType]) -> Iterator[AnnotatedType]:
 
 
 def _member(tag: str, part: AnnotatedType, place: Location, problems: Problems) -> _Member:
-    from pyctrl.manifests._schema.python_types import schema_of_annotated  # members of unions have types
+    from pyctrl.manifests._schema.python_types import schema_of_annotated  # here: types may be unions
 
     classes = list(models_of(part))
     tags = dict.fromkeys(value for cls in classes for value in _tags(cls, tag))
@@ -64,7 +64,7 @@ def _member(tag: str, part: AnnotatedType, place: Location, problems: Problems) 
 
 
 def models_of(part: AnnotatedType) -> Iterator[type[BaseModel]]:
-    """Give the classes that an object of a type may be of; none for a type that is not of models only."""
+    """Yield the classes that an object of a type may have; none if the type is not of models only."""
     for each in [annotated_type(arg) for arg in get_args(part.type)] if is_union(part.type) else [part]:
         if is_union(each.type):
             yield from models_of(each)
@@ -73,7 +73,7 @@ def models_of(part: AnnotatedType) -> Iterator[type[BaseModel]]:
 
 
 def discriminator_of(part: AnnotatedType) -> str | Callable[[Any], Any] | None:
-    """Return what tells the members of a union apart: a field, or a function."""
+    """Return the discriminator of a union: a field, a function, or None."""
     for each in reversed(part.beside):
         found = each.discriminator if isinstance(each, (FieldInfo, Discriminator)) else None
         if found is not None:
@@ -86,13 +86,13 @@ def _tags(cls: type[BaseModel], tag: str) -> tuple[JSON, ...]:
 
 
 def _tag(members: Sequence[_Member], wire: str, values: tuple[JSON, ...]) -> Schema:
-    told = next((each.schema.properties[wire].description for each in members), "")
+    description = next((each.schema.properties[wire].description for each in members), "")
     kind = members[0].schema.properties[wire].type
-    return Schema(type=kind, enum=values, description=told)
+    return Schema(type=kind, enum=values, description=description)
 
 
 def _properties(members: Sequence[_Member], tag: str, place: Location, problems: Problems) -> dict[str, Schema]:
-    """Put the fields of all members together; one that several have must be the same in all of them."""
+    """Combine the fields of all members; a field of several members must be the same in all of them."""
     found: dict[str, Schema] = {}
     owner: dict[str, _Member] = {}
     for member in members:
@@ -100,7 +100,7 @@ def _properties(members: Sequence[_Member], tag: str, place: Location, problems:
             if wire == tag:
                 continue
             if wire in found and _bare(found[wire]) != _bare(schema):
-                what = f"{wire} is one thing in {owner[wire].cls.__name__} and another in {member.cls.__name__}"
+                what = f"{wire} differs between {owner[wire].cls.__name__} and {member.cls.__name__}"
                 problems.report(place, what, "give the fields other names, or the same type and constraints")
             owner.setdefault(wire, member)
             found.setdefault(wire, schema)
@@ -112,7 +112,7 @@ def _bare(schema: Schema) -> Schema:
 
 
 def _shared(wire: str, schema: Schema, members: Sequence[_Member]) -> Schema:
-    """Leave out a default that not all members have: the server would put it into objects of the others."""
+    """Remove a default that not all members have: the server would set it on objects of the others."""
     defaults = [each.schema.properties[wire].default if wire in each.schema.properties else UNSET for each in members]
     return schema if all(each == schema.default for each in defaults) else replace(schema, default=UNSET)
 

@@ -16,7 +16,7 @@ from pyctrl.manifests._schema.schema import JSON, Schema
 
 __all__ = ["enum_schema", "enum_values"]
 
-_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}  # bool is an int: it comes first
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}  # bool first, as it is an int
 
 
 def enum_values(annotation: Any) -> tuple[JSON, ...] | None:
@@ -29,22 +29,24 @@ def enum_values(annotation: Any) -> tuple[JSON, ...] | None:
     else:
         return None
     plain = [each.value if isinstance(each, enum.Enum) else each for each in values]
-    return tuple({(type(each), repr(each)): each for each in plain}.values())  # to dicts, 1 and True are one key
+    return tuple({(type(each), repr(each)): each for each in plain}.values())  # 1 and True are the same key of a dict
 
 
 def enum_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of an Enum or a Literal: all texts, all numbers, or whole numbers beside texts."""
+    """Return the schema of an Enum or a Literal: strings, numbers, or integers and strings."""
     if isinstance(part.type, type) and issubclass(part.type, enum.Flag):
-        problems.report(place, "flags add up to numbers that no enum names", "use set[…] of an Enum")
+        problems.report(place, "combined flags are not values of the enum", "use set[…] of an Enum")
         return Schema(type="integer")
     values = enum_values(part.type) or ()
-    told = describe_class(part.type) if isinstance(part.type, type) else ""
+    description = describe_class(part.type) if isinstance(part.type, type) else ""
     kinds = {next((name for base, name in _TYPES.items() if isinstance(value, base)), "") for value in values}
     if kinds == {"integer", "string"}:
-        return replace(INT_OR_STRING, enum=values, description=told)
+        return replace(INT_OR_STRING, enum=values, description=description)
     if kinds == {"integer", "number"}:
         kinds = {"number"}
     if len(kinds) != 1 or "" in kinds:
         shown = ", ".join(map(repr, values))
-        problems.report(place, f"the values {shown} are of no one type on the wire", "use texts only, or numbers only")
-    return Schema(type=kinds.pop() if kinds else "", enum=values, description=told)
+        problems.report(
+            place, f"the values {shown} do not have one type on the wire", "use texts only, or numbers only"
+        )
+    return Schema(type=kinds.pop() if kinds else "", enum=values, description=description)

@@ -1,4 +1,4 @@
-"""Where in the types a schema is made, and what is wrong there."""
+"""Places in Python types that a schema is generated from, and the problems found there."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _BEGINNING = re.compile(r"(?P<file>\S.*?):(?P<line>\d+) ")
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A class, one of its fields, and the way from the field to a part of its type, such as ``[]``."""
+    """A class, one of its fields, and the path from the field to a part of its type, such as ``[]``."""
 
     cls: type[object]
     field: str = ""
     below: str = ""
-    #: The classes on the way from the kind, outermost first.
+    #: The classes from the kind to this one, outermost first.
     within: tuple[type[object], ...] = ()
 
     def part(self, below: str) -> Location:
-        """Return the place of a part of the field's type."""
+        """Return the location of a part of the field's type."""
         return replace(self, below=self.below + below)
 
     def __str__(self) -> str:
@@ -42,19 +42,19 @@ class Location:
 
 @dataclass(slots=True)
 class Problems:
-    """What is wrong with the types, collected: one error tells all of it."""
+    """The problems of the types, collected to be reported in one error."""
 
     found: list[str] = field(default_factory=list)
 
     def report(self, place: Location, what: str, cure: str = "") -> None:
-        """Add a problem: ``what`` goes on after the place, ``cure`` says what to do."""
+        """Add a problem: ``what`` continues the sentence after the place, ``cure`` is the remedy."""
         line = f"{place}: {what}" + (f"; {cure}" if cure else "")
         if line not in self.found:
             self.found.append(line)
 
 
 def definition_error(subject: str, problems: Iterable[str]) -> DefinitionError:
-    """Return the error of problems that begin with their place, each with its line of source."""
+    """Return the error for problems that begin with their place, each with its source line."""
     lines, excerpts = list(problems), []
     for problem in lines:
         found = _BEGINNING.match(problem)
@@ -65,7 +65,7 @@ def definition_error(subject: str, problems: Iterable[str]) -> DefinitionError:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a class is written; empty when its text is not at hand (made by a call, or typed into a console)."""
+    """Source location of a class; empty when there is no source (a class created by a call or on a console)."""
 
     file: str = ""
     line: int = 0
@@ -74,12 +74,12 @@ class Source:
     docstrings: Mapping[str, str] = field(default_factory=dict)
 
     def location(self, name: str = "") -> str:
-        """Return ``file:line`` of the class or of a field, and "" when nobody knows."""
+        """Return ``file:line`` of the class or of a field; "" if unknown."""
         return f"{self.file}:{self.lines.get(name, self.line)}" if self.file else ""
 
 
 def source_of(cls: type[object]) -> Source:
-    """Return the source of a class; a file is read once, and again when it has been saved."""
+    """Return the source location of a class; a file is read once, and again when it was saved since."""
     try:
         file = inspect.getsourcefile(cls)
     except (OSError, TypeError):
@@ -89,21 +89,21 @@ def source_of(cls: type[object]) -> Source:
 
 
 def _saved(file: str) -> int:
-    """Return when a file was saved: `pyctrl dev` reads it anew in the process that has read it before."""
+    """Return the modification time of a file: `pyctrl dev` reads it repeatedly in one process."""
     try:
         return Path(file).stat().st_mtime_ns
-    except OSError:  # made up, as doctests do
+    except OSError:  # not a real file, as in doctests
         return 0
 
 
 @lru_cache
 def _classes(file: str, saved: int) -> dict[str, Source]:
-    """Return the classes of a file by their qualified names; the last one of a name, as it is in Python."""
+    """Return the classes of a file by their qualified names; the last one of a name, as in Python."""
     if saved:
         linecache.checkcache(file)
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:  # it is not what was imported any more
+    except SyntaxError:  # the file has changed since it was imported
         return {}
     return {name: _source(file, node) for name, node in _walk(tree.body, "")}
 
@@ -132,6 +132,6 @@ def _source(file: str, node: ast.ClassDef) -> Source:
 
 
 def _shown(file: str) -> str:
-    """Name a file from the working directory, if it is below."""
+    """Return a file's path, relative to the working directory if it is below."""
     relative = os.path.relpath(file)
     return file if relative.startswith("..") else relative

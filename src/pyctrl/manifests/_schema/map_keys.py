@@ -1,4 +1,4 @@
-"""Keys of maps: always texts on the wire, and sometimes not every text."""
+"""Rules for the keys of maps, which are strings on the wire."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _OVER_KEYS = "self.all(k, "
 
 
 def key_rule(annotation: Any, place: Location, problems: Problems) -> tuple[Validation, ...]:
-    """Return the rules for the keys of a map; there is no word for them in a schema."""
+    """Return the CEL rules for the keys of a map; schemas have no keyword for them."""
     part = annotated_type(annotation)
     values = enum_values(part.type)
     if values is not None and all(isinstance(value, str) for value in values):
         allowed = json.dumps(values)
-        return (Validation(rule=f"{_OVER_KEYS}k in {allowed})", message=f"keys must be out of {', '.join(values)}"),)
+        return (Validation(rule=f"{_OVER_KEYS}k in {allowed})", message=f"keys must be one of {', '.join(values)}"),)
     schema = scalar_schema(part)
     if schema is None or schema != Schema(type="string"):
-        problems.report(place, f"a map on the wire has texts as keys, no {name_of(part.type)}", "use dict[str, …]")
+        problems.report(place, f"keys of a map on the wire are strings, not {name_of(part.type)}", "use dict[str, …]")
         return ()
     return tuple(_rules(constrain(schema, part.beside, place.part("{key}"), problems)))
 
 
 def is_key_rule(rule: str) -> bool:
-    """Say whether a rule is one of those that `key_rule` makes."""
+    """Return whether a rule was made by `key_rule`."""
     return rule.startswith(_OVER_KEYS)
 
 

@@ -1,4 +1,4 @@
-"""Marks: the effect of each on the schema of the place where it stands, or why it does not fit there."""
+"""Markers: their effect on the schema of their place, or why they do not fit there."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ M = TypeVar("M", bound=SchemaMarker)
 
 
 class MarkerError(Exception):
-    """Why a mark does not fit the place where it stands."""
+    """Raised when a marker does not fit its place."""
 
 
 def apply_markers(schema: Schema, part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema with what the marks beside a type say; those that only fields can have are known to be gone."""
+    """Return the schema with the markers of a type applied; markers of whole fields must have been removed."""
     rules = tuple(validation(each) for each in part.beside if isinstance(each, ValidationRule))
     for each in part.beside:
         if isinstance(each, SchemaMarker):
@@ -55,26 +55,26 @@ def apply_markers(schema: Schema, part: AnnotatedType, place: Location, problems
         elif isinstance(each, Doc):
             schema = replace(schema, description=inspect.cleandoc(each.documentation))
         elif not _is_pydantics(each):
-            problems.report(place, f"beside the type stands {each!r}, which is no mark", _call_it(each))
+            problems.report(place, f"its metadata has {each!r}, which is not a marker", _call_it(each))
     return replace(schema, validations=(*rules, *schema.validations)) if rules else schema
 
 
 def _call_it(each: object) -> str:
     if isinstance(each, type) and issubclass(each, SchemaMarker):
-        return f"make one: {each.__name__}(…)"
-    return "take it away"
+        return f"write {each.__name__}(…)"
+    return "remove it"
 
 
 def _is_pydantics(each: object) -> bool:
-    """Say whether pydantic heeds it: constraints have been dealt with, validators run in Python only."""
-    if each is None or isinstance(each, (at.GroupedMetadata, at.BaseMetadata)):  # None is in what conint() makes
+    """Return whether pydantic handles it: constraints are applied elsewhere, validators run in Python only."""
+    if each is None or isinstance(each, (at.GroupedMetadata, at.BaseMetadata)):  # conint() adds None
         return True
     hooks = ("__get_pydantic_core_schema__", "__get_pydantic_json_schema__")
     return any(hasattr(each, hook) for hook in hooks) or type(each).__module__.startswith("pydantic")
 
 
 def _described(schema: Schema, info: FieldInfo) -> Schema:
-    """Return the schema with what ``Field(…)`` beside a part of a type tells readers."""
+    """Return the schema with the title, description and examples of a ``Field(…)`` in the metadata."""
     if info.description:
         schema = replace(schema, description=inspect.cleandoc(info.description))
     if info.title:
@@ -85,20 +85,20 @@ def _described(schema: Schema, info: FieldInfo) -> Schema:
 def apply_marker(
     schema: Schema, mark: SchemaMarker, part: AnnotatedType, place: Location, problems: Problems
 ) -> Schema:
-    """Return the schema with what one mark says."""
+    """Return the schema with one marker applied."""
     effect = _EFFECTS.get(type(mark))
     name = type(mark).__name__
     try:
         if effect is None:
-            raise MarkerError("is for whole fields or for classes, and stands at neither")
+            raise MarkerError("is for whole fields or for classes only")
         return effect(schema, mark, part)
     except MarkerError as why:
-        problems.report(place, f"{name} {why}", "take it away")
+        problems.report(place, f"{name} {why}", "remove it")
         return schema
 
 
 def validation(mark: ValidationRule) -> Validation:
-    """Return a rule as a schema has it."""
+    """Return a rule in the form of a schema."""
     return Validation(
         rule=mark.rule,
         message=mark.message,
@@ -117,7 +117,7 @@ def _must_be(schema: Schema, *kinds: str) -> None:
 
 def _format(schema: Schema, mark: Format, part: AnnotatedType) -> Schema:
     if schema.int_or_string and mark.name == "int-or-string":
-        return schema  # the mark by which `IntOrString` is known, no format of definitions
+        return schema  # identifies `IntOrString`; it is not a format of definitions
     if schema.type:
         _must_be(schema, "string", "integer", "number")
     return replace(schema, format=mark.name)
@@ -143,7 +143,7 @@ def _key(key: str, part: AnnotatedType) -> str:
     args = get_args(part.type)
     item = annotated_type(args[0]).type if args else None
     if not (isinstance(item, type) and issubclass(item, BaseModel)):
-        raise MarkerError("has keys, and the items are no models")
+        raise MarkerError("has keys, but the items are not models")
     names = wire_names(item)
     if key not in names:
         raise MarkerError(f"has the key {key!r}, and {item.__name__} has no such field: it has {', '.join(names)}")
@@ -159,7 +159,7 @@ def _map_type(schema: Schema, mark: MapType, part: AnnotatedType) -> Schema:
 
 def _nullable(schema: Schema, mark: Nullable, part: AnnotatedType) -> Schema:
     if schema.enum:
-        raise MarkerError("does nothing beside an enum, of which null is no value")
+        raise MarkerError("has no effect on an enum, which cannot be null")
     return replace(schema, nullable=True)
 
 
@@ -177,7 +177,7 @@ def _embedded(schema: Schema, mark: EmbeddedResource, part: AnnotatedType) -> Sc
 
 def _preserve(schema: Schema, mark: PreserveUnknownFields, part: AnnotatedType) -> Schema:
     if schema.type == "array" and schema.items is not None and schema.items.preserve_unknown_fields:
-        return schema  # its consent was for the items
+        return schema  # it applied to the items
     if schema.type or schema.int_or_string:
         _must_be(schema, "object")
     if schema.additional_properties is not None:
@@ -187,7 +187,7 @@ def _preserve(schema: Schema, mark: PreserveUnknownFields, part: AnnotatedType) 
 
 def _preserve_values(schema: Schema, values: Schema) -> Schema:
     if values.type != "object":
-        raise MarkerError("does nothing beside a map of which every value is known")
+        raise MarkerError("has no effect on a map with typed values")
     return replace(schema, additional_properties=replace(values, preserve_unknown_fields=True))
 
 
@@ -207,7 +207,7 @@ _EFFECTS: Mapping[type[SchemaMarker], Callable[[Schema, Any, AnnotatedType], Sch
         Pattern: _pattern,
         PreserveUnknownFields: _preserve,
         PropertyCount: _property_count,
-        Schemaless: lambda schema, _mark, _part: schema,  # heeded before everything else
+        Schemaless: lambda schema, _mark, _part: schema,  # applied before all others
         SchemaType: lambda schema, _mark, _part: schema,
     }
 )

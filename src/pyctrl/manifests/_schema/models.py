@@ -1,4 +1,4 @@
-"""From a class with fields to the schema of an object."""
+"""Schemas of model classes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from pyctrl.manifests._schema.wire_names import wire_name
 
 __all__ = ["kind_schema", "model_schema"]
 
-_SKIPPED: Any = SkipJsonSchema  # to type checkers it is no class
+_SKIPPED: Any = SkipJsonSchema  # type checkers do not see a class
 _TYPE_META = ("api_version", "kind", "metadata")
 _OF_FIELDS = (Immutable, NoServerDefault, Required, ServerDefault)
 
@@ -55,7 +55,7 @@ def kind_schema(kind: type[KubernetesObject], problems: Problems) -> Schema:
     metadata = Schema(type="object")
     for mark in markers_of(kind):
         if isinstance(mark, (MapType, PropertyCount)):
-            what = f"{type(mark).__name__} does not fit a whole object"
+            what = f"{type(mark).__name__} does not apply to a whole object"
             problems.report(Location(kind), what, "put it on the class of spec")
         elif isinstance(mark, MetadataName):
             name = Schema(type="string", pattern=mark.pattern, min_length=mark.min_length, max_length=mark.max_length)
@@ -65,22 +65,22 @@ def kind_schema(kind: type[KubernetesObject], problems: Problems) -> Schema:
 
 
 def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, is_root: bool = False) -> Schema:
-    """Return the schema of a class's objects, with the marks of the class."""
+    """Return the schema of a class's objects, with the markers of the class."""
     if (found := builtin_schema(cls)) is not None:
         return found
     if cls in place.within:
         way = " → ".join(each.__name__ for each in (*place.within[place.within.index(cls) :], cls))
         cure = "let the field be Annotated[dict[str, Any], PreserveUnknownFields()]"
-        problems.report(place, f"{way} is recursive, and a schema has an end", cure)
+        problems.report(place, f"{way} is recursive, which a schema cannot express", cure)
         return Schema(type="object", preserve_unknown_fields=True)
     inside = Location(cls, within=(*place.within, cls))
     if not cls.__pydantic_complete__:
         try:
             cls.model_rebuild()
-        except (PydanticUserError, SchemaError, NameError) as error:  # of a name that is not there yet, for example
+        except (PydanticUserError, SchemaError, NameError) as error:  # for example of an undefined name
             what = str(error).partition("\n\nFor further information")[0].rpartition("SchemaError: ")[2]
             where = _unfinished(inside, getattr(error, "name", ""))
-            problems.report(where, f"pydantic can make no model of it: {' '.join(what.split())}")
+            problems.report(where, f"pydantic cannot build the model: {' '.join(what.split())}")
             return Schema(type="object", preserve_unknown_fields=True)
     if issubclass(cls, RootModel):
         root = cls.model_fields["root"]
@@ -96,7 +96,7 @@ def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, i
 
 
 def _unfinished(place: Location, name: str) -> Location:
-    """Return the class, among those that fields of a class lead to, and its field whose annotation has a name."""
+    """Return the class below the place, and its field, whose annotation uses a name."""
     for field, annotation in getattr(place.cls, "__annotations__", {}).items():
         if name and isinstance(annotation, str) and re.search(rf"\b{re.escape(name)}\b", annotation):
             return replace_place(place, field=field)
@@ -146,10 +146,10 @@ def _is_left_out(cls: type[BaseModel], name: str, part: AnnotatedType, *, is_roo
 
 def _check_unused_markers(cls: type[BaseModel], place: Location, problems: Problems) -> None:
     for name in cls.model_computed_fields:
-        what = "a computed field is written to the server, which knows nothing of it"
+        what = "a computed field is written to the server, but is not in the schema"
         problems.report(replace_place(place, field=name), what, "make it a property, or a field that is assigned")
     if cls.model_config.get("json_schema_extra"):
-        problems.report(place, "json_schema_extra is not heeded", "say it with marks")
+        problems.report(place, "json_schema_extra is not supported", "use markers")
 
 
 def _named(name: str, info: FieldInfo, taken: dict[str, Schema], place: Location, problems: Problems) -> str:
@@ -157,15 +157,17 @@ def _named(name: str, info: FieldInfo, taken: dict[str, Schema], place: Location
     read = info.validation_alias
     if read is not None and read != wire:
         cure = "give it one alias"
-        problems.report(place, f"it is written as {wire} and read as {read}, and the server knows one name", cure)
+        problems.report(
+            place, f"it is written as {wire} and read as {read}, but a field has one name on the server", cure
+        )
     if wire in taken:
         problems.report(place, f"another field is {wire} on the wire as well", "give one of them another alias")
     return wire
 
 
 def _is_required(info: FieldInfo, part: AnnotatedType) -> bool:
-    if said := first_metadata(Required, part.beside):
-        return said.required
+    if marker := first_metadata(Required, part.beside):
+        return marker.required
     return info.is_required() and not has_metadata(ServerDefault, part.beside)
 
 
@@ -186,18 +188,18 @@ def _field(
         schema = replace(schema, validations=(IMMUTABLE, *schema.validations))
     schema = _with_list_type(schema, part)
     beside = (*(mark for mark in markers_of(cls) if isinstance(mark, NoServerDefault)), *part.beside)
-    if not (is_root and name == "status"):  # a status that there is not has no defaults either
+    if not (is_root and name == "status"):  # an absent status has no defaults
         schema = replace(schema, default=default_of(cls, name, beside, schema, place, problems))
     return _problem_text(schema, cls, name)
 
 
 def _status(part: AnnotatedType) -> Schema | None:
-    """Return the schema of a status that nobody has described: whatever comes is kept."""
+    """Return the schema of a status without a class: all fields are kept."""
     return Schema(type="object", preserve_unknown_fields=True) if part.type is Model else None
 
 
 def _with_list_type(schema: Schema, part: AnnotatedType) -> Schema:
-    """Let lists of conditions be maps by their type, as they are everywhere in Kubernetes."""
+    """Make lists of conditions maps by their type, as everywhere in Kubernetes."""
     if schema.type == "array" and not schema.list_type and _is_conditions(part):
         return replace(schema, list_type="map", list_map_keys=("type",))
     return schema
@@ -210,11 +212,11 @@ def _is_conditions(part: AnnotatedType) -> bool:
 
 def _check_extra_fields(info: FieldInfo, place: Location, problems: Problems) -> None:
     if info.json_schema_extra:
-        problems.report(place, "json_schema_extra is not heeded", "say it with marks")
+        problems.report(place, "json_schema_extra is not supported", "use markers")
 
 
 def _problem_text(schema: Schema, cls: type[BaseModel], name: str) -> Schema:
-    """Return the schema with what readers are told of a field."""
+    """Return the schema with the description of a field."""
     info = cls.model_fields[name]
     words: dict[str, Any] = {}
     if description := describe_field(cls, name, info):

@@ -1,4 +1,4 @@
-"""Types that pydantic knows and we do not: what its JSON schema says of them, as far as a definition may say it."""
+"""Schemas of other types that pydantic supports, converted from its JSON schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyctrl.manifests._schema.schema import JSON, Schema
 
 __all__ = ["pydantic_schema"]
 
-_CURE = "use a Model or a type that docs/definitions.md lists, or say its form: Annotated[…, SchemaType('string')]"
+_CURE = "use a Model or a type that docs/definitions.md lists, or set its type: Annotated[…, SchemaType('string')]"
 _SCALARS = ("string", "integer", "number", "boolean")
 _SAME = {
     "type": "type",
@@ -29,18 +29,18 @@ _SAME = {
     "multipleOf": "multiple_of",
     "description": "description",
 }
-#: Of the formats that pydantic knows, those that the server knows. It warns of others, and checks nothing.
+#: Formats of pydantic that the server knows. It warns about others, and does not check them.
 _FORMATS = ("date", "date-time", "email", "hostname", "ipv4", "ipv6", "password", "uri", "uuid")
 _IGNORED_KEYWORDS = {"title", "examples", "contentMediaType", "contentSchema", "writeOnly", "readOnly", "deprecated"}
 
 
 def pydantic_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a type as pydantic tells it, which must be one of a scalar or of a list of them."""
-    said = first_metadata(WithJsonSchema, part.beside)
+    """Return the schema of a type from pydantic's JSON schema, which must be a scalar or a list of scalars."""
+    declared = first_metadata(WithJsonSchema, part.beside)
     try:
-        raw = said.json_schema if said else _adapter(part).json_schema()
+        raw = declared.json_schema if declared else _adapter(part).json_schema()
         found = _converted(raw or {})
-        return found if said or found.format in _FORMATS else replace(found, format="")
+        return found if declared or found.format in _FORMATS else replace(found, format="")
     except (PydanticUserError, TypeError, ValueError) as error:
         why = f" ({error})" if isinstance(error, ValueError) else ""
         problems.report(place, f"{name_of(part.type)} has no schema{why}", _CURE)
@@ -66,7 +66,7 @@ def _converted(raw: Mapping[str, JSON]) -> Schema:
         elif key == "items":
             words["items"] = _converted(value)
         elif key not in _IGNORED_KEYWORDS:
-            raise ValueError(f"its {key} cannot be told")
+            raise ValueError(f"its {key} is not supported")
     if words.get("type") not in (*_SCALARS, "array"):
-        raise ValueError(f"its type is {words.get('type', 'not told')}")
+        raise ValueError(f"its type is {words.get('type', 'unknown')}")
     return Schema(example=raw["examples"][0] if raw.get("examples") else UNSET, **words)

@@ -1,4 +1,4 @@
-"""From a Python type to the schema of its values."""
+"""Schemas of Python types."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ def schema_of(annotation: Any, place: Location, problems: Problems) -> Schema:
     part = annotated_type(annotation)
     schema = schema_of_annotated(part, place, problems)
     if part.is_nullable and schema.enum:
-        problems.report(place, "a value of an enum is never null in a schema", "leave None out of the type")
+        problems.report(place, "a value of an enum is never null in a schema", "remove None from the type")
     return replace(schema, nullable=True) if part.is_nullable else schema
 
 
 def schema_of_annotated(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a type that has been taken apart, None left out."""
-    said = first_metadata(SchemaType, part.beside)
+    """Return the schema of a decomposed type, ignoring None."""
+    declared = first_metadata(SchemaType, part.beside)
     if has_metadata(Schemaless, part.beside):
-        schema = Schema(type=said.type if said else "")
-    elif said:
-        schema = replace(scalar_schema(part) or Schema(), type=said.type)
+        schema = Schema(type=declared.type if declared else "")
+    elif declared:
+        schema = replace(scalar_schema(part) or Schema(), type=declared.type)
     elif is_union(part.type):
-        from pyctrl.manifests._schema.unions import union_schema  # members of unions have types
+        from pyctrl.manifests._schema.unions import union_schema  # here: members of unions have types
 
         schema = union_schema(part, place, problems)
     else:
@@ -69,8 +69,8 @@ def schema_of_annotated(part: AnnotatedType, place: Location, problems: Problems
 def _plain(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     tp = part.type
     if tp is Json or has_metadata(Json, part.beside):
-        what = "Json is a text when it is read, and what is in the text when it is written"
-        problems.report(place, what, "use the type of what is in it, or str")
+        what = "Json is read as a string, but written as the decoded value"
+        problems.report(place, what, "use the type of the decoded value, or str")
         return Schema(type="string")
     if has_metadata(WithJsonSchema, part.beside):
         return pydantic_schema(part, place, problems)
@@ -85,7 +85,7 @@ def _plain(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     if origin is Literal or (isinstance(tp, type) and issubclass(tp, enum.Enum)):
         return enum_schema(part, place, problems)
     if isinstance(origin, type) and issubclass(origin, BaseModel):
-        from pyctrl.manifests._schema.models import model_schema  # models have fields, fields have types
+        from pyctrl.manifests._schema.models import model_schema  # here: models have fields, fields have types
 
         return model_schema(tp, place, problems)
     return scalar_schema(part) or _other(part, place, problems)
@@ -96,7 +96,7 @@ def _is_open(annotation: Any) -> bool:
 
 
 def _inner(args: Sequence[Any], part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of the items of a list, or of the values of a map; consent reaches down to them."""
+    """Return the schema of a list's items or a map's values; PreserveUnknownFields applies to them too."""
     inner = args[-1] if args else Any
     if _is_open(inner) and has_metadata(PreserveUnknownFields, part.beside):
         return ANYTHING
@@ -112,11 +112,11 @@ def _map(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
 
 
 def _other(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a type that is no type of data, or that only pydantic can tell of."""
+    """Return the schema of a type that is not a data type, or that only pydantic can describe."""
     tp = part.type
     if tp in _OPEN:
         if not has_metadata(PreserveUnknownFields, part.beside):
-            cure = "say what it is, or keep whatever comes with Annotated[Any, PreserveUnknownFields()]"
+            cure = "use a specific type, or keep any value with Annotated[Any, PreserveUnknownFields()]"
             problems.report(place, f"{name_of(tp)} has no schema", cure)
         return ANYTHING
     if isinstance(tp, TypeVar):
@@ -126,7 +126,7 @@ def _other(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
     elif (get_origin(tp) or tp) is tuple:
         problems.report(place, f"a {name_of(tp)} has no schema: its items differ", "use a Model, or list[…]")
     elif tp is NaiveDatetime:
-        problems.report(place, "the server refuses a time without a zone", "use pyctrl.api.Time, or AwareDatetime")
+        problems.report(place, "the server rejects a time without a zone", "use pyctrl.api.Time, or AwareDatetime")
     elif tp is bytes:
         cure = "use pydantic.Base64Bytes, which is base64 on the wire as in Kubernetes"
         problems.report(place, "bytes are UTF-8 text on pydantic's wire", cure)
@@ -136,8 +136,8 @@ def _other(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
 
 
 def _binding(place: Location) -> str:
-    """Say how to bind a type variable: a kind is given the classes of its spec and status."""
+    """Return how to bind a type variable: a kind takes the classes of its spec and status."""
     if issubclass(place.cls, KubernetesObject):
         name = place.cls.__name__
         return f"write class {name}(CustomResource[{name}Spec, {name}Status], group=…, version=…)"
-    return "give its class the type: Name[int]"
+    return "bind it: Name[int]"

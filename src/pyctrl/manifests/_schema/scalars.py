@@ -1,4 +1,4 @@
-"""The Python types that are one value on the wire, and what their schemas are."""
+"""Schemas of Python types that are a single value on the wire."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pyctrl.manifests._schema.schema import Schema
 __all__ = ["DECIMAL", "INT_OR_STRING", "QUANTITY", "scalar_schema"]
 
 DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-#: What pydantic reads and writes for a `timedelta`: ISO 8601, such as PT1H30M.
+#: pydantic's form of a `timedelta`: ISO 8601, such as PT1H30M.
 _ISO_DURATION = r"^[+-]?P([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?)$"
 _QUANTITY_TEXT = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -71,13 +71,13 @@ _SCALARS: dict[Any, Schema] = {
 
 
 def scalar_schema(part: AnnotatedType) -> Schema | None:
-    """Return the schema of a type that is one value; None for any other.
+    """Return the schema of a scalar type; None for any other.
 
-    A class of your own that has a scalar as base is that scalar, as pydantic takes it.
+    A subclass of a scalar has the schema of that scalar, as pydantic treats it.
     """
     try:
         found = _SCALARS.get(part.type)
-    except TypeError:  # not hashable: no type
+    except TypeError:  # not hashable, so not a type
         return None
     if found is None and isinstance(part.type, type):
         found = _inherited(part.type)
@@ -89,7 +89,7 @@ def scalar_schema(part: AnnotatedType) -> Schema | None:
 
 
 def _inherited(cls: type[object]) -> Schema | None:
-    """Return the schema of the scalar that a class has as base, unless the class tells pydantic something else."""
+    """Return the schema of the scalar that a class is derived from, unless the class customises pydantic."""
     for base in cls.__mro__:
         if base in _SCALARS:
             return _SCALARS[base]

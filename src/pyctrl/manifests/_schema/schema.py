@@ -1,4 +1,4 @@
-"""The schema of a place: the fields of `JSONSchemaProps` that a structural schema may have, and no others."""
+"""Structural schemas: the fields of `JSONSchemaProps` that a structural schema may have, and no others."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _wire(name: str) -> str:
 
 
 class Schema(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_wire):
-    """What the server checks, fills in and keeps at one place of an object.
+    """The schema of one place in an object.
 
-    Immutable: `msgspec.structs.replace` makes another. ``UNSET`` is a default that there is not.
+    Immutable; use `msgspec.structs.replace` to change it. ``UNSET`` means that there is no default.
     """
 
     type: str = ""
@@ -90,7 +90,7 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rena
 
 
 def sort_keys(value: JSON) -> JSON:
-    """Copy a JSON value with the keys of its objects in alphabetical order, as controller-gen writes them."""
+    """Return a copy of a JSON value with sorted keys, as controller-gen writes them."""
     if isinstance(value, dict):
         return {key: sort_keys(value[key]) for key in sorted(value)}
     return [sort_keys(item) for item in value] if isinstance(value, (list, tuple)) else value

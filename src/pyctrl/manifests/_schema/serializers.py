@@ -1,4 +1,4 @@
-"""Serializers: what Python writes has to be what the schema says, or the server refuses what the operator writes."""
+"""Checks that serializers write the types that the schema has; otherwise the server rejects the operator's writes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pyctrl.manifests._schema.wire_names import wire_names
 
 __all__ = ["check_class_serializers", "check_serializer"]
 
-_CURE = "say what is on the wire with SchemaType(…) beside it, or take the serializer away"
+_CURE = "set the type with SchemaType(…), or remove the serializer"
 
 
 def check_serializer(schema: Schema, part: AnnotatedType, place: Location, problems: Problems) -> None:
-    """Report a type that a serializer beside it writes as another one than the schema has."""
+    """Report a serializer in a type's metadata that writes another type than the schema has."""
     if any(isinstance(each, (PlainSerializer, WrapSerializer)) for each in part.beside):
         adapter: Any = TypeAdapter
         _compare(schema, _serialized_schema(adapter(Annotated[(part.type, *part.beside)])), place, problems)
@@ -29,23 +29,23 @@ def check_serializer(schema: Schema, part: AnnotatedType, place: Location, probl
 def check_class_serializers(
     cls: type[BaseModel], properties: Mapping[str, Schema], place: Location, problems: Problems
 ) -> None:
-    """Report the serializers of a class that write something else than its schema has."""
+    """Report serializers of a class that write other types than its schema has."""
     writers = cls.__pydantic_decorators__
     if writers.model_serializers:
-        what = "a model_serializer writes the object, and the schema is made of the fields"
-        problems.report(place, what, "let the fields be what is on the wire")
+        what = "a model_serializer writes the object, but the schema is generated from the fields"
+        problems.report(place, what, "declare the fields as they are on the wire")
     names = wire_names(cls)
-    told = _serialized_schema(TypeAdapter(cls)).get("properties", {}) if writers.field_serializers else {}
+    written = _serialized_schema(TypeAdapter(cls)).get("properties", {}) if writers.field_serializers else {}
     for name in {each for writer in writers.field_serializers.values() for each in writer.info.fields}:
         if (wire := names.get(name, "")) in properties:
-            _compare(properties[wire], told.get(wire, {}), replace(place, field=name), problems)
+            _compare(properties[wire], written.get(wire, {}), replace(place, field=name), problems)
 
 
 def _serialized_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
     try:
         schema: dict[str, Any] = adapter.json_schema(mode="serialization", by_alias=True)
     except (PydanticUserError, TypeError, ValueError):
-        return {}  # nobody can tell
+        return {}  # unknown
     reference = str(schema.get("$ref", "")).rpartition("/")[2]
     return schema["$defs"][reference] if reference else schema
 

@@ -1,4 +1,4 @@
-"""Unions: the few that a structural schema can say."""
+"""Unions that a structural schema can express."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pyctrl.manifests._schema.schema import Schema
 
 __all__ = ["union_schema"]
 
-_CURE = "use one type, a Model with optional fields and ExactlyOneOf, or models that a discriminator tells apart"
+_CURE = "use one type, a Model with optional fields and ExactlyOneOf, or models with a discriminator"
 
 
 def union_schema(part: AnnotatedType, place: Location, problems: Problems) -> Schema:
-    """Return the schema of a union without None."""
+    """Return the schema of a union, ignoring None."""
     members = [annotated_type(arg) for arg in get_args(part.type)]
     if all(_is_of_models(each) for each in members):
         return _of_models(part, members, place, problems)
@@ -43,7 +43,7 @@ def union_schema(part: AnnotatedType, place: Location, problems: Problems) -> Sc
 
 
 def _any_of(kind: str, schemas: Sequence[Schema]) -> Schema | None:
-    """Return what one of several schemas of one type holds for."""
+    """Return the schema that accepts the values of several schemas of one type."""
     plain = Schema(type=kind)
     branches = _distinct(replace(each, type="", description="") for each in schemas)
     if plain in schemas:
@@ -64,17 +64,17 @@ def _distinct(schemas: Iterable[Schema]) -> list[Schema]:
 
 
 def _either(schemas: Sequence[Schema]) -> Schema | None:
-    """Return the schema of whole numbers and texts: what is said of numbers does not touch texts, nor the reverse."""
-    said: dict[str, Any] = {}
+    """Return the schema of integers and strings; keywords of numbers do not affect strings, nor the reverse."""
+    keywords: dict[str, Any] = {}
     for each in schemas:
         words = {key: value for key, value in asdict(each).items() if value != getattr(_PLAIN, key)}
         words.pop("type")
         if "enum" in words and each.type == "string" and len(words) == 1:
             words = {"pattern": f"^({'|'.join(map(_quoted, words['enum']))})$"}
-        if said.keys() & words.keys() or not words.keys() <= _TYPE_NAMES:
+        if keywords.keys() & words.keys() or not words.keys() <= _TYPE_NAMES:
             return None
-        said |= words
-    return replace(INT_OR_STRING, **said)
+        keywords |= words
+    return replace(INT_OR_STRING, **keywords)
 
 
 _PLAIN = Schema()
@@ -97,6 +97,6 @@ def _of_models(part: AnnotatedType, members: Sequence[AnnotatedType], place: Loc
     if isinstance(tag, str):
         return discriminated_schema(tag, members, place, problems)
     shown = " | ".join(name_of(each.type) for each in members)
-    what = "is told apart by a function" if tag else "has nothing that tells its members apart"
+    what = "has a function as discriminator" if tag else "has no discriminator"
     problems.report(place, f"the union {shown} {what}", "give it Field(discriminator='…') and the members a Literal")
     return ANYTHING

@@ -1,4 +1,4 @@
-"""Names: of fields on the wire, and of fields in expressions of CEL."""
+"""Names of fields on the wire and in CEL expressions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__sl
 
 
 def wire_name(name: str, info: FieldInfo) -> str:
-    """Return what a field is called on the wire."""
+    """Return the name of a field on the wire."""
     return info.serialization_alias or info.alias or name
 
 
 def wire_names(cls: type[BaseModel]) -> dict[str, str]:
-    """Return what the fields of a class are called on the wire, by their names in Python."""
+    """Map the Python names of a class's fields to their names on the wire."""
     return {name: wire_name(name, info) for name, info in cls.model_fields.items()}
 
 
 def cel_name(wire: str) -> str:
-    """Return a field's name as expressions have it, which cannot say every name as it is."""
+    """Return a field's name in CEL expressions, which escape some names."""
     if wire in _RESERVED:
         return f"__{wire}__"
     return re.sub(r"__|[./-]", lambda found: _ESCAPES[found[0]], wire)

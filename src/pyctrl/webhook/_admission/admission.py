@@ -1,4 +1,4 @@
-"""Admission as data: what an API server asks before it stores something, and what it is answered."""
+"""Admission requests and responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["AdmissionHandler", "AdmissionRequest", "AdmissionResponse", "Operati
 
 
 class Operation(StrEnum):
-    """What somebody wants to do with an object."""
+    """The operation of an admission request."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"
@@ -24,7 +24,7 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInfo:
-    """Who asks, as the API server authenticated them."""
+    """The user of a request, as the API server authenticated them."""
 
     username: str
     uid: str = ""
@@ -34,20 +34,20 @@ class UserInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionRequest:
-    """What the API server asks about one write.
+    """The API server's request to review one write.
 
     Attributes:
-        uid: the id of this question, which the answer repeats; logs of the webhook have it as ``requestID``.
-        kind: the kind and version that the objects are in, which is what the webhook's rule names.
-        resource: its resource; `subresource` is "" for the object itself.
-        request_kind: the kind that the user sent; differs where an equivalent version was converted for the webhook.
-        name: "" where the server is still to generate one.
-        namespace: "" for what is cluster-scoped.
-        user: who wants it.
-        dry_run: whether nothing will be stored; a webhook with side effects must leave them out.
-        options: CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as they came.
-        object: the new object as it came; None on DELETE.
-        old_object: the object as stored; None on CREATE.
+            uid: the id of the request, which the response repeats; webhook logs have it as ``requestID``.
+            kind: the kind and version of the objects, as named by the webhook's rule.
+            resource: its resource; `subresource` is "" for the object itself.
+            request_kind: the kind that the user sent; differs if an equivalent version was converted for the webhook.
+            name: "" if the server has not generated one yet.
+            namespace: "" for cluster-scoped objects.
+            user: the user who sent the request.
+            dry_run: True if nothing will be stored; a webhook must then have no side effects.
+            options: CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as received.
+            object: the new object as received; None on DELETE.
+            old_object: the stored object; None on CREATE.
     """
 
     uid: str
@@ -73,18 +73,18 @@ class AdmissionRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionResponse:
-    """The answer to one question.
+    """The response to an admission request.
 
     Attributes:
-        allowed: whether the write may go on.
-        code: 200 when allowed; otherwise what the user's request is answered with.
-        reason: Kubernetes' word for the code, such as ``Forbidden``.
-        message: a sentence for the user.
-        causes: what is wrong with which field.
-        patch: operations of a JSON patch that change the object; for mutating webhooks only.
-        warnings: sentences that the user's client shows; allowed or not.
-        audit_annotations: facts for the audit log of the API server.
-        status: a whole Status, of an error that another API server answered; it goes to the user as it is.
+            allowed: whether the write is admitted.
+            code: 200 when allowed; otherwise the HTTP code of the user's request.
+            reason: the Kubernetes reason of the code, such as ``Forbidden``.
+            message: a message for the user.
+            causes: the invalid fields.
+            patch: operations of a JSON patch that change the object; for mutating webhooks only.
+            warnings: messages that the user's client shows, whether or not the write is allowed.
+            audit_annotations: annotations for the API server's audit log.
+            status: the complete Status of an error of another API server, which is returned to the user unchanged.
     """
 
     allowed: bool
@@ -99,40 +99,40 @@ class AdmissionResponse:
 
 
 class AdmissionHandler(Protocol):
-    """Answers questions about writes; an ``async def`` function will do.
+    """Handles admission requests. An ``async def`` function implements it.
 
-    `defaulting` and `validating` make one of typed Python. What it raises becomes an answer, as described there.
+    `defaulting` and `validating` return one for a typed class. Exceptions become responses, as described there.
     """
 
     def __call__(self, request: AdmissionRequest, /) -> Awaitable[AdmissionResponse]:
-        """Answer one question."""
+        """Return the response to one request."""
         ...
 
 
-def read_request(asked: Mapping[str, Any]) -> AdmissionRequest:
-    """Read the ``request`` of an AdmissionReview.
+def read_request(wire: Mapping[str, Any]) -> AdmissionRequest:
+    """Decode the ``request`` of an AdmissionReview.
 
     Raises:
-        DecodeError: something that every question has is not there.
+        DecodeError: a member that every request has is missing.
     """
     try:
-        kind, resource = GroupVersionKind(**asked["kind"]), GroupVersionResource(**asked["resource"])
-        request_kind, request_resource = asked.get("requestKind"), asked.get("requestResource")
+        kind, resource = GroupVersionKind(**wire["kind"]), GroupVersionResource(**wire["resource"])
+        request_kind, request_resource = wire.get("requestKind"), wire.get("requestResource")
         return AdmissionRequest(
-            uid=asked["uid"],
+            uid=wire["uid"],
             kind=kind,
             resource=resource,
-            operation=Operation(asked["operation"]),
-            user=_user(asked.get("userInfo") or {}),
-            subresource=asked.get("subResource") or "",
+            operation=Operation(wire["operation"]),
+            user=_user(wire.get("userInfo") or {}),
+            subresource=wire.get("subResource") or "",
             request_kind=GroupVersionKind(**request_kind) if request_kind else kind,
             request_resource=GroupVersionResource(**request_resource) if request_resource else resource,
-            name=asked.get("name") or "",
-            namespace=asked.get("namespace") or "",
-            dry_run=bool(asked.get("dryRun")),
-            options=asked.get("options") or {},
-            object=asked.get("object"),
-            old_object=asked.get("oldObject"),
+            name=wire.get("name") or "",
+            namespace=wire.get("namespace") or "",
+            dry_run=bool(wire.get("dryRun")),
+            options=wire.get("options") or {},
+            object=wire.get("object"),
+            old_object=wire.get("oldObject"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DecodeError(f"expected the request of an AdmissionReview; it lacks or misspells: {error}") from error

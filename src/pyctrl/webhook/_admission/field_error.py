@@ -1,4 +1,4 @@
-"""What can be wrong with a field, in the words that Kubernetes has for it."""
+"""Field errors in Kubernetes' own words, as apimachinery's field.Error."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ __all__ = ["FieldError"]
 
 
 class FieldError(Cause):
-    """One mistake in one field, to be raised with `pyctrl.errors.Rejected`.
+    """One error of one field, to be raised with `pyctrl.errors.Rejected`.
 
         raise Rejected(FieldError.invalid("spec.size", 3, "must be even"))
 
-    Users read ``spec.size: Invalid value: 3: must be even``, as of the API server's own validation. The field is a
-    path as on the wire: ``spec.containers[0].image``.
+    Users read ``spec.size: Invalid value: 3: must be even``, as in the API server's own validation errors. The field is
+    a path on the wire: ``spec.containers[0].image``.
     """
 
     __slots__ = ()
 
     @classmethod
     def invalid(cls, field: str, value: Any, detail: str) -> Self:
-        """Say that a value breaks a rule."""
+        """Return the error of a value that breaks a rule."""
         return cls(reason="FieldValueInvalid", message=f"Invalid value: {_shown(value)}: {detail}", field=field)
 
     @classmethod
     def required(cls, field: str, detail: str = "") -> Self:
-        """Say that a value is missing."""
+        """Return the error of a missing value."""
         return cls(reason="FieldValueRequired", message=_with("Required value", detail), field=field)
 
     @classmethod
     def forbidden(cls, field: str, detail: str) -> Self:
-        """Say that nothing may be set here, or nothing changed: ``field is immutable``."""
+        """Return the error of a field that may not be set or changed: ``field is immutable``."""
         return cls(reason="FieldValueForbidden", message=f"Forbidden: {detail}", field=field)
 
     @classmethod
     def duplicate(cls, field: str, value: Any) -> Self:
-        """Say that a value is there already, where each may be there once."""
+        """Return the error of a value that occurs twice where it must be unique."""
         return cls(reason="FieldValueDuplicate", message=f"Duplicate value: {_shown(value)}", field=field)
 
     @classmethod
     def not_supported(cls, field: str, value: Any, supported: Iterable[str]) -> Self:
-        """Say that a value is none of those that are known."""
+        """Return the error of a value that is not one of the supported values."""
         known = ", ".join(map(_shown, supported))
         message = f"Unsupported value: {_shown(value)}" + (f": supported values: {known}" if known else "")
         return cls(reason="FieldValueNotSupported", message=message, field=field)
 
     @classmethod
     def not_found(cls, field: str, value: Any) -> Self:
-        """Say that what a value refers to is not there."""
+        """Return the error of a value that refers to an object that does not exist."""
         return cls(reason="FieldValueNotFound", message=f"Not found: {_shown(value)}", field=field)
 
     @classmethod
     def too_many(cls, field: str, number: int, most: int) -> Self:
-        """Say that a list is too long."""
+        """Return the error of a list that is too long."""
         message = f"Too many: {number}: must have at most {most} items"
         return cls(reason="FieldValueTooMany", message=message, field=field)
 
     @classmethod
     def too_long(cls, field: str, most: int) -> Self:
-        """Say that a text is too long."""
+        """Return the error of a string that is too long."""
         return cls(reason="FieldValueTooLong", message=f"Too long: may not be more than {most} bytes", field=field)
 
 
@@ -71,6 +71,6 @@ def _with(message: str, detail: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Show a value as JSON, whatever it is."""
+    """Return a value as JSON, or as its repr."""
     wire = value.to_wire() if hasattr(value, "to_wire") else value
     return json.dumps(wire, ensure_ascii=False, default=str)

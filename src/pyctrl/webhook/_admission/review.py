@@ -1,4 +1,4 @@
-"""AdmissionReview in, AdmissionReview out: a function of a handler and a document, without any server."""
+"""Answers an AdmissionReview document by calling a handler, without a server."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ async def review(
 ) -> dict[str, Any]:
     """Answer an AdmissionReview (v1) with an AdmissionReview.
 
-    Whatever the handler raises becomes an answer: a `Denied` 403, a `Rejected` 422 with its causes, an `ApiError` its
-    own Status, anything else a 500 that names the exception; the traceback is in the log, and ``on_bug`` is called.
+    An exception of the handler becomes a response: `Denied` a 403, `Rejected` a 422 with its causes, `ApiError` its own
+    Status, any other exception a 500 with its name; its traceback is logged and ``on_bug`` is called.
 
     Raises:
-        BadRequest: the document is no AdmissionReview of v1, or asks nothing.
+        BadRequest: the document is not an AdmissionReview of v1, or has no request.
     """
     request = _request_of(document)
     with log_context(**_facts(request)):
@@ -38,13 +38,13 @@ async def review(
 
 
 def _request_of(document: Mapping[str, Any]) -> AdmissionRequest:
-    version, kind, asked = document.get("apiVersion"), document.get("kind"), document.get("request")
+    version, kind, request = document.get("apiVersion"), document.get("kind"), document.get("request")
     if (version, kind) != (API_VERSION, "AdmissionReview"):
         raise BadRequest(f"expected {API_VERSION}, Kind=AdmissionReview, got {version}, Kind={kind}")
-    if not isinstance(asked, Mapping):
+    if not isinstance(request, Mapping):
         raise BadRequest("expected an AdmissionReview with a request; it has none")
     try:
-        return read_request(asked)
+        return read_request(request)
     except DecodeError as error:
         raise BadRequest(str(error)) from error
 
@@ -71,8 +71,8 @@ async def _response_of(
 
 
 def _bug(error: Exception, request: AdmissionRequest) -> str:
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"the webhook failed: {said}; its log has more, with requestID={request.uid}"
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"the webhook failed: {text}; its log has more, with requestID={request.uid}"
 
 
 def _rendered(request: AdmissionRequest, response: AdmissionResponse) -> dict[str, Any]:
@@ -93,12 +93,12 @@ def _rendered(request: AdmissionRequest, response: AdmissionResponse) -> dict[st
 
 def _status(request: AdmissionRequest, response: AdmissionResponse) -> dict[str, Any]:
     if response.allowed:
-        given = {"code": response.code, "message": response.message}
+        fields = {"code": response.code, "message": response.message}
     elif response.status:
         return {"metadata": {}, **response.status}
     else:
-        given = {"status": "Failure", "message": response.message, "reason": response.reason, "code": response.code}
-    status: dict[str, Any] = {"metadata": {}, **{name: value for name, value in given.items() if value}}
+        fields = {"status": "Failure", "message": response.message, "reason": response.reason, "code": response.code}
+    status: dict[str, Any] = {"metadata": {}, **{name: value for name, value in fields.items() if value}}
     if response.causes:
         causes = [{"reason": each.reason, "message": each.message, "field": each.field} for each in response.causes]
         status["details"] = {
@@ -111,7 +111,7 @@ def _status(request: AdmissionRequest, response: AdmissionResponse) -> dict[str,
 
 
 def _facts(request: AdmissionRequest) -> dict[str, object]:
-    """What every line of a log that is written while answering says, with controller-runtime's keys."""
+    """Return the fields of log lines written while a request is handled, with controller-runtime's keys."""
     return {
         "webhookGroup": request.kind.group,
         "webhookKind": request.kind.kind,

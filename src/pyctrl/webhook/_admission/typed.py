@@ -1,4 +1,4 @@
-"""From typed Python to answers: what a handler returns, changes and raises becomes an `AdmissionResponse`."""
+"""Admission handlers made from a `Defaulter` or a `Validator`."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ Validate: TypeAlias = Callable[..., Warnings | Awaitable[Warnings]]
 
 
 def defaulting(kind: KindLike, defaulter: Defaulter[Any]) -> AdmissionHandler:
-    """Make the handler that has a defaulter complete objects of a kind, and answers with the patch.
+    """Return the handler that lets a defaulter complete objects of a kind and answers with the patch.
 
-    Deletions and connections are allowed without asking it. So is an object of a custom kind that its class cannot
-    decode, with a warning: mutating webhooks are asked before the API server validates against the schema, and its
-    answer names every field and the values that it supports.
+    Deletions and connections are allowed without calling it. So is an object of a custom kind that does not decode,
+    with a warning: mutating webhooks run before the API server validates against the schema, and the API server's error
+    names every field and its supported values.
     """
 
     async def answer(request: AdmissionRequest) -> AdmissionResponse:
         if request.operation not in (Operation.CREATE, Operation.UPDATE):
             return AdmissionResponse(allowed=True)
         try:
-            # twice, and not copied: each then says things in the same way, and only what the defaulter did differs
+            # decoded twice: both encode alike, so that only the defaulter's changes differ
             before, obj = _object(kind, request.object, "object"), _object(kind, request.object, "object")
         except DecodeError as error:
             if not _has_schema(kind):
                 raise BadRequest(str(error)) from error
             return _allowed(f"defaults were not set, because the object cannot be decoded: {error}")
-        given = await _awaited(defaulter.default(obj, request))
-        after = obj if given is None else given
+        result = await _awaited(defaulter.default(obj, request))
+        after = obj if result is None else result
         if not hasattr(after, "to_wire"):
             raise TypeError(f"default() of {type(defaulter).__name__} returned {after!r}; expected an object or None")
         return AdmissionResponse(allowed=True, patch=json_diff(before.to_wire(), after.to_wire()))
@@ -52,12 +52,12 @@ def defaulting(kind: KindLike, defaulter: Defaulter[Any]) -> AdmissionHandler:
 
 
 def validating(kind: KindLike, validator: Validator[Any]) -> AdmissionHandler:
-    """Make the handler that asks a validator about objects of a kind. Connections are allowed without asking it.
+    """Return the handler that lets a validator review objects of a kind. Connections are allowed without calling it.
 
-    Validating webhooks are asked after the API server has validated against the schema, so an object that its class
-    cannot decode is refused: the class is stricter than the schema. An object that was stored before it was never
-    stands in the way: it may be deleted, and updated where the update does not change what is wrong, as by a
-    controller that removes a finalizer. An update that puts it right is validated as a creation.
+    Validating webhooks run after the API server has validated against the schema. An object that does not decode is
+    therefore rejected: its class is stricter than the schema. An object that was stored before that does not block: it
+    may be deleted, and updated if the update does not change the invalid part, for example when a controller removes a
+    finalizer. An update that fixes the object is validated as a creation.
     """
 
     async def answer(request: AdmissionRequest) -> AdmissionResponse:
@@ -79,8 +79,8 @@ async def _validated(validate: Validate, kind: KindLike, request: AdmissionReque
         obj = _object(kind, request.object, "object")
     except DecodeError as error:
         return _denied(request, error)
-    said = await _awaited(validate(*before, obj, request))
-    return AdmissionResponse(allowed=True, warnings=_sentences(said, validate))
+    warnings = await _awaited(validate(*before, obj, request))
+    return AdmissionResponse(allowed=True, warnings=_warning_texts(warnings, validate))
 
 
 async def _updated(kind: KindLike, validator: Validator[Any], request: AdmissionRequest) -> AdmissionResponse:
@@ -100,17 +100,17 @@ async def _deleted(kind: KindLike, validator: Validator[Any], request: Admission
         old = _object(kind, request.old_object, "oldObject")
     except DecodeError as error:
         return _allowed(f"the deletion was not validated, because the object cannot be decoded: {error}")
-    said = await _awaited(validator.validate_delete(old, request))
-    return AdmissionResponse(allowed=True, warnings=_sentences(said, validator.validate_delete))
+    warnings = await _awaited(validator.validate_delete(old, request))
+    return AdmissionResponse(allowed=True, warnings=_warning_texts(warnings, validator.validate_delete))
 
 
 def _has_schema(kind: KindLike) -> bool:
-    """Whether the API server validates the kind against a schema after it has asked mutating webhooks."""
+    """Return whether the API server validates the kind against a schema after the mutating webhooks."""
     return isinstance(kind, type) and issubclass(kind, CustomResource)
 
 
 def _is_unchanged(request: AdmissionRequest) -> bool:
-    """Whether an update changes metadata only."""
+    """Return whether an update changes metadata only."""
     old, new = (
         {name: value for name, value in (obj or {}).items() if name != "metadata"}
         for obj in (request.old_object, request.object)
@@ -119,7 +119,7 @@ def _is_unchanged(request: AdmissionRequest) -> bool:
 
 
 def _is_deleting(request: AdmissionRequest) -> bool:
-    """Whether the stored object waits for its finalizers: whatever is wrong with it, it may go."""
+    """Return whether the stored object is being deleted; such an object is never rejected."""
     return bool(((request.old_object or {}).get("metadata") or {}).get("deletionTimestamp"))
 
 
@@ -134,26 +134,26 @@ def _denied(request: AdmissionRequest, error: DecodeError) -> AdmissionResponse:
     return AdmissionResponse(allowed=False, code=422, reason="Invalid", message=message)
 
 
-def _object(kind: KindLike, given: Mapping[str, Any] | None, member: str) -> Any:
-    """Decode the object of a question.
+def _object(kind: KindLike, wire: Mapping[str, Any] | None, member: str) -> Any:
+    """Decode the object of a request.
 
     Raises:
-        BadRequest: it is not there.
-        DecodeError: it is not what the class says; the message has the path of the field.
+        BadRequest: the review has no such object.
+        DecodeError: the object does not decode as its class; the message has the path of the field.
     """
-    if given is None:
+    if wire is None:
         raise BadRequest(f"expected {kind_of(kind)} in the review's {member}, which is empty")
-    obj = decode(kind, msgspec.json.encode(given))
+    obj = decode(kind, msgspec.json.encode(wire))
     if isinstance(obj, Unstructured):
-        _ = obj.metadata  # decodes it, so that it is compared in the form that it will have when it was looked at
+        _ = obj.metadata  # decodes the metadata, so that both sides are compared in decoded form
     return obj
 
 
-async def _awaited(said: T | Awaitable[T]) -> T:
-    return cast(T, await said if isinstance(said, Awaitable) else said)
+async def _awaited(result: T | Awaitable[T]) -> T:
+    return cast(T, await result if isinstance(result, Awaitable) else result)
 
 
-def _sentences(warnings: Warnings, validate: Validate) -> tuple[str, ...]:
+def _warning_texts(warnings: Warnings, validate: Validate) -> tuple[str, ...]:
     if warnings is None:
         return ()
     if isinstance(warnings, str):

@@ -1,4 +1,4 @@
-"""Telling the API server whom to trust: ``caBundle`` in webhook configurations and definitions."""
+"""Injection of the CA into ``caBundle`` of webhook configurations and CustomResourceDefinitions."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DEFINITION = GroupVersionKind(_EXTENSIONS, "v1", "CustomResourceDefinition")
 
 
 class CaInjection:
-    """Keeps the ``caBundle`` of those ``clientConfig``s that name a target; everything else is left alone.
+    """Sets the ``caBundle`` of each ``clientConfig`` that names a target; everything else is unchanged.
 
-    What is not there yet is not waited for, and what has the bundle already is not written.
+    Configurations that do not exist yet are skipped. Those that have the bundle already are not written.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class CaInjection:
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """What it reads and writes."""
+        """The permissions to read and write the configurations."""
         resources = [
             (Resource(_REGISTRATION, "mutatingwebhookconfigurations", False), self._configurations),
             (Resource(_REGISTRATION, "validatingwebhookconfigurations", False), self._configurations),
@@ -50,10 +50,10 @@ class CaInjection:
         return [allow(resource, "get", "update", names=names) for resource, names in resources if names]
 
     async def inject(self, bundle: bytes) -> None:
-        """Have the bundle trusted.
+        """Write the bundle where it is missing.
 
         Raises:
-            ApiError: something could not be read or written; a Conflict is worth another try.
+            ApiError: a read or write failed; retry on Conflict.
             TransportError: the API server does not answer.
         """
         encoded = base64.b64encode(bundle).decode()
@@ -65,10 +65,10 @@ class CaInjection:
                 await self._client.update(found)
 
     async def injected(self) -> set[bytes]:
-        """Return the bundles that are trusted now; what is no base64 is left out.
+        """Return the bundles that are in place now; invalid base64 is left out.
 
         Raises:
-            ApiError: something could not be read.
+            ApiError: a read failed.
             TransportError: the API server does not answer.
         """
         encoded = {
@@ -77,7 +77,7 @@ class CaInjection:
         return {bundle for each in encoded if (bundle := _decoded(each))}
 
     async def _found(self) -> AsyncIterator[Unstructured]:
-        """Read all that is looked after, one after another."""
+        """Yield the configurations and definitions, one after another."""
         wanted = [(kind, name) for kind in CONFIGURATIONS for name in self._configurations]
         for kind, name in (*wanted, *((DEFINITION, name) for name in self._definitions)):
             found = await self._client.find(kind, Key("", name))

@@ -1,4 +1,4 @@
-"""When which certificate is renewed: an authority and a serving certificate of its, as data."""
+"""Renewal of a CA and of the serving certificate that it signs, as pure functions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _BEGIN = b"-----BEGIN CERTIFICATE-----"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifetimes:
-    """How long certificates are good for; each is renewed when two thirds of that are over.
+    """Lifetimes of certificates. Each certificate is renewed after two thirds of its lifetime.
 
     Attributes:
-        authority: of the authority. A new one is trusted beside the old one until that has expired.
+        authority: of the CA. A new one is trusted beside the old one until the old one has expired.
         certificate: of the serving certificate.
-        settling: how long a new authority has to be trusted everywhere before it signs what is shown: long enough for
-            every API server to have seen the configurations.
+        settling: how long a new CA must be trusted before it signs the serving certificate: long enough for every API
+            server to have seen the configurations.
 
     Raises:
-        ConfigError: the last third of the authority's life is shorter than what it signs lives.
+        ConfigError: the last third of the CA's lifetime is shorter than the lifetime of its certificates.
     """
 
     authority: timedelta = timedelta(days=365)
@@ -42,19 +42,19 @@ class Lifetimes:
     def __post_init__(self) -> None:
         if self.authority < 3 * (self.certificate + self.settling):
             raise ConfigError(
-                f"an authority has to live three times as long as its certificates and the settling, at least; "
+                f"the lifetime of the authority must be at least three times that of its certificates plus settling; "
                 f"got {self.authority} for {self.certificate} and {self.settling}"
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """What the Secret holds, as PEM.
+    """The contents of the Secret, as PEM.
 
     Attributes:
-        authorities: the certificates to be trusted, oldest first; the last one signs.
-        authority_key: the key of the last one.
-        certificate: what the server shows, and `key` its key.
+            authorities: the trusted CA certificates, oldest first; the last one signs.
+            authority_key: the key of the last one.
+            certificate: the serving certificate, and `key` its key.
     """
 
     authorities: tuple[bytes, ...]
@@ -64,17 +64,17 @@ class Keys:
 
     @property
     def bundle(self) -> bytes:
-        """All authorities, one after another: what ``caBundle`` is to say."""
+        """All CA certificates concatenated: the value of ``caBundle``."""
         return b"".join(self.authorities)
 
     @property
     def expiry(self) -> datetime:
-        """When the serving certificate is no longer good."""
+        """When the serving certificate expires."""
         return _parsed(self.certificate).not_valid_after_utc
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Keys | None:
-        """Read the data of a Secret; None when that is not what pyctrl writes."""
+        """Decode the data of a Secret; None when pyctrl did not write it."""
         try:
             content = {name: base64.b64decode(data[name], validate=True) for name in _NAMES}
             keys = cls(
@@ -98,21 +98,21 @@ _NAMES = ("ca.crt", "ca.key", "tls.crt", "tls.key")
 
 
 def split_bundle(bundle: bytes) -> tuple[bytes, ...]:
-    """Return the certificates of a bundle, each as PEM; what stands before the first is left out."""
+    """Return the certificates of a bundle, each as PEM; text before the first is ignored."""
     return tuple(_BEGIN + each for each in bundle.split(_BEGIN)[1:])
 
 
 def renewed(keys: Keys | None, names: Sequence[str], lifetimes: Lifetimes, *, is_trusted: bool) -> Keys:
-    """Return the keys that there should be now: the same, unless something is missing or it is time.
+    """Return the keys to use from now on: the same, unless something is missing or due.
 
-    First a new authority is trusted beside the old one; once that has settled and is trusted everywhere, it signs a new
-    certificate; when the old one has expired it is no longer trusted. So that what is shown is trusted at any time.
+    First a new CA is added to the trusted ones. Once it has settled and is trusted everywhere, it signs a new
+    certificate. When the old CA has expired it is dropped. The serving certificate is therefore trusted at any time.
 
     Args:
-        keys: what there is.
-        names: of the server; other names are a reason for a new certificate.
-        lifetimes: see there.
-        is_trusted: whether all authorities of ``keys`` are known to be trusted by now.
+        keys: the current keys.
+        names: the server's host names; a change of them requires a new certificate.
+        lifetimes: the lifetimes of new certificates.
+        is_trusted: whether all CAs of ``keys`` are known to be trusted by now.
     """
     if keys is None or _span(keys.authorities[-1])[1] <= now():
         return _issued(_with_authority(None, names, lifetimes), names, lifetimes)
@@ -128,20 +128,20 @@ def renewed(keys: Keys | None, names: Sequence[str], lifetimes: Lifetimes, *, is
 
 
 def with_trusted(keys: Keys, authorities: Iterable[bytes], names: Sequence[str]) -> Keys:
-    """Return the keys with those of the authorities trusted as well that are still good and were made for these names.
+    """Return the keys with the given CAs trusted as well, if they are still valid and were made for these names.
 
-    Somebody may show what they have signed: a replica that runs while another one finds no Secret and makes a new one,
-    or an older one is put in its place.
+    Certificates that they signed may still be served: by a replica that runs while another one finds no Secret and
+    creates a new one, or while an older Secret is restored.
     """
     mine = [each for each in authorities if each not in keys.authorities and _is_own(each, names)]
     return replace(keys, authorities=(*dict.fromkeys(mine), *keys.authorities))
 
 
 def certificate_to_serve(shown: Keys | None, found: Keys, names: Sequence[str], lifetimes: Lifetimes) -> Keys:
-    """Return what a replica shows that has shown one certificate until now, and finds what may be another in a Secret.
+    """Return the keys that a replica serves, given those it served until now and those it found in the Secret.
 
-    Who has a good one shows it on, until the authority of the other one was there before and has settled: it may not
-    be trusted everywhere yet, if the Secret was lost or is an older one. What was trusted stays so until it expires.
+    A valid certificate stays in use until the CA of the other one has settled: that CA may not be trusted everywhere
+    yet, if the Secret was lost or an older one was restored. A trusted CA stays trusted until it expires.
     """
     if shown is None:
         return found
@@ -155,7 +155,7 @@ def certificate_to_serve(shown: Keys | None, found: Keys, names: Sequence[str], 
 
 
 def _is_trusted_everywhere(keys: Keys, authority: bytes, lifetimes: Lifetimes) -> bool:
-    """Whether an authority has been there for long enough, or there is no other."""
+    """Return whether a CA has been trusted for long enough, or is the only one."""
     return len(keys.authorities) == 1 or now() >= _span(authority)[0] + lifetimes.settling
 
 
@@ -170,7 +170,7 @@ def _is_own(pem: bytes, names: Sequence[str]) -> bool:
 
 
 def _is_certificate_due(keys: Keys, names: Sequence[str]) -> bool:
-    from cryptography import x509  # here: only those who make certificates have it
+    from cryptography import x509  # here: only programs that issue certificates install it
 
     if not _signed(keys.certificate, keys.authorities[-1]):
         return True
@@ -204,7 +204,7 @@ def _with_authority(keys: Keys | None, names: Sequence[str], lifetimes: Lifetime
 
 
 def _authority_name(names: Sequence[str]) -> str:
-    return f"{names[0]} authority"[-64:]  # X.509 has no longer ones
+    return f"{names[0]} authority"[-64:]  # X.509's limit
 
 
 def _issued(keys: Keys, names: Sequence[str], lifetimes: Lifetimes) -> Keys:
@@ -222,7 +222,7 @@ def _span(pem: bytes) -> tuple[datetime, datetime]:
     return certificate.not_valid_before_utc, certificate.not_valid_after_utc
 
 
-@lru_cache(maxsize=8)  # the same few are looked at every minute
+@lru_cache(maxsize=8)  # the same few certificates are checked every minute
 def _parsed(pem: bytes) -> x509.Certificate:
     from cryptography import x509  # here: see _is_certificate_due
 

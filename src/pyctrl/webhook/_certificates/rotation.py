@@ -1,4 +1,4 @@
-"""Certificates that nobody has to bring: an own authority in a Secret, renewed in time, trusted before use."""
+"""Self-managed certificates: an own CA in a Secret, renewed in time, trusted before use."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = ["CertificateRotation", "ManagedCertificates"]
 log = logging.getLogger("pyctrl.webhook.certificates")
 
 SECRET = GroupVersionKind("", "v1", "Secret")
-ATTEMPTS = 5  # at one write that others make as well
+ATTEMPTS = 5  # attempts at a write that other replicas make as well
 RETRY_SECONDS = 2.0
 
 
 class ManagedCertificates:
-    """Makes the certificate of a `WebhookServer`, keeps it in a Secret, and has API servers trust it.
+    """Issues the certificate of a `WebhookServer`, keeps it in a Secret, and makes API servers trust it.
 
         certificates = ManagedCertificates(
             manager.live_client,
@@ -44,9 +44,9 @@ class ManagedCertificates:
         manager.add(certificates.rotation)
         manager.add(WebhookServer(webhooks, certificates=certificates))
 
-    Every replica reads the Secret, and shows what it holds; the first one makes it. The replica that leads renews it
-    (`rotation`): see `Lifetimes`. At any time what is shown is trusted: a new authority is in every ``caBundle`` before
-    it signs what is shown. A Secret that somebody deletes is written again with what it held.
+    Every replica reads the Secret and serves its certificate. The first replica creates it; the leader renews it
+    (`rotation`), see `Lifetimes`. The serving certificate is trusted at any time: a new CA is in every ``caBundle``
+    before it signs a certificate. A deleted Secret is created again with the same contents.
 
     Needs the package cryptography: ``pip install 'pyctrl-runtime[webhook]'``.
     """
@@ -67,17 +67,16 @@ class ManagedCertificates:
         lifetimes: Lifetimes | None = None,
         interval: timedelta = timedelta(minutes=1),
     ) -> None:
-        """Say what is to be kept; nothing is asked or made yet.
+        """Configure the certificates; nothing is read or issued yet.
 
         Args:
-            client: reads and writes on the server, such as ``manager.live_client``.
-            secret: where certificate, authority and keys are.
-            target: what configurations name: its names are in the certificate, and only its ``caBundle``s are set.
-            configurations: names of Mutating- and ValidatingWebhookConfigurations.
-            definitions: names of CustomResourceDefinitions with a conversion webhook.
-            names: more names and addresses of the server.
-            lifetimes: of what is made.
-            interval: how often the Secret is read, and by the leader everything looked after.
+            client: a client that reads from the server, such as ``manager.live_client``.
+            secret: the Secret with the certificate, the CA and their keys.
+            target: the address in the configurations: the certificate has its names, and only its ``caBundle``s are
+            set. configurations: names of Mutating- and ValidatingWebhookConfigurations. definitions: names of
+            CustomResourceDefinitions with a conversion webhook. names: further host names and addresses of the server.
+            lifetimes: of issued certificates. interval: how often the Secret is read, and renewals are checked by the
+            leader.
 
         Raises:
             ConfigError: the package cryptography is not installed.
@@ -86,14 +85,14 @@ class ManagedCertificates:
             import cryptography  # noqa: F401 (here: only those who make certificates have it)
         except ImportError as error:
             raise ConfigError(
-                "making certificates needs the package cryptography, which is not installed: "
-                "pip install 'pyctrl-runtime[webhook]', or let cert-manager make them"
+                "issuing certificates needs the package cryptography, which is not installed: "
+                "pip install 'pyctrl-runtime[webhook]', or let cert-manager issue them"
             ) from error
         self._client = client
         self._secret = secret
-        #: What configurations name.
+        #: The address in the configurations.
         self.target: Service | Url = target
-        #: The names of these.
+        #: The names of the server's certificate.
         self.configurations: tuple[str, ...] = tuple(configurations)
         self._names = tuple(dict.fromkeys((*target.host_names, *names)))
         self._injection = CaInjection(client, target, configurations=self.configurations, definitions=definitions)
@@ -102,24 +101,24 @@ class ManagedCertificates:
         self._keys: Keys | None = None
         self._directory: Path | None = None
         self._ready = asyncio.Event()
-        #: The leader's part: added to the manager, it renews what has to be.
+        #: The leader's part. Add it to the manager to renew certificates.
         self.rotation: CertificateRotation = CertificateRotation(self, self._interval)
 
     @property
     def directory(self) -> Path:
-        """Where ``tls.crt`` and ``tls.key`` are while it runs."""
+        """The directory of ``tls.crt`` and ``tls.key`` while it runs."""
         if self._directory is None:
             raise ConfigError("there is no certificate yet: add the ManagedCertificates to the manager as well")
         return self._directory
 
     @property
     def keys(self) -> Keys | None:
-        """What is shown now; None before the first."""
+        """The keys in use; None before the first."""
         return self._keys
 
     @property
     def rbac(self) -> Sequence[Permission]:
-        """The Secret, and what has a ``caBundle``."""
+        """The permissions on the Secret and on objects with a ``caBundle``."""
         secrets, where = Resource("", "secrets", True), [self._secret.namespace]
         return [
             allow(secrets, "create", where=where),
@@ -129,17 +128,17 @@ class ManagedCertificates:
 
     @property
     def why_not_ready(self) -> str:
-        """Why API servers cannot trust this one, or ""."""
+        """Why API servers cannot trust this server, or ""."""
         if self._keys is None:
             return "there is no certificate yet"
-        return "" if self._keys.expiry > now() else f"the certificate has expired at {self._keys.expiry:%F %T}"
+        return "" if self._keys.expiry > now() else f"the certificate expired at {self._keys.expiry:%F %T}"
 
     async def wait_until_ready(self) -> None:
-        """Return when there is a certificate that is trusted."""
+        """Return when there is a trusted certificate."""
         await self._ready.wait()
 
     async def run(self) -> None:
-        """Make or find the certificate, and then show whatever the Secret holds."""
+        """Create or find the certificate, then follow the Secret."""
         with tempfile.TemporaryDirectory(prefix="pyctrl-webhook-") as directory:
             self._directory = Path(directory)
             while not self._ready.is_set():
@@ -152,10 +151,10 @@ class ManagedCertificates:
                 await _tried(self._follow())
 
     async def keep(self) -> None:
-        """See once to it that there is a good certificate that is trusted. Several replicas may do so at once.
+        """Ensure once that a valid and trusted certificate exists. Several replicas may do so at the same time.
 
         Raises:
-            ApiError: something may not be read or written, or is not there, such as the namespace.
+            ApiError: a read or write was denied, or an object such as the namespace does not exist.
             TransportError: the API server does not answer.
         """
         for attempt in range(1, ATTEMPTS + 1):
@@ -186,7 +185,7 @@ class ManagedCertificates:
             raise untrusted
 
     async def _untrusted(self, keys: Keys) -> ApiError | TransportError | None:
-        """Have the authorities trusted, or return why that failed: what needs no new trust is renewed all the same."""
+        """Inject the CAs and return the error if that fails: renewals that need no new CA proceed in any case."""
         try:
             await self._injection.inject(keys.bundle)
         except Conflict:
@@ -221,7 +220,7 @@ class ManagedCertificates:
 
 
 class CertificateRotation:
-    """The leader's part of `ManagedCertificates`: renews in time, and has API servers trust what is shown."""
+    """The leader's part of `ManagedCertificates`: renews certificates and injects their CA."""
 
     name = "webhook-certificate-rotation"
 
@@ -230,24 +229,24 @@ class CertificateRotation:
         self._interval = interval
 
     async def run(self) -> None:
-        """Look after everything, for ever. What fails is logged, and tried again in the next round."""
+        """Renew certificates forever. Errors are logged, and retried in the next round."""
         while True:
             await _tried(self._certificates.keep())
             await asyncio.sleep(self._interval)
 
 
 async def _tried(work: Coroutine[object, object, None]) -> bool:
-    """Await something, log why it failed, and say whether it did not."""
+    """Await something and return whether it succeeded; log the error otherwise."""
     try:
         await work
     except (ApiError, TransportError) as error:
-        log.warning("Webhook certificates cannot be looked after now", extra={"error": str(error)})
+        log.warning("Failed to renew webhook certificates", extra={"error": str(error)})
         return False
     return True
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    """Replace a file as a whole, for the owner's eyes."""
+    """Replace a file atomically, readable by the owner only."""
     fresh = path.with_suffix(".new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

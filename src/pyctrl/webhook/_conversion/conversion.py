@@ -1,4 +1,4 @@
-"""Conversion between the versions of a kind: one of them is the hub, and each other one goes to it and back."""
+"""Conversion between the versions of a kind, through one of them, the hub."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ API_VERSION = "apiextensions.k8s.io/v1"
 
 @dataclass(frozen=True, slots=True)
 class Spoke(Generic[S, H]):
-    """One version of a kind, and how it becomes the hub's version and the other way round.
+    """One version of a kind, and its conversion to and from the hub.
 
-    The functions are plain ones over objects: no cluster, no waiting. What they return needs no metadata: name, uid
-    and the rest are carried over. An object whose metadata they set, to keep in an annotation what the other version
-    cannot say, gives its labels and annotations; everything else of metadata is the API server's, which allows no
-    change.
+    The functions are synchronous and work on objects only, without a cluster. Their result needs no metadata: name, uid
+    and the rest are carried over. If they set metadata, for example an annotation for fields that the other version
+    cannot express, its labels and annotations are used. All other metadata stays as it was, because the API server
+    rejects any change of it.
     """
 
     kind: type[S]
@@ -39,11 +39,11 @@ class Spoke(Generic[S, H]):
 
 
 class Conversion(Generic[H]):
-    """Converts objects of one kind between its versions, through the hub.
+    """Conversion of objects of one kind between its versions, through the hub.
 
         Conversion(PodSetV2, Spoke(PodSetV1, to_hub=v1_to_v2, from_hub=v2_to_v1))
 
-    The hub is usually the version that is stored, and must be able to say all that the others can.
+    The hub is usually the storage version, and must be able to express everything that the others can.
     """
 
     def __init__(self, hub: type[H], *spokes: Spoke[Any, H]) -> None:
@@ -53,7 +53,7 @@ class Conversion(Generic[H]):
         foreign = [str(kind) for kind in kinds if kind.group_kind != hub.gvk.group_kind]
         if foreign:
             raise BuilderError(
-                f"{', '.join(foreign)} is no other version of {hub.gvk}: group and kind must be the same"
+                f"{', '.join(foreign)} is not another version of {hub.gvk}: group and kind must be the same"
             )
         if not spokes or len({hub.gvk, *kinds}) != len(spokes) + 1:
             named = ", ".join(kind.version for kind in kinds) or "none"
@@ -61,18 +61,18 @@ class Conversion(Generic[H]):
 
     @property
     def kind(self) -> GroupKind:
-        """The kind, whatever its version."""
+        """The kind, without a version."""
         return self.hub.gvk.group_kind
 
     def convert(self, obj: Mapping[str, Any], version: str) -> dict[str, Any]:
-        """Return an object, as on the wire, in another version; in its own it is returned as it is.
+        """Return an object, in wire form, in another version. In its own version it is returned unchanged.
 
-        A value that breaks a rule which definitions have too (an enum, a bound, a length, a pattern) passes as it is
-        if it can be left out, and the other version has the field: the functions see the default, and the API server,
-        which validates after a conversion, answers with the values that it supports.
+        A value that breaks a schema rule (an enum, a bound, a length, a pattern) is carried over unchanged if its field
+        is optional and the other version has it. The conversion functions see the default instead. The API server,
+        which validates after conversion, then rejects the value with its own message.
 
         Raises:
-            ConversionFailed: there is no such version, the object is not what its class says, or a function failed.
+            ConversionFailed: the version does not exist, the object does not decode as its class, or a function failed.
         """
         source = GroupVersionKind.parse(str(obj.get("apiVersion")), str(obj.get("kind")))
         if source.version == version:
@@ -90,7 +90,7 @@ class Conversion(Generic[H]):
         try:
             made = self._converted(source, aside.rest, version)
         except DecodeError:
-            return None  # what was set aside has no default
+            return None  # a removed value has no default
         return made if aside.put_back(made, self._kind(version)) else None
 
     def _converted(self, source: GroupVersionKind, obj: Mapping[str, Any], version: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Conversion(Generic[H]):
 
     def _to_hub(self, version: str, obj: Mapping[str, Any]) -> H:
         if version == self.hub.gvk.version:
-            return self.hub.from_wire(msgspec.json.encode(obj))  # a copy: functions may change what they get
+            return self.hub.from_wire(msgspec.json.encode(obj))  # a copy: functions may change their argument
         spoke = self._spoke(version)
         return spoke.to_hub(spoke.kind.from_wire(msgspec.json.encode(obj)))
 
@@ -117,12 +117,12 @@ class Conversion(Generic[H]):
         found = next((spoke for spoke in self.spokes if spoke.kind.gvk.version == version), None)
         if found is None:
             known = ", ".join([self.hub.gvk.version, *(spoke.kind.gvk.version for spoke in self.spokes)])
-            raise ConversionFailed(f"{self.kind} has no version {version!r} here; there are {known}")
+            raise ConversionFailed(f"{self.kind} has no version {version!r} here; its versions are {known}")
         return found
 
 
 def _with_metadata(result: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
-    """Carry the metadata over; labels and annotations are the result's own, if it has been given metadata at all."""
+    """Carry the metadata over. If the result has metadata of its own, its labels and annotations are used."""
     metadata, made = dict(source.get("metadata") or {}), result.get("metadata") or {}
     if made:
         for name in ("labels", "annotations"):
@@ -136,12 +136,12 @@ def _with_metadata(result: dict[str, Any], source: Mapping[str, Any]) -> dict[st
 def review_conversion(
     conversions: Sequence[Conversion[Any]], document: Mapping[str, Any], *, on_bug: Callable[[], None] | None = None
 ) -> dict[str, Any]:
-    """Answer a ConversionReview (v1) with a ConversionReview: all objects converted, or why not.
+    """Answer a ConversionReview (v1) with a ConversionReview: all objects converted, or the reason why not.
 
-    ``on_bug`` is called when a function has raised what it should not have; the traceback is in the log.
+    ``on_bug`` is called when a function raised an unexpected exception; the traceback is in the log.
 
     Raises:
-        BadRequest: the document is no ConversionReview of v1, or asks nothing.
+        BadRequest: the document is not a ConversionReview of v1, or has no request.
     """
     version, kind, asked = document.get("apiVersion"), document.get("kind"), document.get("request")
     if (version, kind) != (API_VERSION, "ConversionReview"):
@@ -168,5 +168,5 @@ def _conversion_of(obj: Mapping[str, Any], conversions: Sequence[Conversion[Any]
     found = next((each for each in conversions if each.kind == wanted), None)
     if found is None:
         known = ", ".join(str(each.kind) for each in conversions) or "nothing"
-        raise ConversionFailed(f"no conversion for {wanted} is registered here; there is {known}")
+        raise ConversionFailed(f"no conversion for {wanted} is registered here, only for {known}")
     return found

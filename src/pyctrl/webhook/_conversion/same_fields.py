@@ -1,4 +1,4 @@
-"""What two versions of a kind say in the same way, carried from one to the other."""
+"""Copies the fields that two versions of a kind have in common."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ T = TypeVar("T", bound=KubernetesObject)
 
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 _CURE = (
-    "a field with another type in the other version is left out with same_fields(..., without=[PATH]), and one that "
-    "has to be there is given with values={PATH: VALUE}"
+    "a field with another type in the other version is left out with same_fields(..., without=[PATH]), and a required "
+    "one gets its value with values={PATH: VALUE}"
 )
 
 
@@ -29,31 +29,32 @@ def same_fields(
     without: Collection[str] = (),
     values: Mapping[str, Any] = MappingProxyType({}),
 ) -> T:
-    """Return an object of another version that has the fields which both versions have, under the same names.
+    """Return an object of another version with the fields that both versions have under the same name.
 
-    It is what a function of a `Spoke` begins with; what differs, it says afterwards. Metadata is left out, which a
-    `Conversion` carries over. A field that only the old version names is left out, too, on every level; what neither
-    names stays.
+    A function of a `Spoke` starts with it and then sets the fields that differ. Metadata is left out, because a
+    `Conversion` carries it over. Fields that only the old version names are left out too, on every level; fields that
+    neither version names are kept.
 
         def v1_to_v2(old: v1.CronTab) -> v2.CronTab:
             new = same_fields(old, v2.CronTab, without=["spec.schedule"])  # a text in v1, an object in v2
             new.spec.schedule = parsed(old.spec.schedule)
             return new
 
-    A field that the other version requires has to be there from the beginning, and is given its value:
+    A field that the other version requires must get its value here:
     ``values={"spec.schedule": parsed(old.spec.schedule)}``.
 
     Args:
         obj: the object.
         kind: the class of the other version.
-        without: paths of fields that are not carried over: they have another type or another meaning in the other
-            version. Names are those of Python or of the wire; paths go through lists and maps (``spec.parts.weight``).
-        values: what fields of the new object are, by their paths, instead of what the old one has there.
+            without: paths of fields that are not carried over, because they have another type or meaning in the other
+                version. Names are those of Python or of the wire; paths go through lists and maps
+                (``spec.parts.weight``).
+            values: values of fields of the new object by path; they replace the old ones.
 
     Raises:
-        DecodeError: the other version requires a field that this one has not, or has another type of value; says which,
-            and what to do.
-        ValueError: a path leads to no field; says which fields there are.
+            DecodeError: the other version requires a field that this one lacks, or a field has another type there. The
+                message names the field and the remedy.
+            ValueError: a path names no field; the message lists the fields.
     """
     wire = {name: value for name, value in obj.to_wire().items() if name not in _ENVELOPE}
     for path in without:
@@ -69,7 +70,7 @@ def same_fields(
 
 
 def _drop(value: Any, wire: Any, steps: Sequence[str], path: str) -> None:
-    """Take a field out of what is the wire form of a value."""
+    """Remove a field from the wire form of a value."""
     if isinstance(value, Model) and isinstance(wire, dict):
         name, alias = named(type(value), steps[0], path)
         if len(steps) == 1:
@@ -85,7 +86,7 @@ def _drop(value: Any, wire: Any, steps: Sequence[str], path: str) -> None:
 
 
 def _put(cls: type[Model], wire: dict[str, Any], steps: Sequence[str], value: Any, path: str) -> None:
-    """Put a value into the wire form of an object of a class."""
+    """Set a value in the wire form of an object of a class."""
     name, alias = named(cls, steps[0], path)
     if len(steps) == 1:
         wire[alias] = value
@@ -93,7 +94,7 @@ def _put(cls: type[Model], wire: dict[str, Any], steps: Sequence[str], value: An
     inner = model_in(cls.__pydantic_fields__[name].annotation)
     if inner is None:
         raise ValueError(
-            f"{path!r}: {name} of {cls.__name__} is no object with fields; give the value of the whole field"
+            f"{path!r}: {name} of {cls.__name__} is not an object with fields; give the value of the whole field"
         )
     if not isinstance(wire.get(alias), dict):
         wire[alias] = {}
@@ -101,7 +102,7 @@ def _put(cls: type[Model], wire: dict[str, Any], steps: Sequence[str], value: An
 
 
 def named(cls: type[Model], step: str, path: str) -> tuple[str, str]:
-    """Return the name of a field, in Python and on the wire. Raises ValueError: the class has none of this name."""
+    """Return a field's names in Python and on the wire. Raises ValueError if the class has no such field."""
     fields = {name: field.serialization_alias or name for name, field in cls.__pydantic_fields__.items()}
     found = next(((name, alias) for name, alias in fields.items() if step in (name, alias)), None)
     if found is None:
@@ -110,7 +111,7 @@ def named(cls: type[Model], step: str, path: str) -> tuple[str, str]:
 
 
 def model_in(annotation: Any) -> type[Model] | None:
-    """Return the class of an annotation that is one, or an optional one."""
+    """Return the model class of an annotation, which may be optional; None for other types."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     is_container = isinstance(get_origin(annotation), type) and issubclass(get_origin(annotation), (list, dict))
@@ -129,7 +130,7 @@ def _to_wire(value: Any) -> Any:
 
 
 def _leave_out(old: Any, new: Any) -> None:
-    """Take out of one tree, which has the values of the other, what only that one's classes name."""
+    """Remove from the new tree the fields that only the classes of the old one name; both have the same values."""
     if isinstance(old, Model) and isinstance(new, Model):
         unknown = new.__pydantic_extra__ or {}
         for name, field in type(old).__pydantic_fields__.items():
@@ -146,7 +147,7 @@ def _leave_out(old: Any, new: Any) -> None:
 
 
 def _field(model: Model, alias: str) -> Any:
-    """Return the value of the field that is called so on the wire; None: there is none."""
+    """Return the value of the field with this name on the wire, or None."""
     fields = type(model).__pydantic_fields__.items()
     found = next((name for name, field in fields if (field.serialization_alias or name) == alias), None)
     return getattr(model, found) if found is not None else None

@@ -1,8 +1,8 @@
-"""Values that break a rule of the schema, kept out of a conversion, so that the API server can say what is allowed.
+"""Values that break a rule of the schema, removed before a conversion and restored after it.
 
-An API server converts an object before it validates it: for webhooks that are about another version, and for managed
-fields. If the conversion refused such a value, the user would get an internal error instead of the server's own 422,
-and a list would fail because of one object that was stored before the rule.
+An API server converts an object before it validates it: for webhooks of another version, and for managed fields. If the
+conversion failed on such a value, the user would get an internal error instead of the server's own 422, and a list
+would fail because of one object that was stored before the rule existed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyctrl.webhook._conversion.same_fields import model_in, named
 
 __all__ = ["SetAside"]
 
-#: What pydantic calls the rules that a definition has too. Other mistakes, of type say, are no conversion's to pass on.
+#: pydantic's error types for rules that schemas have too. Other errors, such as a wrong type, fail the conversion.
 _RULES = frozenset(
     (
         *("enum", "literal_error", "multiple_of", "string_pattern_mismatch"),
@@ -32,14 +32,14 @@ _RULES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """What is left of an object, and the values that were taken out of it, by their paths on the wire."""
+    """An object without its invalid values, and those values by their paths on the wire."""
 
     rest: dict[str, Any]
     values: Mapping[tuple[str, ...], Any]
 
     @classmethod
     def of(cls, obj: Mapping[str, Any], error: DecodeError) -> SetAside | None:
-        """Take out what ``error`` complains of; None if it complains of anything but rules of fields in objects."""
+        """Remove the invalid values that ``error`` reports; None if it reports anything but broken rules of fields."""
         cause = error.__cause__
         if not isinstance(cause, ValidationError):
             return None
@@ -53,7 +53,7 @@ class SetAside:
         return cls(rest, values)
 
     def put_back(self, wire: dict[str, Any], kind: type[KubernetesObject]) -> bool:
-        """Put the values into an object of another version; False if that has no field of the name for one."""
+        """Restore the values in an object of another version. Return False if it lacks one of the fields."""
         for path, value in self.values.items():
             parent = _at(wire, path[:-1])
             if parent is None or not _has_field(kind, path):

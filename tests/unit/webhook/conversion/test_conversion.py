@@ -114,7 +114,7 @@ def test_what_the_old_version_cannot_say_is_kept_in_an_annotation() -> None:
 @pytest.mark.parametrize(
     ("version", "obj", "complaint"),
     [
-        ("v3", wire("v1", replicas=1), "Set.apps.jicki.cn has no version 'v3' here; there are v2, v1, v1beta1"),
+        ("v3", wire("v1", replicas=1), "Set.apps.jicki.cn has no version 'v3' here; its versions are v2, v1, v1beta1"),
         ("v2", wire("v0", replicas=1), "has no version 'v0' here"),
         ("v2", wire("v1", replicas="x"), "spec.replicas"),
         ("v2", {"apiVersion": "v1", "kind": "Pod"}, "no conversion for Pod is registered here"),
@@ -150,7 +150,7 @@ def test_what_is_no_review_gets_no_answer() -> None:
 
 def test_conversions_are_between_versions_of_one_kind() -> None:
     """Another kind, the hub itself or no version at all are mistakes that are told at once."""
-    with pytest.raises(BuilderError, match="is no other version of"):
+    with pytest.raises(BuilderError, match="is not another version of"):
         Conversion(PodSet, Spoke(Old, lambda _: PodSet(spec=PodSetSpec()), new_to_old))
     with pytest.raises(BuilderError, match="needs other versions than the hub's"):
         Conversion(New)

@@ -1,5 +1,5 @@
 # Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file.
-"""The kinds of core/v1 and what they consist of; what is used is imported."""
+"""The kinds of core/v1 and their parts, imported lazily."""
 
 from typing import TYPE_CHECKING
 
@@ -659,5 +659,5 @@ _FILES = {
     ),
 }
 
-if not TYPE_CHECKING:  # type checkers would take it as a promise of any name
+if not TYPE_CHECKING:  # otherwise type checkers would accept any name
     __getattr__, __dir__ = lazy_names(__name__, _FILES)

@@ -1,5 +1,5 @@
 # Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file.
-"""Some kinds of core/v1 and what they consist of."""
+"""Some kinds of core/v1 and their parts."""
 
 from pydantic import Field
 
@@ -41,7 +41,7 @@ __all__ = [
     "SessionAffinityConfig",
 ]
 
-__name__ = "pyctrl.kinds.core.v1"  # what the classes say where they are
+__name__ = "pyctrl.kinds.core.v1"  # the module that the classes report
 
 
 class ClientIPConfig(Part):

@@ -1,11 +1,11 @@
 # Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file.
-"""Some kinds of core/v1 and what they consist of."""
+"""Some kinds of core/v1 and their parts."""
 
 from pyctrl.kinds._builtin import Part
 
 __all__ = ["LocalObjectReference", "ObjectReference", "SecretReference", "TypedLocalObjectReference"]
 
-__name__ = "pyctrl.kinds.core.v1"  # what the classes say where they are
+__name__ = "pyctrl.kinds.core.v1"  # the module that the classes report
 
 
 class LocalObjectReference(Part):

@@ -113,5 +113,5 @@ async def test_a_service_may_have_a_long_name() -> None:
 
 def test_lifetimes_have_to_overlap() -> None:
     """An authority that would not outlive what it signs is refused."""
-    with pytest.raises(ConfigError, match="three times as long"):
+    with pytest.raises(ConfigError, match="at least three times that of its certificates"):
         Lifetimes(authority=timedelta(days=100), certificate=timedelta(days=90))
