@@ -21,6 +21,7 @@ ONE, OTHER = {"k": 1, "v": 1}, {"k": 2, "v": 1}
         (1, "1", False),
         ([1, 2], [2, 1], False),
         (SetList([1, 2]), SetList([2, 1]), True),
+        (SetList([1, 2]), SetList([2, 3]), False),
         (MapList([ONE, OTHER], ("k",)), MapList([OTHER, ONE], ("k",)), True),
         ({"a": 1}, {"a": 1.0}, True),
         (Optional(1), Optional(1.0), True),

@@ -20,7 +20,7 @@ def _pod(**spec: Any) -> dict[str, Any]:
         ("busybox:latest", "Always"),
         ("busybox:1", "IfNotPresent"),
         ("registry:5000/busybox", "Always"),
-        ("busybox@sha256:0", "IfNotPresent"),
+        ("busybox:latest@sha256:0", "IfNotPresent"),
     ],
 )
 def test_the_pull_policy_follows_from_the_tag(image: str, policy: str) -> None:
