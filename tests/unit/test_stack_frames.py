@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -45,10 +44,9 @@ def test_a_stack_is_listed_from_the_outermost_line() -> None:
     line = stack_of(inspect.currentframe())[-1]
     assert (line.file, line.function) == (__file__, "test_a_stack_is_listed_from_the_outermost_line")
     assert line.source == "line = stack_of(inspect.currentframe())[-1]"
-    try:
+    with pytest.raises(ValueError, match="Expecting") as failed:
         json.loads("{")
-    except ValueError:
-        lines = stack_of_traceback(sys.exc_info()[2])
+    lines = stack_of_traceback(failed.tb)
     assert (lines[0].file, lines[-1].package) == (__file__, "json")
 
 

@@ -30,7 +30,7 @@ async def test_each_task_has_its_own_context() -> None:
             await asyncio.sleep(1)
             return current_log_context()
 
-    assert await asyncio.gather(named("a"), named("b")) == [{"name": "a"}, {"name": "b"}]
+    assert list(await asyncio.gather(named("a"), named("b"))) == [{"name": "a"}, {"name": "b"}]
 
 
 def test_the_filter_keeps_the_context_apart_from_the_record() -> None:
