@@ -50,7 +50,7 @@ OWN_RANDOM: dict[str, str] = {
     "src/pyctrl/testing/_cluster/control_plane.py": "a random token for an administrator",
 }
 
-# Folders whose tests mirror their files, besides the modules of pyctrl and of its client, and the longest untested file.
+# Folders whose tests mirror their files, and the length up to which a file needs none of its own.
 CORE = (
     *("_http_server", "_log", "cache", "cli", "controller", "dev", "manager", "program"),
     *("client/_comparison", "client/_discovery", "client/_requests"),
