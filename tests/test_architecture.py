@@ -50,6 +50,18 @@ OWN_RANDOM: dict[str, str] = {
     "src/pyctrl/testing/_cluster/control_plane.py": "a random token for an administrator",
 }
 
+# Folders whose tests mirror their files, and the length up to which a file needs none of its own.
+CORE = (
+    *("_http_server", "_log", "cache", "cli", "controller", "dev", "manager", "program"),
+    *("client/_comparison", "client/_discovery", "client/_requests"),
+)
+CORE_LINES = 60
+UNTESTED: dict[str, str] = {
+    "src/pyctrl/controller/_managed_cluster.py": "protocols; the managers and fleets that implement them are tested",
+    "src/pyctrl/controller/_statistics.py": "dataclasses without methods; tests of the controller read them",
+    "src/pyctrl/program/_run_options.py": "protocols; test_program_manager.py and test_runner.py use the flags of cli",
+}
+
 # Strings that name a machine. Built from pieces, so that this file does not contain them.
 FOREIGN = {
     name: re.compile(pattern)
@@ -189,6 +201,29 @@ def test_every_test_has_a_docstring() -> None:
     ]
 
     assert not silent, _listed(silent)
+
+
+def test_core_files_have_a_test_file() -> None:
+    """The tests of src/pyctrl/PACKAGE/_FOLDER/_FILE.py are in tests/unit/PACKAGE/FOLDER/test_FILE.py."""
+    files = [
+        *SRC.glob("_*.py"),
+        *(SRC / "client").glob("*.py"),
+        *(path for package in CORE for path in (SRC / package).rglob("*.py")),
+    ]
+    untested = {
+        _name(path)
+        for path in files
+        if path.name != "__init__.py"
+        and len(path.read_text().splitlines()) > CORE_LINES
+        and not _test_file(path).exists()
+    }
+
+    assert untested == UNTESTED.keys(), _listed(sorted(untested ^ UNTESTED.keys()))
+
+
+def _test_file(path: Path) -> Path:
+    *folders, file = path.relative_to(SRC).with_suffix("").parts
+    return ROOT.joinpath("tests", "unit", *(each.strip("_") for each in folders), f"test_{file.strip('_')}.py")
 
 
 def test_every_module_has_a_docstring() -> None:

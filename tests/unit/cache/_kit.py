@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
 from typing import Any
 
-from pyctrl.api import GroupVersionKind
+from pyctrl.api import GroupVersionKind, Key, Unstructured
 from pyctrl.apiserver import ApiServer
-from pyctrl.cache import Cache, Change, Created, Deleted, KindOptions, Record, Synced, Updated
+from pyctrl.cache import (
+    Cache,
+    Change,
+    Created,
+    Deleted,
+    KindOptions,
+    Record,
+    Synced,
+    Updated,
+)
 from pyctrl.cache._record import RecordReader
 from pyctrl.client import Client, InProcessTransport, Transport
-from pyctrl.testing import FaultyTransport, Rule
+from pyctrl.testing import FaultyTransport, Rule, Silent
 
 CONFIGMAP = GroupVersionKind("", "v1", "ConfigMap")
 SECOND = timedelta(seconds=1)
@@ -139,3 +148,26 @@ async def until(condition: Any, *, within: float = 600.0) -> None:
     while not (await result if asyncio.iscoroutine(result := condition()) else result):
         assert loop.time() < end, f"did not happen within {within} seconds"
         await asyncio.sleep(0.1)
+
+
+DEFAULT = "default"
+
+
+def key(name: str, namespace: str = DEFAULT) -> Key:
+    return Key(namespace, name)
+
+
+def config_map(name: str, *, namespace: str = DEFAULT, labels: dict[str, str] | None = None) -> Unstructured:
+    made = Unstructured.new(CONFIGMAP, name=name, namespace=namespace)
+    made.metadata.labels = labels or {}
+    return made
+
+
+DEAF = Rule(Silent(lines=3), path="*/configmaps", query={"watch": "true"}, times=None)
+
+
+NAMESPACE = GroupVersionKind("", "v1", "Namespace")
+
+
+async def _is(found: Awaitable[object], expected: object) -> bool:
+    return await found == expected

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import sys
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -108,36 +105,6 @@ def test_what_is_kept_has_memory_of_its_own() -> None:
         kept = read(data).kept
         assert kept == made[-1]
         assert kept is not made[-1]
-
-
-MANAGED = [{"manager": "me", "fieldsV1": {"f:spec": {"f:x": {}}}}]
-NAMED = {"name": "a", "resourceVersion": "1"}
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"metadata": {**NAMED, "managedFields": MANAGED}, "spec": {}},
-        {"metadata": {"labels": {}, "managedFields": MANAGED, **NAMED}, "spec": {}},
-        {"metadata": {"managedFields": MANAGED, **NAMED}},
-        {"metadata": {"managedFields": MANAGED}},
-        {"metadata": NAMED, "spec": {"template": {"metadata": {"managedFields": MANAGED}}}},
-        {"metadata": {"annotations": {"managedFields": "[]"}, **NAMED, "managedFields": MANAGED}},
-        {"data": {"managedFields": MANAGED, "x": 1}, "metadata": {**NAMED, "managedFields": MANAGED}},
-        {"metadata": NAMED, "spec": {"x": 1, "managedFields": []}},
-        {"metadata": {**NAMED, "managedFields": []}, "spec": {"metadata": {"managedFields": MANAGED}}},
-        {"metadata": {**NAMED, "managedFields": None}},
-    ],
-)
-@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")], ids=["tight", "spaced"])
-def test_only_the_managed_fields_of_the_object_itself_are_left_out(
-    document: dict[str, Any], separators: tuple[str, str]
-) -> None:
-    """Wherever they stand, and whatever else has that name."""
-    expected = copy.deepcopy(document)
-    expected["metadata"].pop("managedFields", None)
-    data = json.dumps(document, separators=separators).encode()
-    assert json.loads(strip_managed_fields(data)) == expected
 
 
 async def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

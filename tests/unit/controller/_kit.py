@@ -9,6 +9,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+from pyctrl._time_slices import STEPS
 from pyctrl.api import GroupVersionKind
 from pyctrl.controller import (
     Controller,
@@ -83,3 +84,6 @@ async def running(controller: Controller) -> AsyncIterator[list[tuple[float, Req
 
 async def nothing(request: Request) -> None:
     """Have nothing to do."""
+
+
+MANY = [Request("default", str(number)) for number in range(5 * STEPS)]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from random import Random
-from typing import Any
 
 import pytest
 
@@ -14,16 +12,12 @@ from pyctrl._time_slices import STEPS
 from pyctrl.cache import Record, Synced
 from pyctrl.cache._store import Store
 from pyctrl.cache._subscribers import Subscribers, Subscription
-from pyctrl.controller import ChannelSource, ObjectChange, Queue, Request, RequestSink, Result, Source, TickSource
-from pyctrl.controller._sources.runner import SourceRunner
-from pyctrl.controller._workqueue.request_sinks import LimitedSink
-from pyctrl.errors import ControllerError
+from pyctrl.controller import ChannelSource, ObjectChange, Queue, Request, Result, TickSource
 from pyctrl.kinds.core.v1 import ConfigMap
-from tests.unit.controller._kit import A, Listed, make, running
+from tests.unit.controller._kit import MANY, A, Listed, make, running
 from tests.unit.controller._turns import Turns
 from tests.unit.controller.sources.test_kind import config_map, following
 
-MANY = [Request("default", str(number)) for number in range(5 * STEPS)]
 WORKERS = 4
 
 
@@ -165,48 +159,3 @@ async def test_a_loop_over_a_subscription_lets_the_loop_turn() -> None:
     await follow()
 
     assert turns.most <= STEPS + 1
-
-
-class Unwanted(Queue):
-    """A queue that takes nothing: half a million requests are quickly refused."""
-
-    def add(self, request: Request, **_: Any) -> None:
-        """Do nothing."""
-
-
-class Endless(Source):
-    """Adds requests and never waits."""
-
-    async def run(self, queue: RequestSink) -> None:
-        self.synced.set()
-        while True:
-            queue.add(A)
-
-
-async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture) -> None:
-    """After so many requests it is stopped by an error with the cure, and run again later."""
-    life = SourceRunner(Endless(), random=Random(1), fields={})
-    task = asyncio.create_task(life.run(Unwanted(), is_fatal=False))
-    await asyncio.sleep(0)
-    task.cancel()
-
-    assert str(life.error) == (
-        "Endless added 500,000 requests without an await, which blocked the event loop; "
-        "call `await asyncio.sleep(0)` in its loop"
-    )
-    assert caplog.messages == ["Source failed, it will be restarted"]
-
-
-async def test_many_requests_over_many_turns_are_no_matter() -> None:
-    """Only what is added in one turn of the loop counts."""
-    queue = Queue()
-    intake = LimitedSink("source", queue, most=10)
-    for number in range(3):
-        for each in range(10):
-            intake.add(Request("default", f"{number}-{each}"))
-        await asyncio.sleep(0)
-
-    assert queue.statistics().ready == 30
-    with pytest.raises(ControllerError, match="source added 10 requests"):
-        for request in MANY:
-            intake.add(request)

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.api import CustomResource, Model, ObjectMeta
-from pyctrl.cache import Created, Deleted, Record, Updated
-from pyctrl.cache._record import RecordReader
 from pyctrl.controller import (
-    ObjectChange,
     Predicate,
     annotations_changed,
     changed,
@@ -23,33 +19,8 @@ from pyctrl.controller import (
     resource_version_changed,
     where,
 )
-from pyctrl.controller._sources.kind import to_object_change
 from pyctrl.errors import SelectorError
-
-
-class ThingSpec(Model):
-    size: int = 1
-
-
-class Thing(CustomResource[ThingSpec], group="example.com", version="v1"):
-    """A thing."""
-
-
-def record(size: int = 1, **changes: Any) -> Record:
-    meta: dict[str, Any] = {"name": "web", "namespace": "default", "uid": "u", "resource_version": "1", "generation": 1}
-    return RecordReader()(Thing(metadata=ObjectMeta(**(meta | changes)), spec=ThingSpec(size=size)).to_json())
-
-
-def created(thing: Record) -> ObjectChange[Thing]:
-    return to_object_change(Created(thing), Thing)
-
-
-def deleted(thing: Record) -> ObjectChange[Thing]:
-    return to_object_change(Deleted(thing), Thing)
-
-
-def updated(old: Record, new: Record) -> ObjectChange[Thing]:
-    return to_object_change(Updated(old, new), Thing)
+from tests.unit.controller._changes import Thing, created, deleted, record, updated
 
 
 @pytest.mark.parametrize(
@@ -116,19 +87,3 @@ def test_predicates_combine() -> None:
     assert not (~generation_changed)(grown)
     assert (generation_changed & (lambda change: change.change == "updated"))(grown)
     assert repr(~both | on_delete) == "(~(generation_changed & labels_changed) | on_delete)"
-
-
-def test_objects_are_decoded_once_and_only_when_asked_for() -> None:
-    """Whoever looks at a change sees the same objects, decoded when the first one looked."""
-    change = updated(record(1), record(2))
-    assert (change.old, change.new) == (change.old, change.new)
-    assert change.new is change.new
-    assert [thing.spec.size for thing in change.objects] == [1, 2]
-    assert created(record()).old is None
-    assert deleted(record()).new is None
-
-
-def test_a_resync_is_an_update_in_which_nothing_changed() -> None:
-    """The same version again is no news."""
-    assert updated(record(), record()).is_resync
-    assert not updated(record(), record(resource_version="2")).is_resync

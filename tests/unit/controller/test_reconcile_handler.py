@@ -12,7 +12,7 @@ import pytest
 from pyctrl._log import LogContextFilter
 from pyctrl.controller import Request, Result
 from tests.unit.controller._kit import A, B, Listed, make, running
-from tests.unit.controller.workqueue.test_queue import make_queue, now, seconds, take
+from tests.unit.controller.workqueue._queues import make_queue, now, seconds, take
 
 AT_ONCE = timedelta(0)
 

@@ -7,60 +7,22 @@ from typing import Any
 
 import pytest
 
-from pyctrl import CustomResource, Key, Manager, Model
+from pyctrl import Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config
-from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.errors import CommandFailed
 from pyctrl.manifests import definition
 from pyctrl.program import definitions, install_definitions, plan_installation
 from pyctrl.program._crd_installation import DEFINITION
-from pyctrl.webhook import Conversion, Service, Spoke, Webhooks, WebhookServer, conversion_stanza, same_fields
+from pyctrl.webhook import conversion_stanza
+from tests.unit.program._jobs import (
+    SERVICE,
+    Job,
+    JobV2,
+    add_jobs,
+)
 
-SERVICE = Service("jobs-system", "webhooks")
-
-
-class Spec(Model):
-    size: int = 0
-
-
-class SpecV2(Model):
-    size: int = 0
-    schedule: str = ""
-
-
-class Job(CustomResource[Spec], group="installing.pyctrl.test", version="v1"):
-    """A job."""
-
-
-class JobV2(CustomResource[SpecV2], group="installing.pyctrl.test", version="v2", kind="Job"):
-    """A job."""
-
-
-class JobReconciler(Reconciler[Job]):
-    """Does nothing."""
-
-    async def reconcile(self, request: Request) -> None:
-        """Do nothing."""
-
-
-def to_v2(obj: Job) -> JobV2:
-    return same_fields(obj, JobV2)
-
-
-def to_v1(obj: JobV2) -> Job:
-    return same_fields(obj, Job)
-
-
-CONVERSION = Conversion(JobV2, Spoke(Job, to_hub=to_v2, from_hub=to_v1))
 NAME = "jobs.installing.pyctrl.test"
-
-
-def add_jobs(manager: Manager) -> None:
-    webhooks = Webhooks()
-    webhooks.add_conversion(CONVERSION)
-    manager.add(WebhookServer(webhooks))
-    Builder(manager).build(JobReconciler())
 
 
 def both(**changes: Any) -> dict[str, Any]:
@@ -174,15 +136,6 @@ async def test_a_field_that_goes_is_a_warning(caplog: pytest.LogCaptureFixture) 
     assert told.startswith(
         f"Change of CustomResourceDefinition may break stored objects or clients: {NAME}: version v2, spec.schedule: "
     )
-
-
-async def test_the_definitions_of_a_program_have_all_of_it() -> None:
-    """Every version of what it reconciles, stored in the hub, and the conversion with the address if that is known."""
-    (made,) = await definitions(add_jobs, target=SERVICE)
-    assert [(each["name"], each["storage"]) for each in made["spec"]["versions"]] == [("v1", False), ("v2", True)]
-    assert made["spec"]["conversion"] == conversion_stanza(SERVICE)
-    (unknown,) = await definitions(add_jobs)
-    assert unknown["spec"]["conversion"] == {"strategy": "Webhook"}
 
 
 async def test_a_server_keeps_what_it_has(caplog: pytest.LogCaptureFixture) -> None:

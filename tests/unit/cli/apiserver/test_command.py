@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import resource
 import shutil
-import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -18,16 +15,13 @@ import pytest
 import yaml
 
 from pyctrl.api import Key
-from pyctrl.apiserver import CertificateAuthority
-from pyctrl.cli._kubeconfig_file import write_kubeconfig
 from pyctrl.client import Client, Config, wait_for
 from pyctrl.kinds.core.v1 import Namespace, Pod, ServiceAccount
 from tests.unit.cli._command import apiserver
+from tests.unit.cli.apiserver._served import ALONE, TOKENS
 from tests.unit.cli.conftest import Run
 
-TOKENS = 'admin-token,admin,admin,system:masters\nplain-token,plain,plain\ntwo-token,two,2,"dev,ops"\n'
 WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-ALONE = ("--insecure-http", "--no-controllers", "--no-kubelet")
 
 pytestmark = pytest.mark.slow("starts a process, which takes up to a second")
 
@@ -131,69 +125,6 @@ def test_admission_plugins_are_enabled_by_kube_apiserver_s_flag(tmp_path: Path) 
     assert (code, "cannot set blockOwnerDeletion" in status["message"]) == (403, True)
 
 
-def webhook(file: Path, **cluster: str) -> Path:
-    config = {
-        "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "w"}}],
-        "clusters": [{"name": "w", "cluster": cluster}],
-    }
-    file.write_text(json.dumps(config))
-    return file
-
-
-def test_webhooks_are_asked_about_users(tmp_path: Path) -> None:
-    """Authentication and authorization webhooks have kube-apiserver's flags and files."""
-    authority = tmp_path / "ca.crt"
-    authority.write_bytes(CertificateAuthority.new().certificate)
-    file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a", **{"certificate-authority": "ca.crt"})
-    flags = ("--authentication-token-webhook-config-file", file, "--authorization-webhook-config-file", file)
-    with apiserver(*ALONE, *flags, "--authorization-mode", "Webhook,RBAC") as served:
-        assert served.ask("GET", "/api/v1/pods", token="jane")[0] == 401
-        assert served.ask("GET", "/version")[0] == 200
-        code, said = served.ask("GET", "/api/v1/pods")
-    asked = 'Post "https://127.0.0.1:1/a?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused'
-    assert (code, said) == (500, f'Internal Server Error: "/api/v1/pods": {asked}\n')
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "No such file or directory"),
-        ("a: b: c", "expected a kubeconfig whose current context names a cluster with the webhook"),
-        ("{}", "expected a kubeconfig"),
-        ("[" * 60_000, "expected a kubeconfig"),
-        ('{"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "gone"}}]}', "expected a kube"),
-    ],
-)
-def test_a_file_of_a_webhook_that_is_none(run: Run, tmp_path: Path, content: str | None, said: str) -> None:
-    """The error is one line with the flag, the file and what was expected."""
-    file = tmp_path / "webhook"
-    if content is not None:
-        file.write_text(content)
-    told = run("apiserver", *ALONE, "--authentication-token-webhook-config-file", file)
-    assert (told.code, told.err.startswith("pyctrl: --authentication-token-webhook-config-file")) == (1, True)
-    assert said in told.err
-
-
-def test_a_webhook_without_its_mode(run: Run, tmp_path: Path) -> None:
-    """One line says which flag lacks the other."""
-    file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a")
-    told = run("apiserver", *ALONE, "--authorization-webhook-config-file", file, "--authorization-mode", "RBAC")
-    assert (told.code, "an authorization webhook needs Webhook" in told.err) == (1, True)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it(number: signal.Signals) -> None:
-    """Ctrl-C and SIGTERM end it, although a client is watching, with exit code 0 and without a word."""
-    with apiserver(*ALONE) as served:
-        port = int(served.url.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port)) as watcher:
-            watcher.sendall(b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert watcher.recv(8).startswith(b"HTTP/1.1")
-            ended = served.stop(number)
-    assert (ended.code, ended.out, ended.err) == (0, "", "")
-
-
 def test_pods_are_pending_for_a_moment() -> None:
     """With the default flags a new pod is seen Pending, without a node, and runs in the end."""
 
@@ -209,113 +140,6 @@ def test_pods_are_pending_for_a_moment() -> None:
     assert (before, bool(after)) == (None, True)
 
 
-def test_it_is_ready_within_a_second_of_work() -> None:
-    """Less than a second of CPU goes by until it serves, all of the process included."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with apiserver(*ALONE) as served:
-        served.stop()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0
-
-
-def test_a_port_that_is_taken(run: Run) -> None:
-    """The error is one line that says that the port is in use, and what to do."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        told = run("apiserver", *ALONE, "--port", str(port))
-    assert (told.code, told.out) == (1, "")
-    assert told.err == f"pyctrl: 127.0.0.1 port {port} is in use by another program; --port 0 picks a free one\n"
-
-
-def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -> None:
-    """Files of other programs are replaced only with --force; its own file always."""
-    kubeconfig = tmp_path / "config"
-    kubeconfig.write_text("precious: yes\n")
-    told = run("apiserver", *ALONE, "--kubeconfig-out", kubeconfig)
-    assert (told.code, kubeconfig.read_text()) == (1, "precious: yes\n")
-    assert "--force" in told.err
-    for force in (["--force"], []):
-        with apiserver(*ALONE, "--kubeconfig-out", kubeconfig, *force) as served:
-            assert served.url in kubeconfig.read_text()
-
-
-def test_a_kubeconfig_is_written_to_a_device_as_it_is() -> None:
-    """/dev/stdout and /dev/null are not replaced by a file, which root could do; a terminal stands for them."""
-    ours, theirs = os.openpty()
-    try:
-        device = Path(os.ttyname(theirs))
-        write_kubeconfig(device, "http://127.0.0.1:1", "token", None, force=False)
-        assert os.read(ours, 1000).startswith(b"# Written by pyctrl")
-        assert device.is_char_device()
-    finally:
-        os.close(ours)
-        os.close(theirs)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: b: c", "m.yaml: yaml: mapping values are not allowed in this context"),
-        ("a: 1\n", "m.yaml, document 1: the object has no apiVersion"),
-        ("{apiVersion: v1, kind: ConfigMap}\n", "m.yaml, document 1: the ConfigMap has no metadata.name"),
-        ("---\n- 1\n", "m.yaml, document 1: expected an object with apiVersion and kind; found list"),
-        (
-            "---\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: A_}}\n",
-            "m.yaml, document 2 (ConfigMap default/A_): ",
-        ),
-        ("{apiVersion: no/v1, kind: Thing, metadata: {name: a}}\n", "m.yaml, document 1 (Thing a): "),
-    ],
-)
-def test_what_cannot_be_loaded_is_told_with_its_place(run: Run, tmp_path: Path, text: str, message: str) -> None:
-    """A manifest that is no object, or that the server refuses, is one line with file and document."""
-    file = tmp_path / "m.yaml"
-    file.write_text(text)
-    told = run("apiserver", *ALONE, "--load", file)
-    assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
-    assert message in told.err
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        (["--load", "no-such-file"], "no-such-file: No such file or directory"),
-        (["--token-auth-file", "no-such-file"], "--token-auth-file no-such-file: No such file or directory"),
-        (["--audit", "no/such/file"], "--audit no/such/file: No such file or directory"),
-        (["--kubeconfig-out", "/"], "--kubeconfig-out /: Is a directory"),
-        (["--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1 port 0"),
-    ],
-)
-def test_what_cannot_be_served_is_one_line(run: Run, flags: list[str], message: str) -> None:
-    """The error for a missing file names the flag."""
-    told = run("apiserver", *ALONE, *flags)
-    errors = [line for line in told.err.splitlines() if not line.startswith("warning: ")]
-    assert (told.code, told.out, len(errors)) == (1, "", 1)
-    assert message in told.err
-
-
-OPEN, CLEAR = "every client is an administrator", "tokens and Secrets are sent unencrypted"
-
-
-@pytest.mark.parametrize(
-    ("flags", "risks"),
-    [
-        (["--bind-address", "0.0.0.0", "--insecure-http"], f"{OPEN}, and {CLEAR}"),
-        (["--bind-address", "0.0.0.0"], OPEN),
-        (["--bind-address", "::", "--authorization-mode", "RBAC", "--insecure-http"], CLEAR),
-        (["--bind-address", "0.0.0.0", "--authorization-mode", "RBAC"], ""),
-        (["--insecure-http"], ""),
-        (["--bind-address", "localhost", "--insecure-http"], ""),
-    ],
-)
-def test_an_address_that_others_reach_is_warned_of(run: Run, flags: list[str], risks: str) -> None:
-    """A warning on stderr describes the risks before anything is served."""
-    told = run("apiserver", *flags, "--audit", "no/such/file")  # which ends it
-    warnings = [line for line in told.err.splitlines() if line.startswith("warning: ")]
-    cure = "use a loopback address, or --token-auth-file without --insecure-http"
-    address = flags[1] if "--bind-address" in flags else ""
-    assert warnings == ([f"warning: --bind-address {address}: {risks}; {cure}"] if risks else [])
-
-
 def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> None:
     """A line that is no user is named, with its number and without the token."""
     file = tmp_path / "tokens.csv"
@@ -323,15 +147,6 @@ def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> Non
     told = run("apiserver", *ALONE, "--token-auth-file", file)
     expected = "expected the columns token,user,uid and optionally groups; got '...,lonely'"
     assert (told.code, told.err) == (1, f"pyctrl: --token-auth-file {file}: line 5: {expected}\n")
-
-
-def test_without_cryptography_the_way_out_is_told() -> None:
-    """Without cryptography, the error says what to install, and the alternative."""
-    code = "import sys; sys.modules['cryptography'] = None; from pyctrl.cli import main; sys.exit(main(['apiserver']))"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1)
-    assert "pip install 'pyctrl-runtime[apiserver]'" in ran.stderr
-    assert "--insecure-http" in ran.stderr
 
 
 def _stand_in(directory: Path) -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,14 +25,6 @@ def test_classes_are_printed(run: Run, crd: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "class WidgetSpec(Model, marks=(" in ran.out
     assert 'class Widget(CustomResource[WidgetSpec], group="example.com", version="v1", subresources=()):' in ran.out
-
-
-def test_what_comes_in(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-` is stdin."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DEFINITION.encode())))
-
-    assert "class Widget(" in run("crd", "import", "-").out
-    assert run("crd", "import", "--ot", "x").code == 2
 
 
 def test_a_file_is_written_once(run: Run, crd: Path, tmp_path: Path) -> None:
@@ -70,26 +60,8 @@ def test_a_kind_of_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
     assert "class Widget(" in ran.out
 
 
-def test_what_is_no_definition(run: Run, crd: Path) -> None:
-    """An invalid CRD is an error with its position."""
-    crd.write_text(DEFINITION.replace("type: integer", "type: int"))
-
-    ran = run("crd", "import", crd)
-
-    assert (ran.code, ran.out) == (1, "")
-    assert "widgets.yaml:20:28: spec.validation.openAPIV3Schema.properties[spec].properties[size].type: " in ran.err
-
-
 def test_a_definition_of_a_chart(run: Run, crd: Path) -> None:
     """Templates in its labels, as those of cert-manager have, say nothing of the kind."""
     label = "metadata:\n  labels: {app: '{{ template \"name\" . }}'}\n"
     crd.write_text(DEFINITION.replace("metadata:\n", label, 1))
     assert "class Widget(" in run("crd", "import", crd).out
-
-
-def test_a_url_is_for_curl(run: Run) -> None:
-    """URLs are not downloaded; the error has a curl command, quoted for the shell."""
-    told = run("crd", "import", "https://example.com/crds.yaml?ref=v1&raw")
-    assert (told.code, told.out) == (1, "")
-    line = "curl --fail --location 'https://example.com/crds.yaml?ref=v1&raw' | pyctrl crd import -"
-    assert line in told.err

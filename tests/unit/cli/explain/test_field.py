@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli._command import apiserver
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.validate.test_files import PROGRAM
 from tests.unit.manifests.test_validator import DEFINITION
@@ -99,44 +98,3 @@ def test_built_in_kinds_and_programs(run: Run, tmp_path: Path) -> None:
         "fields": [],
     }
     assert json.loads(widget.out)["required"] is True
-
-
-def test_definitions_beside(run: Run, crd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The definitions of the project are known without being named."""
-    bases = crd.parent / "config" / "crd" / "bases"
-    bases.mkdir(parents=True)
-    crd.rename(bases / "widgets.yaml")
-    monkeypatch.chdir(crd.parent / "config")
-
-    assert run("explain", "widget.spec.size").out.endswith(
-        "FIELD:    spec.size <integer> required\n\nDESCRIPTION:\n    at least 0\n"
-    )
-
-
-@pytest.mark.slow("starts a server")
-def test_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
-    """`--cluster` asks the cluster of the login."""
-    login = tmp_path / "kubeconfig"
-    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", crd, "--kubeconfig-out", login):
-        ran = run("explain", "widget.spec.size", "--cluster", "--kubeconfig", login)
-
-    assert ran.code == 0
-    assert "at least 0" in ran.out
-
-
-@pytest.mark.parametrize(
-    ("field", "why"),
-    [
-        ("widget.spec.sise", "pyctrl: widget.spec has no field 'sise'; did you mean size?\n"),
-        ("widgte", "pyctrl: no kind 'widgte'; did you mean widgets.example.com? (name its CRD"),
-        ("deployment.spec.template.spec.container", "did you mean containers"),
-        ("", "pyctrl: no kind ''"),
-        (".", "pyctrl: no kind ''"),
-    ],
-)
-def test_what_leads_nowhere(run: Run, crd: Path, field: str, why: str) -> None:
-    """Errors suggest similar names."""
-    ran = run("explain", field, "--crd", crd)
-
-    assert (ran.code, ran.out) == (1, "")
-    assert why in ran.err

@@ -18,7 +18,6 @@ from pyctrl.cluster import Cluster
 from pyctrl.errors import CommandFailed, Invalid, NotFound, Unauthorized
 from pyctrl.kinds.authentication.v1 import SelfSubjectReview
 from pyctrl.kinds.core.v1 import Secret, ServiceAccount
-from tests.unit.cli.conftest import Run
 
 JENKINS = Key("default", "jenkins")
 
@@ -142,10 +141,3 @@ def test_what_is_no_account_is_refused(text: str) -> None:
     """A slash, a missing half and a colon too many are one error with what was expected."""
     with pytest.raises(CommandFailed, match="NAME or NAMESPACE:NAME was expected"):
         account_key(text, "default")
-
-
-def test_a_command_line_that_makes_no_sense_is_code_2(run: Run) -> None:
-    """No name, an unknown kind to bind to, and no duration at all are mistakes of the command line."""
-    for arguments in (["token"], ["token", "x", "--bound-object-kind", "Job"], ["token", "x", "--duration", "soon"]):
-        refused = run(*arguments)
-        assert (refused.code, refused.out) == (2, "")

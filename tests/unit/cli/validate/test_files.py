@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.conftest import Run
+from tests.unit.cli.validate._project import GOOD
 from tests.unit.manifests.test_validator import DEFINITION
 
-GOOD = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 3}\n"
 BAD = GOOD.replace("size: 3", "size: 3, colur: red")
 
 PROGRAM = """
@@ -75,21 +75,6 @@ def test_what_comes_in(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch)
     assert ran.out.startswith("<stdin>:4:17: spec.colur: ")
 
 
-def test_definitions_that_are_named(run: Run, tmp_path: Path) -> None:
-    """`--crd` names files or folders; an invalid definition is told, and so is that its kind is unknown then."""
-    (tmp_path / "crd.yaml").write_text(DEFINITION)
-    (tmp_path / "broken.yaml").write_text(DEFINITION.replace("scope: Namespaced", "scope: Everywhere"))
-    (tmp_path / "good.yaml").write_text(GOOD)
-
-    assert run("validate", tmp_path / "good.yaml", "--crd", tmp_path / "crd.yaml").code == 0
-    ran = run("validate", tmp_path / "good.yaml", "--crd", tmp_path / "broken.yaml")
-
-    assert ran.code == 1
-    told = ran.out.splitlines()
-    assert told[0].startswith(f"{tmp_path / 'broken.yaml'}:7:10: spec.scope: Unsupported value")
-    assert told[1].endswith('good.yaml:2:7: no matches for kind "Widget" in version "example.com/v1"')
-
-
 def test_the_classes_of_a_program(run: Run, tmp_path: Path) -> None:
     """`--types` takes the definitions from the classes of a program."""
     (tmp_path / "widgets.py").write_text(PROGRAM)
@@ -99,16 +84,6 @@ def test_the_classes_of_a_program(run: Run, tmp_path: Path) -> None:
 
     assert ran.code == 1
     assert 'bad.yaml:4:14: spec.size: Invalid value: "string": spec.size in body must be of type integer' in ran.out
-
-
-def test_unknown_kinds(run: Run, tmp_path: Path) -> None:
-    """An object of a kind that nobody knows is invalid, unless such objects are skipped."""
-    (tmp_path / "good.yaml").write_text(GOOD)
-
-    assert run("validate", tmp_path / "good.yaml").code == 1
-    ran = run("validate", tmp_path / "good.yaml", "--ignore-unknown")
-
-    assert (ran.code, ran.out) == (0, "0 objects, none invalid, 1 of unknown kinds skipped\n")
 
 
 def test_what_cannot_be_read(run: Run, project: Path) -> None:
@@ -126,14 +101,6 @@ def test_what_cannot_be_read(run: Run, project: Path) -> None:
         "unreadable: missing.yaml: No such file or directory",
         "1 object, 1 invalid, 2 unreadable",
     ]
-
-
-def test_options_that_do_not_exist(run: Run, project: Path) -> None:
-    """A misspelt option is not taken for a file."""
-    ran = run("validate", "--cdr", "crd.yaml")
-
-    assert ran.code == 2
-    assert ran.err.startswith("pyctrl validate: unknown option --cdr; a file of that name is ./--cdr")
 
 
 def test_json_for_programs(run: Run, project: Path) -> None:

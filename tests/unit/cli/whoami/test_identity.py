@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,8 +16,7 @@ import yaml
 
 from pyctrl import _clock
 from pyctrl.api import Key, ObjectMeta
-from pyctrl.apiserver import CertificateAuthority, User
-from pyctrl.cli._credential import auth_info_of, part_of
+from pyctrl.apiserver import User
 from pyctrl.cli._durations import shown_duration, shown_end
 from pyctrl.cli._login_errors import explain_login_error
 from pyctrl.cli._whoami.identity import identify, shown
@@ -26,20 +24,16 @@ from pyctrl.client import (
     BasicAuth,
     BearerToken,
     Client,
-    ClientCertificate,
     Config,
     Impersonation,
-    Pem,
-    Tls,
     create_token,
 )
 from pyctrl.cluster import Cluster
-from pyctrl.errors import CommandFailed, ConnectionFailed, Unauthorized
+from pyctrl.errors import ConnectionFailed, Unauthorized
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.kinds.rbac.v1 import ClusterRoleBinding
 from tests.unit.cli.conftest import Run
-
-JENKINS = Key("default", "jenkins")
+from tests.unit.cli.whoami._logins import JENKINS, jwt
 
 
 @pytest.fixture
@@ -57,11 +51,6 @@ async def told(config: Config) -> dict[str, Any]:
         wire = json.loads(shown(await identify(client, config), "json"))
     assert isinstance(wire, dict)
     return wire
-
-
-def jwt(claims: Mapping[str, Any]) -> str:
-    payload = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
-    return f"e30.{payload}.c2lnbmF0dXJl"
 
 
 async def test_a_service_account_is_told_who_it_is(cluster: Cluster) -> None:
@@ -179,42 +168,6 @@ async def test_a_server_that_is_not_there_is_told_with_the_login() -> None:
     assert said == "cannot connect\n  login: kubeconfig dev, context 'a'\n  skipped: X: no"
 
 
-async def test_a_certificate_tells_whose_it_is_and_until_when() -> None:
-    """Of a client certificate the name, the issuer and the end are told; its key is printed on demand only."""
-    authority = CertificateAuthority.new("cluster")
-    issued = authority.client("jane", ["people"])
-    pair = ClientCertificate(Pem("jane.crt", data=issued.certificate), Pem("jane.key", data=issued.key))
-    config = Config(server="https://cluster", tls=Tls(ca=Pem("ca", data=authority.certificate), certificate=pair))
-    (sent,) = (await auth_info_of(config)).credentials
-    assert (sent.kind, sent.origin) == ("certificate", "jane.crt")
-    assert "CN=jane" in sent.subject
-    assert "CN=cluster" in sent.issuer
-    assert sent.expires_at is not None
-    assert sent.expires_at > _clock.now()
-    assert (await part_of(config, "certificate")).encode() == issued.certificate
-    assert (await part_of(config, "key")).encode() == issued.key
-    assert (await part_of(config, "ca")).encode() == authority.certificate
-    with pytest.raises(CommandFailed, match="the login has no token: it sends jane.crt"):
-        await part_of(config, "token")
-
-
-async def test_a_part_that_is_not_there_is_an_error() -> None:
-    """Without an authority or a certificate there is nothing to print, which is said with the source of the login."""
-    config = Config.from_token("https://cluster", "t1")
-    assert await part_of(config, "token") == "t1"
-    with pytest.raises(CommandFailed, match=r"no certificate authority \(a token given in code\)"):
-        await part_of(config, "ca")
-    with pytest.raises(CommandFailed, match=r"no client certificate: it sends the token \(a token given in code\)"):
-        await part_of(config, "key")
-
-
-@pytest.mark.parametrize("token", ["opaque", "a.b.c", "e30.W10.x", "e30.!.x", jwt({"exp": "soon", "aud": "a"})])
-async def test_tokens_of_any_kind_are_read_without_harm(token: str) -> None:
-    """What is no JSON Web Token, or an odd one, has no end, and is no error."""
-    (sent,) = (await auth_info_of(Config.from_token("https://cluster", token))).credentials
-    assert (sent.kind, sent.expires_at) == ("token", None)
-
-
 def test_lengths_of_time_have_two_units() -> None:
     """Days, hours, minutes and seconds, the two largest that count."""
     lengths = [0, 45, 90, 3600, 5400, 86_400 + 7200, 90 * 86_400 + 5]
@@ -223,17 +176,6 @@ def test_lengths_of_time_have_two_units() -> None:
     ]  # fmt: skip
     assert shown_end(_clock.now() + timedelta(hours=2)).endswith("UTC, in 2h")
     assert shown_end(_clock.now() - timedelta(minutes=3)).endswith("UTC, 3m ago")
-
-
-def test_a_part_is_printed_without_a_cluster(run: Run, tmp_path: Path) -> None:
-    """`whoami --print token` gives the token alone, and asks no server."""
-    file = tmp_path / "config"
-    file.write_text(Config.from_token("https://127.0.0.1:1", "t1").to_kubeconfig())
-    printed = run("whoami", "--kubeconfig", file, "--print", "token")
-    assert (printed.code, printed.out, printed.err) == (0, "t1\n", "")
-    missing = run("whoami", "--kubeconfig", file, "--print", "key")
-    assert (missing.code, missing.out) == (1, "")
-    assert missing.err.startswith("pyctrl: the login has no client certificate")
 
 
 def test_an_unreachable_server_is_one_message(run: Run, tmp_path: Path) -> None:

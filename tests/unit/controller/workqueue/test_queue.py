@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 import pytest
 
@@ -20,28 +19,7 @@ from pyctrl.errors import (
     Unauthorized,
     UnknownKind,
 )
-
-A, B, C = (Request("default", name) for name in "abc")
-
-
-def seconds(number: float) -> timedelta:
-    return timedelta(seconds=number)
-
-
-def make_queue() -> Queue:
-    """A queue whose backoff is exactly 1, 2, 4, … seconds."""
-    return Queue("test", limiter=ExponentialBackoff(first=seconds(1), jitter=0))
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-async def take(queue: Queue) -> Request:
-    """Work on whoever is next, successfully."""
-    async with queue.take() as turn:
-        turn.succeed()
-    return turn.request
+from tests.unit.controller.workqueue._queues import A, B, C, make_queue, now, seconds, take
 
 
 async def test_a_request_added_twice_is_handed_out_once() -> None:
@@ -52,16 +30,6 @@ async def test_a_request_added_twice_is_handed_out_once() -> None:
 
     assert await take(queue) == A
     assert queue.statistics().ready == 0
-
-
-async def test_requests_come_out_by_priority_then_in_the_order_they_came() -> None:
-    """The higher priority goes first; within one priority it is first come, first served."""
-    queue = make_queue()
-    queue.add(A, priority=-100)
-    queue.add(B)
-    queue.add(C)
-
-    assert [await take(queue) for _ in range(3)] == [B, C, A]
 
 
 async def test_a_re_add_raises_the_priority_and_never_lowers_it() -> None:
@@ -287,33 +255,6 @@ async def test_a_next_run_keeps_the_priority_unless_told_otherwise() -> None:
     assert seen == [-100, -100, 5]
 
 
-async def test_nobody_starves() -> None:
-    """While somebody waits too long, every fifth turn is theirs; the others still come first."""
-    queue = make_queue()
-    background = [Request("background", str(number)) for number in range(10)]
-    for request in background:
-        queue.add(request, priority=-100)
-    await asyncio.sleep(11)
-    order = []
-    for number in range(20):
-        queue.add(Request("busy", str(number)))
-        order.append((await take(queue)).namespace)
-
-    assert order == (["busy"] * 4 + ["background"]) * 4
-
-
-async def test_priority_is_strict_while_nobody_waits_long() -> None:
-    """Nothing of low priority runs before what is urgent, as long as it has not waited for ten seconds."""
-    queue = make_queue()
-    queue.add(A, priority=-100)
-    await asyncio.sleep(9)
-    for number in range(20):
-        queue.add(Request("busy", str(number)))
-
-    assert all([(await take(queue)).namespace == "busy" for _ in range(20)])
-    assert await take(queue) == A
-
-
 async def test_closing_drops_what_is_in_line_and_says_what() -> None:
     """A closed queue hands out nothing, takes nothing, and tells what did not run."""
     queue = make_queue()
@@ -383,19 +324,6 @@ async def test_a_finished_request_leaves_nothing_behind() -> None:
 
     assert queue._entries == {}
     assert len(queue._ready) == 0
-
-
-async def test_a_deadline_that_moves_a_lot_takes_no_memory() -> None:
-    """Ten thousand new timers for one request are one entry, give or take a few that are swept."""
-    queue = make_queue()
-    queue.add(B, after=timedelta(hours=20))
-    for _ in range(10_000):
-        queue.add(A)
-        async with queue.take() as turn:
-            turn.succeed(requeue_after=timedelta(hours=10))
-
-    assert queue.statistics().waiting == 2
-    assert len(queue._delayed._heap) < 100
 
 
 async def test_statistics_tell_how_it_is_doing() -> None:

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from pyctrl.controller._causes import TimerCause
-from tests.unit.controller.workqueue.test_queue import A, B, C, make_queue, now, seconds, take
+from tests.unit.controller.workqueue._queues import A, B, C, make_queue, now, seconds, take
 
 
 async def test_a_delayed_add_comes_when_it_is_due() -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
-from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from pyctrl.api import ObjectMeta, set_controller_reference
 from pyctrl.apiserver import ApiServer
-from pyctrl.client import Config, MergePatch
+from pyctrl.client import Config
 from pyctrl.cluster import Cluster
 from pyctrl.controller import (
     Builder,
@@ -20,56 +18,12 @@ from pyctrl.controller import (
     ControllerState,
     Reconciler,
     Request,
-    for_object,
-    mapped,
-    reconcile_causes,
 )
 from pyctrl.errors import BuilderError, ClusterGone, DuplicateName, NotLeading, UnknownCluster
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
 from pyctrl.manager import Fleet, InMemoryProvider, LeaderElection, Manager
 from tests.unit.manager._fleets import A, Away, Log, config_map, logged, settle, texts, world
 from tests.unit.manager._replicas import stand_still
-
-
-async def test_a_reconciler_of_one_cluster_works_in_each_of_a_fleet() -> None:
-    """Same keys are requests of their own; each cluster has its client and its reconciler, and none sees another's."""
-    one, two = Away("one"), Away("two")
-    await one.create(config_map("a", "of one"))
-    await two.create(config_map("a", "of two"))
-    async with world() as there:
-        there.add(one, two)
-        controller = Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
-        async with there.manager.running():
-            await settle()
-            assert sorted(there.log.lines) == [("one:default/a", "of one"), ("two:default/a", "of two")]
-            assert sorted(controller.controllers) == sorted(there.fleet) == ["one", "two"]
-            clients = {noter.client.cluster for noter in there.log.reconcilers}
-            assert clients == {"edge", "one", "two"}  # the first was asked for what it declares
-
-
-async def test_clusters_come_and_go_while_the_manager_runs() -> None:
-    """Controllers run in a cluster that joins and stop in one that leaves; each is one log line."""
-    one, two = Away("one"), Away("two")
-    await two.create(config_map("a", "of two"))
-    async with world() as there:
-        there.add(one)
-        Builder(there.fleet).reconciles(ConfigMap).build_each(there.log.noter)
-        with logged() as records:
-            async with there.manager.running():
-                await settle()
-                there.add(two)
-                await there.fleet.wait_for("two")
-                await settle()
-                assert there.log.lines == [("two:default/a", "of two")]
-                there.provider.remove("two")
-                await there.fleet.wait_until_gone("two")
-                await two.create(config_map("b", "unseen"))
-                await one.create(config_map("b", "seen"))
-                await settle()
-                assert there.log.lines[1:] == [("one:default/b", "seen")]
-                assert list(there.fleet) == ["one"]
-    assert [line["cluster"] for line in texts(records, "Cluster joined")] == ["one", "two"]
-    assert [line["cluster"] for line in texts(records, "Cluster left")] == ["two", "one"]
 
 
 async def test_one_that_comes_back_under_its_name_is_read_anew() -> None:
@@ -154,43 +108,6 @@ async def test_one_that_goes_down_in_the_middle_loses_nothing() -> None:
             assert ("one:default/a", "meanwhile") in there.log.lines
 
 
-class Slow(Reconciler[ConfigMap]):
-    """Takes a while, then writes."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.ends: list[str] = []
-
-    async def reconcile(self, request: Request) -> None:
-        try:
-            await asyncio.sleep(self.seconds)
-            await self.client.patch(ConfigMap, request.key, MergePatch({"data": {"text": "written"}}))
-            self.ends.append(f"{request.name} written")
-        except asyncio.CancelledError:
-            self.ends.append(f"{request.name} cancelled")
-            raise
-
-
-@pytest.mark.parametrize(("seconds", "end"), [(20, "a written"), (40, "a cancelled")])
-async def test_work_in_a_cluster_that_goes_gets_the_grace_period(seconds: float, end: str) -> None:
-    """Running reconciles may finish and write; long ones are cancelled; queued ones are dropped with one log line."""
-    one, slow = Away("one"), Slow(seconds)
-    for name in ("a", "b", "c"):
-        await one.create(config_map(name, "new"))
-    async with world(grace_period=timedelta(seconds=30)) as there:
-        there.add(one)
-        Builder(there.fleet).reconciles(ConfigMap).build_each(lambda: slow)
-        with logged() as records:
-            async with there.manager.running():
-                await settle(1)
-                there.provider.remove("one")
-                await there.fleet.wait_until_gone("one")
-                assert slow.ends == [end]
-                (farewell,) = texts(records, "All workers finished")
-                assert (farewell["cluster"], farewell["dropped"]) == ("one", 2 if "written" in end else 3)
-    assert (await one.get(A)).data["text"] == ("written" if "written" in end else "new")
-
-
 async def test_what_belonged_to_a_cluster_that_has_left_says_so() -> None:
     """Reads and writes of its client raise one clear error; looking it up by name raises another one."""
     one = Away("one")
@@ -207,116 +124,6 @@ async def test_what_belonged_to_a_cluster_that_has_left_says_so() -> None:
                 await client.live.list(ConfigMap)
             with pytest.raises(UnknownCluster, match="there is no cluster 'one'"):
                 _ = there.manager.clusters["one"]
-
-
-async def test_a_controller_of_home_follows_a_kind_in_the_whole_fleet() -> None:
-    """Hub and spokes: what happens in a spoke asks for an object of home; spokes may come and go."""
-    seen: list[tuple[Request, str]] = []
-
-    class Hub(Reconciler[ConfigMap]):
-        def __init__(self, fleet: Fleet) -> None:
-            self.fleet = fleet
-
-        async def reconcile(self, request: Request) -> None:
-            counts = {name: len(await cluster.client.list(Secret)) for name, cluster in self.fleet.items()}
-            seen.append((request, str(counts)))
-
-    def of_hub(secret: Secret) -> list[Request]:
-        return [Request("default", secret.metadata.labels["of"])]
-
-    one, two = Away("one"), Away("two")
-    async with world() as there:
-        there.add(one)
-        builder = Builder(there.manager).reconciles(ConfigMap)
-        builder.watches(Secret, mapped(of_hub), cluster=there.fleet).build(Hub(there.fleet))
-        async with there.manager.running():
-            await there.home.create(config_map("a"))
-            await settle()
-            there.add(two)
-            await there.fleet.wait_for("two")
-            await two.create(Secret(metadata=ObjectMeta(name="s", namespace="default", labels={"of": "a"})))
-            await settle()
-            there.provider.remove("one")
-            await there.fleet.wait_until_gone("one")
-            await two.create(Secret(metadata=ObjectMeta(name="t", namespace="default", labels={"of": "b"})))
-            await settle()
-
-    assert seen == [
-        (Request("default", "a"), "{'one': 0}"),
-        (Request("default", "a"), "{'one': 0, 'two': 1}"),
-        (Request("default", "b"), "{'two': 2}"),
-    ]
-
-
-async def test_a_controller_of_home_is_told_of_clusters_that_come_and_go() -> None:
-    """A function returns the requests for a cluster whose caches are filled, and for one that has left."""
-    seen: list[tuple[str, list[str]]] = []
-
-    class Hub(Reconciler[ConfigMap]):
-        async def reconcile(self, request: Request) -> None:
-            (cause,) = reconcile_causes()
-            seen.append((str(cause), [name for name, each in there.fleet.items() if each.cache.informers]))
-
-    def everything(cluster: str) -> list[Request]:
-        return [Request("default", f"plan-for-{cluster}")]
-
-    one, two = Away("one"), Away("two")
-    async with world() as there:
-        there.add(one)
-        builder = Builder(there.manager).options(name="hub").watches_clusters(there.fleet, everything)
-        builder.watches(Secret, for_object, cluster=there.fleet).build(Hub())
-        async with there.manager.running():
-            await settle()
-            two.config = two.login()
-            there.add(two)
-            await there.fleet.wait_for("two")
-            two.cut()
-            await settle(600)
-            assert [cause for cause, _ in seen] == ["cluster one has come"]
-            two.network.clear()
-            await settle(60)
-            there.provider.remove("one")
-            await there.fleet.wait_until_gone("one")
-            await settle()
-    assert seen == [
-        ("cluster one has come", ["one"]),
-        ("cluster two has come", ["one", "two"]),
-        ("cluster one has left", ["two"]),
-    ]
-
-
-async def test_requests_for_objects_of_a_cluster_that_has_left_are_dropped() -> None:
-    """Of a controller in the own cluster: queued requests with one log line, a running one when it fails for it."""
-    done: list[str] = []
-
-    class Reader(Reconciler[Any]):
-        def __init__(self, fleet: Fleet) -> None:
-            self.fleet = fleet
-
-        async def reconcile(self, request: Request) -> None:
-            await asyncio.sleep(10)
-            await self.fleet[request.cluster].client.get(ConfigMap, request.key)
-            done.append(request.name)
-
-    one = Away("one")
-    for name in ("a", "b", "c", "d"):
-        await one.create(config_map(name))
-    async with world() as there:
-        there.add(one)
-        builder = Builder(there.manager).options(name="reader")
-        reader = builder.watches(ConfigMap, for_object, cluster=there.fleet).build(Reader(there.fleet))
-        with logged() as records:
-            async with there.manager.running():
-                await settle(15)
-                there.provider.remove("one")
-                await there.fleet.wait_until_gone("one")
-                await settle(600)
-                statistics = reader.statistics()
-    assert done == ["a"]
-    dropped = texts(records, "Dropping requests for objects of a cluster that has left")
-    assert [line["dropped"] for line in dropped] == [2]
-    assert len(texts(records, "Dropping a request: the cluster of its object is gone")) == 1
-    assert (statistics.queue.waiting, statistics.queue.ready) == (0, 0)
 
 
 async def test_the_leader_works_in_the_fleet_and_a_standby_is_warm() -> None:
@@ -398,24 +205,6 @@ async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> N
                 assert fleet["one"] is cluster
     assert asked == [0, 11, 22]
     assert len(texts(records, "Cluster provider failed, keeping its clusters: the disk is away")) == 2
-
-
-async def test_names_are_taken_once() -> None:
-    """A cluster with a name in use joins when the other one has left; the reason is logged once."""
-    one, another = Away("one"), Away("one")
-    async with world() as there:
-        theirs = InMemoryProvider({"one": another.config})
-        other = there.manager.add_fleet("other", theirs)
-        with logged() as records:
-            async with there.manager.running():
-                await other.wait_for("one")
-                there.add(one)
-                await settle(600)
-                assert len(there.fleet) == 0
-                theirs.remove("one")
-                await settle(61)
-                assert list(there.fleet) == ["one"]
-    assert len(texts(records, "Cluster cannot join: another cluster or fleet has its name")) == 1
 
 
 async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:

@@ -8,13 +8,11 @@ from random import Random
 
 import pytest
 
-from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config, MergePatch
 from pyctrl.controller import Builder, Reconciler, Request
-from pyctrl.errors import ManagerError
 from pyctrl.kinds.core.v1 import ConfigMap, Event
-from pyctrl.manager import InMemoryProvider, LeaderElection, Manager, OnLoss
-from pyctrl.rbac import EVENTS, allow
+from pyctrl.manager import InMemoryProvider, LeaderElection, OnLoss
+from pyctrl.rbac import EVENTS
 from tests.unit.manager._fleets import Away, config_map, settle, world
 from tests.unit.manager._replicas import stand_still
 
@@ -182,18 +180,3 @@ async def test_an_index_is_in_every_cluster() -> None:
             for name, cluster in there.fleet.items():
                 found = await cluster.client.list(ConfigMap, index=("text", name))
                 assert [each.metadata.name for each in found] == ["a"]
-
-
-async def test_clusters_that_nobody_has_added_are_told_at_the_start() -> None:
-    """A name that is misspelt in a declaration would otherwise be a right that nobody reviews."""
-
-    class Misspelt(Reconciler[ConfigMap]):
-        rbac = (allow(ConfigMap, "create", cluster="remot"),)
-
-        async def reconcile(self, request: Request) -> None: ...
-
-    async with Manager(Config.in_process(ApiServer())) as manager:
-        manager.add_cluster("remote", Config.in_process(ApiServer()))
-        Builder(manager).reconciles(ConfigMap).build(Misspelt())
-        with pytest.raises(ManagerError, match=r"configmap declares permissions in cluster 'remot'.*added: 'remote'"):
-            await manager.run(handle_signals=False)

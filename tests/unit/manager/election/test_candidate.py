@@ -6,10 +6,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-import pytest
-
 from pyctrl.api import Key
-from pyctrl.errors import ManagerError
 from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.manager import LeaderElection
 from pyctrl.manager._election.candidate import Candidate, Moment
@@ -210,35 +207,6 @@ def test_a_wall_clock_that_is_set_back_prolongs_nothing() -> None:
 
 
 # --- options ---
-
-
-def test_the_defaults_are_client_gos() -> None:
-    """15, 10 and 2 seconds; requests of the election get half the renew deadline."""
-    options = LeaderElection(name="op")
-    times = (options.lease_duration, options.renew_deadline, options.retry_period, options.request_timeout)
-    assert [time.total_seconds() for time in times] == [15, 10, 2, 5]
-    assert options.safe_time == timedelta(seconds=14)
-    assert options.release_on_stop
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"name": ""}, "a Lease needs a name"),
-        ({"name": "Op"}, "a Lease needs a name"),
-        ({"name": "a" * 254}, "a Lease needs a name"),
-        ({"identity": ""}, "identity must not be empty"),
-        ({"lease_duration": timedelta(seconds=15.5)}, "whole seconds, at least 1, got 15.5 s"),
-        ({"lease_duration": timedelta(0)}, "whole seconds"),
-        ({"lease_duration": timedelta(seconds=10)}, r"lease_duration > renew_deadline .* got 10 s, 10 s and 2 s"),
-        ({"retry_period": timedelta(seconds=9)}, r"renew_deadline > 1.2 x retry_period"),
-        ({"retry_period": timedelta(0)}, r"retry_period > 0"),
-    ],
-)
-def test_times_that_do_not_fit_are_refused(options: dict[str, Any], problem: str) -> None:
-    """The message has the expected and the actual value."""
-    with pytest.raises(ManagerError, match=problem):
-        LeaderElection(**{"name": "op"} | options)
 
 
 def test_identities_are_the_host_and_a_random_uuid() -> None:

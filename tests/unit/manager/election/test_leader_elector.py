@@ -3,102 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from random import Random
-from typing import Any
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
+from pyctrl.api import GroupVersionKind, ObjectMeta, Unstructured
 from pyctrl.apiserver import ApiServer
-from pyctrl.client import Client, EventWriter, InProcessTransport, MergePatch
+from pyctrl.client import Client, InProcessTransport, MergePatch
 from pyctrl.errors import LeadershipLost
-from pyctrl.kinds.coordination.v1 import Lease, LeaseSpec
-from pyctrl.manager import LeaderElection, OnLoss
-from pyctrl.manager._election.leader_elector import LeaderElector
-from pyctrl.testing import Answered, AnswerLost, ConnectionRefused, Delayed, FaultyTransport, Rule, Silent
-
-KEY = Key("default", "op")
-EVENT = GroupVersionKind("events.k8s.io", "v1", "Event")
-LEASES = "*/leases*"
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-class Work:
-    """Elected work as the lifecycle has it: notes when it begins and ends, and takes its time for that."""
-
-    def __init__(self) -> None:
-        self.journal: list[tuple[float, str]] = []
-        self.takes = 0.0  # to stop, when asked
-        self.ignores_cancel = False
-        self.is_running = False
-        self.patience: list[float] = []
-
-    @property
-    def has_ended(self) -> bool:
-        return not self.is_running
-
-    def restart_elected(self) -> None:
-        self.is_running = True
-        self.journal.append((now(), "begins"))
-
-    async def stop_elected(self, patience: timedelta) -> None:
-        self.patience.append(patience.total_seconds())
-        await asyncio.sleep(min(self.takes, patience.total_seconds()))
-        self.is_running = self.ignores_cancel
-        self.journal.append((now(), "ends"))
-
-
-class Replica:
-    """One candidate with its own way to the server."""
-
-    def __init__(self, server: ApiServer, name: str, **options: Any) -> None:
-        self.network = FaultyTransport(InProcessTransport(server))
-        self.client = Client(self.network)
-        self.work = Work()
-        self.events = EventWriter(Client(InProcessTransport(server)), host=name)
-        self.elector = LeaderElector(
-            self.client,
-            LeaderElection(name="op", **options),
-            self.work,
-            key=KEY,
-            identity=name,
-            random=Random(name),
-            recorder=self.events.recorder("op"),
-        )
-        self.task: asyncio.Task[None]
-
-    def leads(self) -> bool:
-        return self.elector.statistics().is_leader
-
-    @property
-    def requests(self) -> list[str]:
-        return [f"{request.method} {request.path.rpartition('/')[2]}" for request in self.network.requests]
-
-    def cut(self) -> None:
-        """Let nothing through from now on."""
-        self.network.add(Rule(ConnectionRefused(), times=None))
-
-    async def leads_at(self) -> float:
-        """Wait until it leads for the first time, and begin its work then, as the lifecycle does."""
-        await self.elector.wait_until_ready()
-        self.work.restart_elected()
-        return now()
-
-    async def end(self) -> None:
-        """Wait until it has ended; raises what it has ended with."""
-        await self.task
-
-    def stop(self) -> None:
-        """End its work and ask it to stop, as the lifecycle does."""
-        self.work.is_running = False
-        self.elector.ask_to_stop()
+from pyctrl.kinds.coordination.v1 import Lease
+from pyctrl.manager import OnLoss
+from pyctrl.testing import Answered, AnswerLost, ConnectionRefused, Delayed, Rule
+from tests.unit.manager.election._election import KEY, Replica, now, running, spec
 
 
 @pytest.fixture
@@ -111,22 +28,7 @@ def admin(server: ApiServer) -> Client:
     return Client(InProcessTransport(server))
 
 
-@asynccontextmanager
-async def running(*replicas: Replica) -> AsyncIterator[None]:
-    """Run electors beside the block; those that are left are stopped at its end."""
-    for replica in replicas:
-        replica.task = asyncio.create_task(replica.elector.run())
-    try:
-        yield
-    finally:
-        for replica in replicas:
-            replica.network.clear()
-            replica.stop()
-        await asyncio.gather(*(replica.task for replica in replicas), return_exceptions=True)
-
-
-async def spec(admin: Client) -> LeaseSpec:
-    return (await admin.get(Lease, KEY)).spec
+EVENT = GroupVersionKind("events.k8s.io", "v1", "Event")
 
 
 # --- taking and keeping ---
@@ -317,59 +219,6 @@ async def test_a_short_outage_is_no_loss(server: ApiServer) -> None:
 # --- what may happen to a request ---
 
 
-async def test_an_answer_that_was_lost(server: ApiServer, admin: Client) -> None:
-    """The renewal was stored: the next one reads first, finds its own record and continues, without a transition."""
-    one = Replica(server, "one")
-    async with running(one):
-        await one.leads_at()
-        one.network.add(Rule(AnswerLost(), method="PUT"))
-        await asyncio.sleep(5)
-        assert one.requests[2:6] == ["PUT op", "PUT op", "GET op", "PUT op"]
-        assert one.elector.statistics().slow_paths == 1
-        held = await spec(admin)
-        assert (held.holder_identity, held.lease_transitions) == ("one", 0)
-
-
-async def test_an_answer_to_the_first_claim_that_was_lost(server: ApiServer, admin: Client) -> None:
-    """It holds the Lease without knowing; with the next try it does know."""
-    one = Replica(server, "one")
-    one.network.add(Rule(AnswerLost(), method="POST"))
-    async with running(one):
-        assert 2 <= await one.leads_at() < 4.4
-        assert (await spec(admin)).lease_transitions == 0
-
-
-async def test_a_claim_whose_answer_was_lost_is_given_up_too(server: ApiServer, admin: Client) -> None:
-    """Who stops before it knows leaves nothing behind that others would have to wait for."""
-    one = Replica(server, "one")
-    one.network.add(Rule(AnswerLost(), method="POST"))
-    async with running(one):
-        await asyncio.sleep(1)
-    assert (await spec(admin)).holder_identity == ""
-
-
-async def test_a_server_that_does_not_answer(server: ApiServer) -> None:
-    """No request is waited for longer than five seconds, and none beyond the renew deadline."""
-    one = Replica(server, "one")
-    async with running(one):
-        await one.leads_at()
-        one.network.add(Rule(Silent(), path=LEASES, times=None))
-        with pytest.raises(LeadershipLost, match="the server did not answer in time"):
-            await one.end()
-        assert one.work.journal[-1] == (10.0, "ends")
-        assert len([r for r in one.requests if r == "PUT op"]) == 2  # at 2 and at 9
-
-
-async def test_a_slow_server_is_no_reason(server: ApiServer) -> None:
-    """Answers that take four seconds are in time."""
-    one = Replica(server, "one")
-    one.network.add(Rule(Delayed(timedelta(seconds=4)), path=LEASES, times=None))
-    async with running(one):
-        assert await one.leads_at() == 8
-        await asyncio.sleep(120)
-        assert one.leads()
-
-
 async def test_time_counts_from_when_a_renewal_was_sent(server: ApiServer) -> None:
     """The server may have kept it four seconds before its answer came: others count from then."""
     one = Replica(server, "one")
@@ -410,29 +259,6 @@ async def test_a_lease_that_was_edited(server: ApiServer, admin: Client) -> None
         assert one.elector.statistics().slow_paths == 1
 
 
-async def test_a_release_that_meets_a_conflict_is_tried_again(server: ApiServer, admin: Client) -> None:
-    """Somebody writes between reading and releasing."""
-    one = Replica(server, "one")
-    async with running(one):
-        await one.leads_at()
-        one.network.add(Rule(Answered.conflict(), method="PUT"))
-        one.stop()
-        await one.end()
-    assert (await spec(admin)).holder_identity == ""
-
-
-async def test_a_release_takes_four_seconds_at_most(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """A server that does not answer keeps nobody from ending."""
-    one = Replica(server, "one")
-    async with running(one):
-        await one.leads_at()
-        one.network.add(Rule(Silent(), times=None))
-        one.stop()
-        await one.end()
-        assert now() == 4
-    assert "Failed to release lease" in caplog.messages
-
-
 async def test_a_holder_written_by_go_is_left_its_time(server: ApiServer, admin: Client) -> None:
     """A record as client-go writes it, renewed twice and then no more: taken 15 seconds after the last change."""
     theirs = {
@@ -466,24 +292,6 @@ async def test_a_lease_without_anything_in_it_is_free(server: ApiServer, admin: 
     async with running(one):
         assert await one.leads_at() == 0
         assert "POST leases" not in one.requests
-
-
-async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """The same failure every few seconds is logged once; a standby logs the leader."""
-    one, two = Replica(server, "one"), Replica(server, "two")
-    caplog.set_level(logging.INFO, logger="pyctrl.manager")
-    async with running(one):
-        await one.leads_at()
-        async with running(two):
-            await asyncio.sleep(20)
-            two.network.add(Rule(Answered(status=403, reason="Forbidden", message="no leases for you"), times=None))
-            await asyncio.sleep(60)
-    said = [record.getMessage() for record in caplog.records]
-    assert said.count("Attempting to acquire leader lease...") == 2
-    assert said.count("Successfully acquired lease") == 1
-    assert said.count("Lease is held by another replica") == 1
-    assert said.count("Failed to update lease") == 1
-    assert two.elector.statistics().failures > 10
 
 
 async def test_the_statistics(server: ApiServer) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, cast
 
-import aiohttp
 import pytest
 
 from pyctrl.api import Key, ObjectMeta, Unstructured
@@ -16,11 +14,11 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
 from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, Reconciler, Request
-from pyctrl.errors import ManagerError
 from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from pyctrl.manager import Group, Liveness, Manager
 from pyctrl.manager._servers.health import Heartbeat, liveness
 from pyctrl.rbac import allow, grants, manifests
+from tests.unit.manager.servers._probes import text
 
 
 class Waiter(Reconciler[ConfigMap]):
@@ -40,11 +38,6 @@ class Quick(Reconciler[ConfigMap]):
 
     async def reconcile(self, request: Request) -> None:
         pass
-
-
-async def text(manager: Manager, path: str, *query: tuple[str, str]) -> str:
-    answer = await manager.health.answer(path, query)
-    return f"{answer.status} {answer.text}".strip()
 
 
 async def test_ready_means_that_everything_has_started() -> None:
@@ -170,33 +163,6 @@ async def test_the_heartbeat_tells_how_late_it_was() -> None:
     beating.cancel()
     await asyncio.sleep(0)
     assert heartbeat.age is None
-
-
-@pytest.mark.real_time
-async def test_kubelet_is_answered_over_http() -> None:
-    """With an address there is a server: first to answer, at a free port if so asked, with plain text."""
-    manager = Manager(Config.in_process(ApiServer()), health_bind_address="127.0.0.1:0")
-    async with manager, manager.running(), aiohttp.ClientSession() as kubelet:
-        assert manager.health_server is not None
-        url = f"http://127.0.0.1:{manager.health_server.port}"
-        async with kubelet.get(f"{url}/readyz?verbose&exclude=caches") as response:
-            assert response.status == 200
-            assert "[+]caches excluded: ok" in await response.text()
-            assert response.content_type == "text/plain"
-        async with kubelet.get(f"{url}/healthz/") as response:
-            assert await response.text() == "ok"
-        async with kubelet.post(f"{url}/healthz") as response:
-            assert response.status == 405
-
-
-@pytest.mark.real_time
-async def test_an_address_that_is_taken_ends_the_manager() -> None:
-    """The message says which option, which address, and why."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        async with Manager(Config.in_process(ApiServer()), health_bind_address=address) as manager:
-            with pytest.raises(ManagerError, match=f"health_bind_address='{address}': Address already in use"):
-                await manager.run(handle_signals=False)
 
 
 async def test_of_many_controllers_the_one_that_may_not_is_named() -> None:

@@ -1,0 +1,56 @@
+"""Reads of reconcilers from the cache, with their own writes."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.api import Key
+from pyctrl.cache import CachedClient
+from pyctrl.client import MergePatch, in_namespace
+from pyctrl.errors import NotFound
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.testing import Rule, Silent
+from tests.unit.cache._kit import CONFIGMAP, DEAF, DEFAULT, config_map, key, lab
+
+
+async def test_own_writes_are_read_at_once() -> None:
+    """Create, update, patch and delete are seen by get, find and list although no event has come."""
+    async with lab([DEAF]) as it:
+        client = CachedClient(it.cache, it.client)
+        await it.cache.wait_for_sync()
+        made = await client.create(config_map("mine"))
+        assert (await client.get(CONFIGMAP, key("mine"))).metadata.uid == made.metadata.uid
+        made["data"] = {"k": "1"}
+        await client.update(made)
+        assert (await client.get(CONFIGMAP, key("mine")))["data"] == {"k": "1"}
+        await client.patch(CONFIGMAP, key("a"), MergePatch({"data": {"k": "2"}}))
+        found = {o.key.name: o.get("data") or {} for o in await client.list(CONFIGMAP, namespace=DEFAULT)}
+        assert found == {"a": {"k": "2"}, "b": {}, "mine": {"k": "1"}}
+        await client.delete(CONFIGMAP, key("b"))
+        assert await client.find(CONFIGMAP, key("b")) is None
+        assert await it.names() == ["a", "mine"]
+
+
+async def test_a_write_that_fails_leaves_nothing() -> None:
+    """After an error, and after an answer that never came, the cache shows what the informer knows."""
+    async with lab([DEAF, Rule(Silent(), method="PATCH")]) as it:
+        client = CachedClient(it.cache, it.client)
+        await it.cache.wait_for_sync()
+        with pytest.raises(Exception, match="no answer"):
+            await client.patch(CONFIGMAP, key("a"), MergePatch({"data": {"k": "1"}}))
+        with pytest.raises(NotFound):
+            await client.delete(CONFIGMAP, key("none"))
+        assert it.cache.statistics()[0].own_writes == 0
+        assert not (await client.get(CONFIGMAP, key("a"))).get("data")
+
+
+async def test_a_client_for_one_namespace_reads_there() -> None:
+    """The namespace is filled in for reads from the cache as it is for the server, and others are refused."""
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        client = in_namespace(CachedClient(it.cache, it.client), DEFAULT)
+        assert (await client.get(ConfigMap, Key("", "a"))).metadata.name == "a"
+        assert len(await client.list(ConfigMap)) == 2
+        with pytest.raises(ValueError, match="other"):
+            await client.list(ConfigMap, namespace="other")
+        assert (await client.live.get(ConfigMap, Key("", "a"))).metadata.name == "a"

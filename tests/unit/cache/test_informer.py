@@ -1,0 +1,91 @@
+"""Informers: start, stop, kinds installed later, age and statistics."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from pyctrl.api import GroupVersionKind, Key, Unstructured
+from pyctrl.errors import NotCovered, NotSynced
+from tests.unit.cache._kit import CONFIGMAP, DEFAULT, NAMESPACE, SECOND, config_map, key, lab, until
+
+
+async def test_informers_come_and_go_while_the_cache_runs() -> None:
+    """A kind that is added is listed at once; one that is removed is forgotten, and its watch ends."""
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        it.cache.informer(NAMESPACE)
+        await it.cache.wait_for_sync(timeout=SECOND)
+        assert await it.cache.find(NAMESPACE, Key("", "default")) is not None
+        await it.cache.remove(CONFIGMAP)
+        with pytest.raises(NotCovered):
+            await it.cache.find(CONFIGMAP, key("a"))
+        it.cache.informer(CONFIGMAP)
+        await it.cache.wait_for_sync(timeout=SECOND)
+        assert await it.names() == ["a", "b"]
+
+
+async def test_a_kind_that_is_installed_later_is_found_then(caplog: pytest.LogCaptureFixture) -> None:
+    """Until its definition is there the kind is a problem that is named; afterwards it is synced by itself."""
+    gvk = GroupVersionKind("example.com", "v1", "Thing")
+    async with lab() as it:
+        it.cache.informer(gvk)
+        await asyncio.sleep(60)
+        assert "is its definition installed?" in it.cache.problems[gvk]
+        assert "Thing" in caplog.text
+        definition = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+        names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+        spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
+        await it.direct.create(Unstructured.new(definition, name="things.example.com", spec=spec))
+        await it.cache.wait_for_sync(timeout=60 * SECOND)
+        await it.direct.create(Unstructured.new(gvk, name="t", namespace=DEFAULT, spec={"size": 1}))
+        await until(lambda: len(it.cache.informer(gvk).lister.store) == 1)
+        assert (await it.cache.get(gvk, key("t")))["spec"] == {"size": 1}
+
+
+async def test_a_reconcile_can_ask_how_old_its_view_is_and_bound_it() -> None:
+    """The age grows in silence; waiting for a version or a fresh sign of life ends when it has come, or in time."""
+    async with lab() as it:
+        informer = it.cache.informer(CONFIGMAP)
+        await it.cache.wait_for_sync()
+        await asyncio.sleep(20)
+        age = it.cache.age(CONFIGMAP)
+        assert age is not None
+        assert age >= timedelta(seconds=19)
+        with pytest.raises(NotSynced):
+            await informer.wait_for_age(SECOND, timeout=SECOND)
+        made = await it.direct.create(config_map("c"))
+        await informer.wait_for_version(made.metadata.resource_version, timeout=SECOND)
+        assert "c" in await it.names()
+        await informer.wait_for_age(SECOND, timeout=SECOND)
+
+
+async def test_an_event_notifies_the_informer_only_while_someone_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An event costs no notification, and yet a waiter for a version is woken by the event that has it."""
+    async with lab() as it:
+        informer = it.cache.informer(CONFIGMAP)
+        await it.cache.wait_for_sync()
+        notifications: list[None] = []
+        monkeypatch.setattr(informer, "_on_notice", lambda: notifications.append(None))
+
+        await it.direct.create(config_map("c"))
+        await until(lambda: len(informer.lister.store) == 3)
+        assert notifications == []
+
+        made = await it.direct.create(config_map("d"))
+        await informer.wait_for_version(made.metadata.resource_version, timeout=SECOND)
+        assert len(notifications) >= 1
+
+
+async def test_statistics_say_how_much_there_is() -> None:
+    """Objects, their bytes, and how each reflector is doing."""
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        (statistics,) = it.cache.statistics()
+        assert (statistics.objects, statistics.is_synced, statistics.error) == (2, True, None)
+        assert statistics.size_bytes == sum(len(r.data) for r in it.cache.informer(CONFIGMAP).lister.store)
+        assert statistics.stages == ("watching",)

@@ -1,0 +1,68 @@
+"""Own writes before their events have come."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pyctrl.cache import CachedClient, KindOptions, Selector
+from pyctrl.client import MergePatch
+from pyctrl.errors import NotCovered
+from pyctrl.testing import Rule, Silent
+from tests.unit.cache._kit import CONFIGMAP, DEAF, config_map, key, lab, until
+
+
+async def test_an_object_with_finalizers_is_seen_going_until_they_are_removed() -> None:
+    """A delete that only begins shows the deletion timestamp; removing the last finalizer shows that it is gone."""
+    async with lab([DEAF]) as it:
+        client = CachedClient(it.cache, it.client)
+        await it.cache.wait_for_sync()
+        made = config_map("held")
+        made.metadata.finalizers = ["example.com/hold"]
+        await client.create(made)
+        await client.delete(CONFIGMAP, key("held"))
+        held = await client.get(CONFIGMAP, key("held"))
+        assert held.metadata.deletion_timestamp is not None
+        held.metadata.finalizers = []
+        await client.update(held)
+        assert await client.find(CONFIGMAP, key("held")) is None
+
+
+async def test_a_name_that_is_used_again_shows_the_new_object() -> None:
+    """Create after delete: the new uid is there, before any event of either has come."""
+    async with lab([DEAF]) as it:
+        client = CachedClient(it.cache, it.client)
+        await it.cache.wait_for_sync()
+        before = await client.get(CONFIGMAP, key("a"))
+        await client.delete(CONFIGMAP, key("a"))
+        made = await client.create(config_map("a"))
+        assert (await client.get(CONFIGMAP, key("a"))).metadata.uid == made.metadata.uid != before.metadata.uid
+
+
+async def test_the_overlay_is_empty_once_the_informer_has_caught_up() -> None:
+    """Own writes that have come back as events take no memory."""
+    async with lab() as it:
+        client = CachedClient(it.cache, it.client)
+        await it.cache.wait_for_sync()
+        for number in range(20):
+            await client.create(config_map(f"n{number}"))
+        await client.delete(CONFIGMAP, key("a"))
+        await asyncio.sleep(5)
+        assert it.cache.statistics()[0].own_writes == 0
+        assert len(await it.names()) == 21
+
+
+async def test_a_write_that_takes_an_object_out_of_the_selection_hides_it() -> None:
+    """What no longer matches the selectors is not shown as it was before."""
+    options = KindOptions(selectors=[Selector(labels="app=x")])
+    deaf = Rule(Silent(lines=2), path="*/configmaps", query={"watch": "true"}, times=None)
+    async with lab([deaf], options=options, before=()) as it:
+        client = CachedClient(it.cache, it.client)
+        await it.direct.create(config_map("mine", labels={"app": "x"}))
+        await it.cache.wait_for_sync()
+        await until(lambda: len(it.cache.informer(CONFIGMAP).lister.store) == 1)
+        await client.patch(CONFIGMAP, key("mine"), MergePatch({"metadata": {"labels": {"app": "z"}}}))
+        assert list(await client.list(CONFIGMAP, labels="app=x")) == []
+        with pytest.raises(NotCovered):
+            await client.find(CONFIGMAP, key("mine"))

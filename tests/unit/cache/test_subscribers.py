@@ -1,0 +1,25 @@
+"""Subscriptions to the changes of an informer."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pyctrl.cache import Created, Deleted, Synced, Updated
+from pyctrl.kinds.core.v1 import ConfigMap
+from tests.unit.cache._kit import CONFIGMAP, key, lab
+
+
+async def test_a_subscription_begins_with_what_is_there() -> None:
+    """Created for each object, marked as initial, then Synced once, then what happens."""
+    async with lab() as it:
+        await it.cache.wait_for_sync()
+        with it.cache.informer(CONFIGMAP).subscribe() as changes:
+            await it.create("c")
+            await it.update("c", k="1")
+            await it.direct.delete(CONFIGMAP, key("c"))
+            await asyncio.sleep(1)
+            told = [await anext(changes) for _ in range(6)]
+        assert [type(change) for change in told] == [Created, Created, Synced, Created, Updated, Deleted]
+        assert [change.initial for change in told if isinstance(change, Created)] == [True, True, False]
+        assert isinstance(told[4], Updated)
+        assert (told[4].decode_old(ConfigMap).data, told[4].decode(ConfigMap).data) == ({}, {"k": "1"})

@@ -1,0 +1,7 @@
+"""The program that manifests are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PODSET = Path(__file__).parents[3] / "examples" / "podset"

@@ -1,0 +1,105 @@
+"""Runner of `pyctrl apiserver`: signals, addresses, and errors at start."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import apiserver
+from tests.unit.cli.apiserver._served import ALONE, TOKENS
+from tests.unit.cli.conftest import Run
+
+pytestmark = pytest.mark.slow("starts a process, which takes up to a second")
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    file = tmp_path / "tokens.csv"
+    file.write_text(TOKENS)
+    return file
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it(number: signal.Signals) -> None:
+    """Ctrl-C and SIGTERM end it, although a client is watching, with exit code 0 and without a word."""
+    with apiserver(*ALONE) as served:
+        port = int(served.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as watcher:
+            watcher.sendall(b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert watcher.recv(8).startswith(b"HTTP/1.1")
+            ended = served.stop(number)
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_it_is_ready_within_a_second_of_work() -> None:
+    """Less than a second of CPU goes by until it serves, all of the process included."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with apiserver(*ALONE) as served:
+        served.stop()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0
+
+
+def test_a_port_that_is_taken(run: Run) -> None:
+    """The error is one line that says that the port is in use, and what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = run("apiserver", *ALONE, "--port", str(port))
+    assert (told.code, told.out) == (1, "")
+    assert told.err == f"pyctrl: 127.0.0.1 port {port} is in use by another program; --port 0 picks a free one\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--load", "no-such-file"], "no-such-file: No such file or directory"),
+        (["--token-auth-file", "no-such-file"], "--token-auth-file no-such-file: No such file or directory"),
+        (["--audit", "no/such/file"], "--audit no/such/file: No such file or directory"),
+        (["--kubeconfig-out", "/"], "--kubeconfig-out /: Is a directory"),
+        (["--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1 port 0"),
+    ],
+)
+def test_what_cannot_be_served_is_one_line(run: Run, flags: list[str], message: str) -> None:
+    """The error for a missing file names the flag."""
+    told = run("apiserver", *ALONE, *flags)
+    errors = [line for line in told.err.splitlines() if not line.startswith("warning: ")]
+    assert (told.code, told.out, len(errors)) == (1, "", 1)
+    assert message in told.err
+
+
+OPEN, CLEAR = "every client is an administrator", "tokens and Secrets are sent unencrypted"
+
+
+@pytest.mark.parametrize(
+    ("flags", "risks"),
+    [
+        (["--bind-address", "0.0.0.0", "--insecure-http"], f"{OPEN}, and {CLEAR}"),
+        (["--bind-address", "0.0.0.0"], OPEN),
+        (["--bind-address", "::", "--authorization-mode", "RBAC", "--insecure-http"], CLEAR),
+        (["--bind-address", "0.0.0.0", "--authorization-mode", "RBAC"], ""),
+        (["--insecure-http"], ""),
+        (["--bind-address", "localhost", "--insecure-http"], ""),
+    ],
+)
+def test_an_address_that_others_reach_is_warned_of(run: Run, flags: list[str], risks: str) -> None:
+    """A warning on stderr describes the risks before anything is served."""
+    told = run("apiserver", *flags, "--audit", "no/such/file")  # which ends it
+    warnings = [line for line in told.err.splitlines() if line.startswith("warning: ")]
+    cure = "use a loopback address, or --token-auth-file without --insecure-http"
+    address = flags[1] if "--bind-address" in flags else ""
+    assert warnings == ([f"warning: --bind-address {address}: {risks}; {cure}"] if risks else [])
+
+
+def test_without_cryptography_the_way_out_is_told() -> None:
+    """Without cryptography, the error says what to install, and the alternative."""
+    code = "import sys; sys.modules['cryptography'] = None; from pyctrl.cli import main; sys.exit(main(['apiserver']))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1)
+    assert "pip install 'pyctrl-runtime[apiserver]'" in ran.stderr
+    assert "--insecure-http" in ran.stderr

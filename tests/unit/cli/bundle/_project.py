@@ -1,0 +1,10 @@
+"""The program that bundles are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PODSET = Path(__file__).parents[4] / "examples" / "podset"
+
+
+CSV = Path("bundle", "manifests", "podset.clusterserviceversion.yaml")

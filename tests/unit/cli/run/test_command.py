@@ -1,0 +1,51 @@
+"""Errors of `pyctrl run`: one line and an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyctrl.client import Config
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.run._programs import PROGRAM
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A program that says what its flags were and then cannot be wired."""
+    path = tmp_path / "things.py"
+    path.write_text(PROGRAM.format(then="raise ValueError('no more')"))
+    return path
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    """A kubeconfig of a server that nobody reaches."""
+    path = tmp_path / "kubeconfig"
+    path.write_text(Config.from_token("http://127.0.0.1:1", "t").to_kubeconfig())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("missing.py",), 1, "pyctrl: no such file: missing.py"),
+        (("{file}", "--", "--size", "1"), 2, "pyctrl run {file} --: Unknown option: --size"),
+        (("{file}", "--zap-log-level", "loud"), 2, 'pyctrl run: Invalid value "loud" for --zap-log-level'),
+        (("{file}", "--graceful-shutdown-timeout", "soon"), 2, "'soon' is not a duration"),
+        (("{file}:nothing",), 1, "has no function 'nothing'; it has add_things"),
+        (("{file}", "--metrics-bind-address", "here"), 1, "metrics_bind_address is an address such as"),
+        (("{file}", "--no-metrics-secure", "--metrics-cert-dir", "x"), 1, "contradict each other"),
+        (("{file}", "--leader-elect", "--leader-election-id", "No"), 1, "a Lease needs a name"),
+    ],
+)
+def test_what_cannot_be_run_is_one_line(
+    run: Run, file: Path, kubeconfig: Path, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    """1: it cannot be done; 2: the flags were not understood. Never a traceback."""
+    first, *rest = (each.format(file=file) for each in arguments)
+    ran = run("run", first, "--kubeconfig", kubeconfig, *rest)
+    assert ran.code == code
+    assert told.format(file=file) in ran.err
+    assert "Traceback" not in ran.err

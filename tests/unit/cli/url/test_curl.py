@@ -1,0 +1,146 @@
+"""curl commands that use a login."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+import yaml
+
+from pyctrl.cli._client_flags import ClientFlags
+from pyctrl.cli._url.curl import CurlCommand
+from pyctrl.client import BasicAuth, Client, ClientCertificate, Config, Impersonation, Pem, Tls
+from pyctrl.cluster import Cluster
+from pyctrl.errors import CommandFailed
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
+from tests.unit.cli.url._cluster import EVC
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[Cluster]:
+    """A cluster that serves the claims of the seed."""
+    async with Cluster(random=Random(1), rbac=True, kubelet=False) as running, running.client() as admin:
+        await admin.create(CustomResourceDefinition.from_wire(yaml.safe_load(EVC)))
+        yield running
+
+
+@pytest.fixture
+def pyctrl_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the script be on PATH."""
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+
+
+async def curl(config: Config, *, login: ClientFlags | None = None, account: str | None = None, **options: bool) -> str:
+    """Give the line for `/version`, without its first words and the URL's own."""
+    login = login or ClientFlags()
+    show_secrets = options.pop("show_secrets", False)
+    async with Client.connect(config) as client:
+        line = CurlCommand(login=login, config=config, account=account, show_secrets=show_secrets)
+        words = await line.line("/version", client, **options)
+    return words.removeprefix("curl ").removesuffix(" https://cluster:6443/version")
+
+
+KEY = ClientCertificate(Pem("c", path=Path("/pki/c.crt")), Pem("k", path=Path("/pki/c key")))
+
+
+INLINE = ClientCertificate(Pem("c", data=b"c"), Pem("k", data=b"k"))
+
+
+PLAIN = Config(server="https://cluster:6443", tls=Tls(ca=Pem("ca", path=Path("/pki/ca.crt"))))
+
+
+OWN = '-H "Authorization: Bearer $(pyctrl whoami --print token)"'
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        (PLAIN, "-sS --cacert /pki/ca.crt"),
+        (replace(PLAIN, tls=Tls()), "-sS"),
+        (replace(PLAIN, tls=Tls(insecure=True)), "-sS --insecure"),
+        (replace(PLAIN, tls=Tls(ca=Pem("ca", data=b"x"))), "-sS --cacert <(pyctrl whoami --print ca)"),
+        (replace(PLAIN, tls=Tls(certificate=KEY)), "-sS --cert /pki/c.crt --key '/pki/c key'"),
+        (
+            replace(PLAIN, tls=Tls(certificate=INLINE)),
+            "-sS --cert <(pyctrl whoami --print certificate) --key <(pyctrl whoami --print key)",
+        ),
+        (Config.from_token("https://cluster:6443", "s3cret"), f"-sS {OWN}"),
+        (replace(PLAIN, tls=Tls(), credentials=BasicAuth("joe smith", "s3cret")), "-sS --user 'joe smith'"),
+        (
+            replace(PLAIN, tls=Tls(), impersonate=Impersonation(user="it's me", groups=("a", "b"))),
+            "-sS -H 'Impersonate-User: it'\"'\"'s me' -H 'Impersonate-Group: a' -H 'Impersonate-Group: b'",
+        ),
+        (replace(PLAIN, tls=Tls(), proxy="http://proxy:3128"), "-sS --proxy http://proxy:3128"),
+    ],
+)
+@pytest.mark.usefixtures("pyctrl_on_path")
+async def test_the_line_has_what_the_login_has(config: Config, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are named, what is not in a file is printed by pyctrl as the line runs, and no secret is in it."""
+    for name in ("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert await curl(config) == line
+    assert "s3cret" not in await curl(config)
+
+
+@pytest.mark.usefixtures("pyctrl_on_path")
+async def test_a_token_file_is_read_by_the_shell(tmp_path: Path) -> None:
+    """A token that somebody renews in a file is read from there when the line runs."""
+    file = tmp_path / "my token"
+    file.write_text("t1")
+    header = f'-H "Authorization: Bearer $(cat {shlex.quote(str(file))})"'
+    assert await curl(Config.from_token("https://cluster:6443", file)) == f"-sS {header}"
+
+
+@pytest.mark.usefixtures("pyctrl_on_path")
+async def test_pyctrl_in_the_line_logs_in_as_it_did(tmp_path: Path) -> None:
+    """The flags that chose the login stand in what the line runs, with a path that works from every directory."""
+    config, login = (
+        Config.from_token("https://cluster:6443", "t"),
+        ClientFlags(kubeconfig=tmp_path / "k", context="a b"),
+    )
+    assert f"$(pyctrl whoami --print token --kubeconfig {tmp_path}/k --context 'a b')" in await curl(
+        config, login=login
+    )
+
+
+async def test_without_a_script_the_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no pyctrl is on PATH the line names the Python that has it."""
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert "-m pyctrl whoami --print token" in await curl(Config.from_token("https://cluster:6443", "t"))
+
+
+@pytest.mark.usefixtures("pyctrl_on_path")
+async def test_the_line_may_be_another_accounts() -> None:
+    """With --account the login's own certificate, token and impersonation stay out; a token is made as it runs."""
+    own = replace(PLAIN, tls=Tls(certificate=KEY), impersonate=Impersonation(user="jane"))
+    words = await curl(own, login=ClientFlags(as_user="jane"), account="ci:jenkins")
+    assert words == '-sS -H "Authorization: Bearer $(pyctrl token jenkins -n ci --as jane)"'
+    with pytest.raises(CommandFailed, match="NAMESPACE:NAME"):
+        await curl(own, account="a/b")
+
+
+async def test_a_secret_is_in_the_line_on_demand_only() -> None:
+    """--show-secrets writes the token out; a watch shows each line as it comes."""
+    words = await curl(Config.from_token("https://cluster:6443", "s3cret"), show_secrets=True, streams=True)
+    assert words == '-sSN -H "Authorization: Bearer s3cret"'
+
+
+async def test_a_server_name_is_verified_where_it_is_not_the_address() -> None:
+    """tls-server-name becomes the name in the URL, and --connect-to says where that is."""
+    config = Config(server="https://10.0.0.1:6443", tls=Tls(insecure=True, server_name="kubernetes"))
+    assert await curl(config) == (
+        "-sS --insecure --connect-to kubernetes:6443:10.0.0.1:6443 https://kubernetes:6443/version"
+    )
+
+
+async def test_a_proxy_is_no_surprise(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the login goes direct curl is told so too; a proxy's password of the proxy is left out, which is said."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    assert "--noproxy '*'" in await curl(replace(PLAIN, proxy=None))
+    assert "joe" not in await curl(replace(PLAIN, proxy="http://joe:s3cret@proxy:3128"))
+    assert "password of the proxy is left out" in capsys.readouterr().err

@@ -1,0 +1,123 @@
+"""Requests for the Lease that fail, conflict or get no answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from pyctrl.apiserver import ApiServer
+from pyctrl.client import Client, InProcessTransport
+from pyctrl.errors import LeadershipLost
+from pyctrl.testing import Answered, AnswerLost, Delayed, Rule, Silent
+from tests.unit.manager.election._election import Replica, now, running, spec
+
+
+@pytest.fixture
+def server() -> ApiServer:
+    return ApiServer(random=Random(1))
+
+
+@pytest.fixture
+def admin(server: ApiServer) -> Client:
+    return Client(InProcessTransport(server))
+
+
+LEASES = "*/leases*"
+
+
+async def test_an_answer_that_was_lost(server: ApiServer, admin: Client) -> None:
+    """The renewal was stored: the next one reads first, finds its own record and continues, without a transition."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(AnswerLost(), method="PUT"))
+        await asyncio.sleep(5)
+        assert one.requests[2:6] == ["PUT op", "PUT op", "GET op", "PUT op"]
+        assert one.elector.statistics().slow_paths == 1
+        held = await spec(admin)
+        assert (held.holder_identity, held.lease_transitions) == ("one", 0)
+
+
+async def test_an_answer_to_the_first_claim_that_was_lost(server: ApiServer, admin: Client) -> None:
+    """It holds the Lease without knowing; with the next try it does know."""
+    one = Replica(server, "one")
+    one.network.add(Rule(AnswerLost(), method="POST"))
+    async with running(one):
+        assert 2 <= await one.leads_at() < 4.4
+        assert (await spec(admin)).lease_transitions == 0
+
+
+async def test_a_claim_whose_answer_was_lost_is_given_up_too(server: ApiServer, admin: Client) -> None:
+    """Who stops before it knows leaves nothing behind that others would have to wait for."""
+    one = Replica(server, "one")
+    one.network.add(Rule(AnswerLost(), method="POST"))
+    async with running(one):
+        await asyncio.sleep(1)
+    assert (await spec(admin)).holder_identity == ""
+
+
+async def test_a_server_that_does_not_answer(server: ApiServer) -> None:
+    """No request is waited for longer than five seconds, and none beyond the renew deadline."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Silent(), path=LEASES, times=None))
+        with pytest.raises(LeadershipLost, match="the server did not answer in time"):
+            await one.end()
+        assert one.work.journal[-1] == (10.0, "ends")
+        assert len([r for r in one.requests if r == "PUT op"]) == 2  # at 2 and at 9
+
+
+async def test_a_slow_server_is_no_reason(server: ApiServer) -> None:
+    """Answers that take four seconds are in time."""
+    one = Replica(server, "one")
+    one.network.add(Rule(Delayed(timedelta(seconds=4)), path=LEASES, times=None))
+    async with running(one):
+        assert await one.leads_at() == 8
+        await asyncio.sleep(120)
+        assert one.leads()
+
+
+async def test_a_release_that_meets_a_conflict_is_tried_again(server: ApiServer, admin: Client) -> None:
+    """Somebody writes between reading and releasing."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Answered.conflict(), method="PUT"))
+        one.stop()
+        await one.end()
+    assert (await spec(admin)).holder_identity == ""
+
+
+async def test_a_release_takes_four_seconds_at_most(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
+    """A server that does not answer keeps nobody from ending."""
+    one = Replica(server, "one")
+    async with running(one):
+        await one.leads_at()
+        one.network.add(Rule(Silent(), times=None))
+        one.stop()
+        await one.end()
+        assert now() == 4
+    assert "Failed to release lease" in caplog.messages
+
+
+async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
+    """The same failure every few seconds is logged once; a standby logs the leader."""
+    one, two = Replica(server, "one"), Replica(server, "two")
+    caplog.set_level(logging.INFO, logger="pyctrl.manager")
+    async with running(one):
+        await one.leads_at()
+        async with running(two):
+            await asyncio.sleep(20)
+            two.network.add(Rule(Answered(status=403, reason="Forbidden", message="no leases for you"), times=None))
+            await asyncio.sleep(60)
+    said = [record.getMessage() for record in caplog.records]
+    assert said.count("Attempting to acquire leader lease...") == 2
+    assert said.count("Successfully acquired lease") == 1
+    assert said.count("Lease is held by another replica") == 1
+    assert said.count("Failed to update lease") == 1
+    assert two.elector.statistics().failures > 10
