@@ -14,7 +14,7 @@ from pyctrl.cache._changes import Change, Created, Deleted, Synced, Updated
 from pyctrl.cache._informer import Informer
 from pyctrl.cache._options import KindOptions, Outside, Selector
 from pyctrl.cache._record import Record
-from pyctrl.cache._store_writer import Listener
+from pyctrl.cache._store_writer import StoreListener
 from pyctrl.cache._subscribers import Subscription
 from pyctrl.cache._transform import Transform
 
@@ -30,10 +30,10 @@ __all__ = [
     "Informer",
     "InformerStatistics",
     "KindOptions",
-    "Listener",
     "Outside",
     "Record",
     "Selector",
+    "StoreListener",
     "Subscription",
     "Synced",
     "Transform",

@@ -14,9 +14,9 @@ from pyctrl.errors import ApiError, DecodeError, error_from_status
 __all__ = [
     "Bookmark",
     "ListPage",
+    "RawWatchEvent",
     "SplitListPage",
     "UndecodedEvent",
-    "WatchEvent",
     "check_json",
     "error_of",
     "read_bookmark",
@@ -51,14 +51,14 @@ class NamedObject(msgspec.Struct, gc=False):
     metadata: ObjectIdentity | None = None
 
 
-class WatchEvent(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class RawWatchEvent(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """One line of a watch, decoded in one scan. `read_events` returns the bytes of the object beside it."""
 
     type: str
     object: NamedObject
 
 
-class UndecodedEvent(WatchEvent, forbid_unknown_fields=False):
+class UndecodedEvent(RawWatchEvent, forbid_unknown_fields=False):
     """A line that cannot be decoded. `read_events` returns the whole line beside it."""
 
     error: Exception
@@ -93,7 +93,7 @@ class _BookmarkObject(msgspec.Struct, gc=False):
 
 _decode_bookmark = msgspec.json.Decoder(_BookmarkObject).decode
 _decode_page = msgspec.json.Decoder(ListPage).decode
-_decode_lines = msgspec.json.Decoder(WatchEvent).decode_lines
+_decode_lines = msgspec.json.Decoder(RawWatchEvent).decode_lines
 _decode_loose = msgspec.json.Decoder(_UnorderedEvent).decode
 _decode_named = msgspec.json.Decoder(NamedObject).decode
 
@@ -137,7 +137,7 @@ def check_json(data: bytes) -> None:
     decode_json(data, _Nothing)
 
 
-def read_events(lines: bytes) -> Iterable[tuple[WatchEvent, bytes]]:
+def read_events(lines: bytes) -> Iterable[tuple[RawWatchEvent, bytes]]:
     """Decode complete lines to events with the bytes of their objects.
 
     A line that cannot be decoded is `UndecodedEvent`.
@@ -150,7 +150,7 @@ def read_events(lines: bytes) -> Iterable[tuple[WatchEvent, bytes]]:
     return _read_loosely(lines) if objects is None else zip(events, objects, strict=True)
 
 
-def _cut_objects(lines: bytes, events: Sequence[WatchEvent]) -> list[bytes] | None:
+def _cut_objects(lines: bytes, events: Sequence[RawWatchEvent]) -> list[bytes] | None:
     """Cut the object out of each line; None when a line is not written the usual way.
 
     The lines are valid JSON, and an event has no other fields. So only the object is between the usual beginning and
@@ -168,14 +168,14 @@ def _cut_objects(lines: bytes, events: Sequence[WatchEvent]) -> list[bytes] | No
     return objects
 
 
-def _read_loosely(lines: bytes) -> Iterator[tuple[WatchEvent, bytes]]:
+def _read_loosely(lines: bytes) -> Iterator[tuple[RawWatchEvent, bytes]]:
     for line in lines.split(b"\n"):
         if not line.strip():
             continue
         try:
             event = _decode_loose(line)
             data = bytes(event.object)  # a copy: a view would keep the whole line
-            yield WatchEvent(event.type, _decode_named(data)), data
+            yield RawWatchEvent(event.type, _decode_named(data)), data
         except UNREADABLE as error:
             yield UndecodedEvent("", NamedObject(), error), line
 

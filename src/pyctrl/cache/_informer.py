@@ -19,7 +19,7 @@ from pyctrl.cache._lister import Lister
 from pyctrl.cache._options import KindOptions
 from pyctrl.cache._record import Record, RecordReader, version_number
 from pyctrl.cache._reflector import ListWatch, Reflector
-from pyctrl.cache._store_writer import Listener
+from pyctrl.cache._store_writer import StoreListener
 from pyctrl.cache._subscribers import Subscribers, Subscription
 from pyctrl.cache._transform import bytes_transform
 from pyctrl.cache._watch_errors import needs_attention
@@ -207,7 +207,7 @@ class Informer:
         return Subscription(self._subscribers)
 
     @contextmanager
-    def notifying(self, listener: Listener) -> Iterator[None]:
+    def notifying(self, listener: StoreListener) -> Iterator[None]:
         """Notify a listener of what a subscription would receive, while the block lasts.
 
         The informer calls the listener synchronously, which saves a turn of the event loop.

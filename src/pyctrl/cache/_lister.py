@@ -13,7 +13,7 @@ from pyctrl.cache._index import MAX_LABEL_INDEXES, MIN_OBJECTS_FOR_INDEX, IndexF
 from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import Record, RecordReader
 from pyctrl.cache._store import Store
-from pyctrl.cache._store_writer import Listener, StoreWriter
+from pyctrl.cache._store_writer import StoreListener, StoreWriter
 from pyctrl.cache._unreadable import UnreadableObjects
 from pyctrl.errors import IndexMissing, NotCovered
 
@@ -50,7 +50,7 @@ class Lister:
         self._label_indexes: set[str] = set()
         self._own_versions: dict[tuple[Key, str], None] = {}  # versions that this process wrote, the newest last
 
-    def add_writer(self, coverage: Coverage, listeners: Sequence[Listener]) -> StoreWriter:
+    def add_writer(self, coverage: Coverage, listeners: Sequence[StoreListener]) -> StoreWriter:
         """Add a coverage and return the writer for its objects."""
         writer = StoreWriter(
             len(self.writers), coverage, self.store, self.overlay, listeners, self.writers, self._tombstones

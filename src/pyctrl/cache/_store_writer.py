@@ -11,12 +11,12 @@ from pyctrl.cache._overlay import Overlay
 from pyctrl.cache._record import UNORDERED, Record
 from pyctrl.cache._store import Store
 
-__all__ = ["Listener", "StoreWriter"]
+__all__ = ["StoreListener", "StoreWriter"]
 
 MAX_TOMBSTONES = 10_000  # some 2 MB; there are as many only while a watch makes no progress
 
 
-class Listener(Protocol):
+class StoreListener(Protocol):
     """Is called with changes, in their order, as soon as store, indexes and overlay have them.
 
     It must return at once and must not raise: it runs inside the informer, on the event loop.
@@ -50,7 +50,7 @@ class StoreWriter:
         coverage: Coverage,
         store: Store,
         overlay: Overlay,
-        listeners: Sequence[Listener],
+        listeners: Sequence[StoreListener],
         siblings: Sequence[StoreWriter],
         tombstones: dict[str, int],
     ) -> None:

@@ -10,7 +10,7 @@ from typing import Self
 from pyctrl._time_slices import TimeSlice
 from pyctrl.cache._changes import Change, Created, Synced
 from pyctrl.cache._record import Record
-from pyctrl.cache._store_writer import Listener
+from pyctrl.cache._store_writer import StoreListener
 
 __all__ = ["Subscribers", "Subscription"]
 
@@ -68,10 +68,10 @@ class Subscribers:
     def __init__(self, replay: Callable[[], Iterable[Record]]) -> None:
         self._replay = replay
         #: The listeners; store writers read this list.
-        self.listeners: list[Listener] = []
+        self.listeners: list[StoreListener] = []
         self._is_synced = False
 
-    def add(self, listener: Listener) -> None:
+    def add(self, listener: StoreListener) -> None:
         """Add a listener, and notify it of the present objects first."""
         # No await in here: the replay and the changes that follow are one sequence.
         for record in self._replay():
@@ -80,7 +80,7 @@ class Subscribers:
             listener.push(Synced())
         self.listeners.append(listener)
 
-    def remove(self, listener: Listener) -> None:
+    def remove(self, listener: StoreListener) -> None:
         """Remove a listener."""
         self.listeners.remove(listener)
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pyctrl._json import why_unreadable
 from pyctrl.api import shown_wire
 from pyctrl.cache._decoder import (
+    RawWatchEvent,
     SplitListPage,
     UndecodedEvent,
-    WatchEvent,
     check_json,
     error_of,
     read_bookmark,
@@ -132,13 +132,13 @@ class WatchHandler:
             if last is not None:
                 self._advance(last)
 
-    def _record(self, event: WatchEvent, data: bytes) -> Record:
+    def _record(self, event: RawWatchEvent, data: bytes) -> Record:
         found = event.object.metadata
         if found is None or not (found.name and found.resource_version):
             raise DecodeError(f"expected an object with name and resourceVersion, got {shown_wire(data)}")
         return self._reader.record(data, found)
 
-    def _take_notice(self, event: WatchEvent, data: bytes) -> None:
+    def _take_notice(self, event: RawWatchEvent, data: bytes) -> None:
         kind = event.type
         if kind == "ERROR":
             raise error_of(data, http_code=500, request="watch")
@@ -158,7 +158,7 @@ class WatchHandler:
         elif bookmark.ends_initial_events:
             self._end_list(bookmark.version)
 
-    def _rescue_event(self, event: WatchEvent, data: bytes, error: DecodeError) -> Record | None:
+    def _rescue_event(self, event: RawWatchEvent, data: bytes, error: DecodeError) -> Record | None:
         if not isinstance(event, UndecodedEvent):
             return self._rescue(event.type, data, error)
         kind, found = split_event(data)

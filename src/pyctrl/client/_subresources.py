@@ -13,8 +13,8 @@ from pyctrl.client._requests.options import FieldValidation
 from pyctrl.client._requests.patch import Patch
 from pyctrl.client._requests.resource_client import ResourceClient, Verbs
 from pyctrl.client._requests.write_requests import (
-    Target,
     WriteRequest,
+    WriteTarget,
     apply_request,
     as_object,
     create_request,
@@ -252,7 +252,7 @@ class SubResource(Verbs):
             wanted = as_object(body)
         else:
             wanted = as_object(target)
-            where = Target(*kind_and_key(wanted), wanted)
+            where = WriteTarget(*kind_and_key(wanted), wanted)
         request = apply_request(
             self._requests.options,
             where.key,
@@ -264,7 +264,7 @@ class SubResource(Verbs):
         )
         return await self._write(where, request, answer)
 
-    async def _write(self, where: Target, request: WriteRequest, answer: type[Any] | None) -> Any:
+    async def _write(self, where: WriteTarget, request: WriteRequest, answer: type[Any] | None) -> Any:
         return _decode(await self._requests.write(where.kind, request), answer)
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from pyctrl._lazy_imports import lazy_names
 from pyctrl.controller._builder import Builder
 from pyctrl.controller._causes import (
-    Cause,
     ChangeCause,
     OmittedCauses,
+    ReconcileCause,
     RetryCause,
     TimerCause,
     TriggerCause,
@@ -59,7 +59,6 @@ __all__ = [
     "LOW_PRIORITY",
     "Absence",
     "Builder",
-    "Cause",
     "ChangeCause",
     "ChannelSource",
     "ClusterAware",
@@ -86,6 +85,7 @@ __all__ = [
     "Queue",
     "QueueStatistics",
     "RateLimiter",
+    "ReconcileCause",
     "ReconcileStatistics",
     "Reconciler",
     "Request",

@@ -17,9 +17,9 @@ from pyctrl._log import current_log_context
 from pyctrl.api import GroupVersionKind, Key
 
 __all__ = [
-    "Cause",
     "ChangeCause",
     "OmittedCauses",
+    "ReconcileCause",
     "RetryCause",
     "TimerCause",
     "TriggerCause",
@@ -90,16 +90,16 @@ class OmittedCauses(msgspec.Struct, frozen=True, gc=False):
         return f"and {self.times} earlier"
 
 
-Cause = ChangeCause | RetryCause | TimerCause | TriggerCause | OmittedCauses
+ReconcileCause = ChangeCause | RetryCause | TimerCause | TriggerCause | OmittedCauses
 
 
-def reconcile_causes() -> tuple[Cause, ...]:
+def reconcile_causes() -> tuple[ReconcileCause, ...]:
     """Return the causes of the current reconcile, oldest first; empty outside of a reconcile."""
     causes = current_log_context().get("causes", ())  # a context variable of its own would cost a microsecond
     return causes if isinstance(causes, tuple) else ()
 
 
-def remember(causes: tuple[Cause, ...], cause: Cause) -> tuple[Cause, ...]:
+def remember(causes: tuple[ReconcileCause, ...], cause: ReconcileCause) -> tuple[ReconcileCause, ...]:
     """Add a cause: a repeated one is counted, and the oldest beyond `LIMIT` become an `OmittedCauses`."""
     for place, known in enumerate(causes):
         if (again := _repeated(known, cause)) is not None:
@@ -112,7 +112,7 @@ def remember(causes: tuple[Cause, ...], cause: Cause) -> tuple[Cause, ...]:
     return (OmittedCauses(_times(first) + _times(second)), *rest, cause)
 
 
-def merge(causes: tuple[Cause, ...], more: tuple[Cause, ...]) -> tuple[Cause, ...]:
+def merge(causes: tuple[ReconcileCause, ...], more: tuple[ReconcileCause, ...]) -> tuple[ReconcileCause, ...]:
     """Add several causes, in order."""
     if not causes:
         return more
@@ -124,14 +124,14 @@ def merge(causes: tuple[Cause, ...], more: tuple[Cause, ...]) -> tuple[Cause, ..
 _LABELS = {RetryCause: "retry", TimerCause: "timer", TriggerCause: "trigger", OmittedCauses: "omitted"}
 
 
-def cause_label(cause: Cause) -> str:
+def cause_label(cause: ReconcileCause) -> str:
     """Return the type of a cause: created, updated, deleted, listed, retry, timer, trigger or omitted."""
     if isinstance(cause, ChangeCause):
         return "listed" if cause.initial else cause.change
     return _LABELS[type(cause)]
 
 
-def _repeated(known: Cause, cause: Cause) -> Cause | None:
+def _repeated(known: ReconcileCause, cause: ReconcileCause) -> ReconcileCause | None:
     """Return the newer of two equal causes with both counted, or None if they differ."""
     match known, cause:
         case ChangeCause(), ChangeCause() if (known.kind, known.key, known.change, known.cluster) == (
@@ -148,7 +148,7 @@ def _repeated(known: Cause, cause: Cause) -> Cause | None:
     return None
 
 
-def _times(cause: Cause) -> int:
+def _times(cause: ReconcileCause) -> int:
     return cause.times if isinstance(cause, ChangeCause | TriggerCause | OmittedCauses) else 1
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-from pyctrl.controller._causes import Cause, ChangeCause
+from pyctrl.controller._causes import ChangeCause, ReconcileCause
 from pyctrl.controller._request import Request
 
 __all__ = ["HotLoopListener", "HotLoops"]
@@ -69,7 +69,7 @@ class HotLoops:
         #: Called with the request and what each run writes, whenever a streak reaches `UPDATES` or `WRITES`.
         self.on_loop: Callable[[Request, str], None] | None = None
 
-    def caused_itself(self, request: Request, causes: tuple[Cause, ...]) -> None:
+    def caused_itself(self, request: Request, causes: tuple[ReconcileCause, ...]) -> None:
         """Count a run that has ended and that only writes of this process had caused."""
         written = [cause for cause in causes if isinstance(cause, ChangeCause)]
         streak = self.streaks.get(request)

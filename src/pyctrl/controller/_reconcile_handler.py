@@ -21,7 +21,7 @@ from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
 from pyctrl._tracing import Attributes, Tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import forbidden_log
-from pyctrl.controller._causes import Cause, ChangeCause, RetryCause, cause_label, error_summary
+from pyctrl.controller._causes import ChangeCause, ReconcileCause, RetryCause, cause_label, error_summary
 from pyctrl.controller._hot_loops import HotLoops
 from pyctrl.controller._permissions import PermissionTracker
 from pyctrl.controller._reconciler import Reconciler
@@ -145,7 +145,7 @@ class ReconcileHandler:
                 self._permissions.log_ignored(error)
         forbidden.clear()
 
-    def _count_causes(self, causes: tuple[Cause, ...]) -> bool:
+    def _count_causes(self, causes: tuple[ReconcileCause, ...]) -> bool:
         """Count causes by type, and return whether all of them are writes of this process."""
         counts, is_own = self._counts.causes, bool(causes)
         for cause in causes:

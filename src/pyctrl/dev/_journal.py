@@ -11,7 +11,7 @@ from datetime import timedelta
 from pyctrl._log import printable
 from pyctrl._stack_frames import own_line, stack_of_traceback
 from pyctrl.api import Access
-from pyctrl.controller import Cause, Done, Request, Retry, Terminal, WorkItem
+from pyctrl.controller import Done, ReconcileCause, Request, Retry, Terminal, WorkItem
 from pyctrl.errors import Forbidden
 from pyctrl.manager import Blockage
 from pyctrl.rbac import declaration
@@ -33,7 +33,7 @@ class LastRun:
     took: timedelta
     outcome: str
     is_failed: bool
-    causes: tuple[Cause, ...]
+    causes: tuple[ReconcileCause, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

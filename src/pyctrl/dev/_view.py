@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyctrl._json import decode_json
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import HttpRequest, path_for
-from pyctrl.controller import Cause, ControllerStatistics, Request, RetryCause
+from pyctrl.controller import ControllerStatistics, ReconcileCause, Request, RetryCause
 from pyctrl.dev._journal import Journal
 from pyctrl.dev._requirements import controllers_of
 from pyctrl.errors import DecodeError, PyctrlError
@@ -237,7 +237,7 @@ def ago(seconds: float) -> str:
     return f"{int(seconds)}s"
 
 
-def _causes(causes: Sequence[Cause]) -> str:
+def _causes(causes: Sequence[ReconcileCause]) -> str:
     """Return the newest causes of a reconcile, without error messages, which are shown elsewhere."""
     words = [
         f"retry {cause.failures}" if isinstance(cause, RetryCause) else str(cause).partition(" (version")[0]

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from pyctrl.api import CustomResource, Model, ObjectMeta, Unstructured, decode, redacted, shown_wire
 from pyctrl.apiserver import ApiServer
-from pyctrl.cache._decoder import UndecodedEvent, WatchEvent, read_events, read_page
+from pyctrl.cache._decoder import RawWatchEvent, UndecodedEvent, read_events, read_page
 from pyctrl.cache._metadata import IdentityReader
 from pyctrl.client import Client, Config, HttpRequest, HttpResponse, wait_for
 from pyctrl.client._transport.transport import Headers
@@ -56,7 +56,7 @@ def changed(**parts: Any) -> Secret:
     return secret
 
 
-def _raised(events: Iterable[tuple[WatchEvent, bytes]]) -> Any:
+def _raised(events: Iterable[tuple[RawWatchEvent, bytes]]) -> Any:
     found = list(events)
     for event, _ in found:
         if isinstance(event, UndecodedEvent):

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.controller import ChangeCause, OmittedCauses, RetryCause, TimerCause, TriggerCause, reconcile_causes
-from pyctrl.controller._causes import Cause, merge, remember
+from pyctrl.controller._causes import ReconcileCause, merge, remember
 
 POD = GroupVersionKind("", "v1", "Pod")
 
@@ -17,7 +17,7 @@ def pod_changed(version: str, *, name: str = "web", initial: bool = False) -> Ch
 
 def test_changes_of_one_object_are_counted_and_the_newest_version_is_kept() -> None:
     """A hundred updates of a pod are one cause."""
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[ReconcileCause, ...] = ()
     for version in ("5", "6", "7"):
         causes = remember(causes, pod_changed(version))
     causes = remember(causes, pod_changed("8", name="db"))
@@ -30,7 +30,7 @@ def test_changes_of_one_object_are_counted_and_the_newest_version_is_kept() -> N
 
 def test_the_number_of_causes_is_bounded() -> None:
     """The newest are kept, the others are counted: a request that waits for days does not grow."""
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[ReconcileCause, ...] = ()
     for number in range(100):
         causes = remember(causes, pod_changed("1", name=str(number)))
 

@@ -12,9 +12,9 @@ import pytest
 from pyctrl._log import current_log_context
 from pyctrl._log.options import parse_level
 from pyctrl.controller import (
-    Cause,
     Controller,
     ControllerOptions,
+    ReconcileCause,
     Reconciler,
     Request,
     Result,
@@ -238,7 +238,7 @@ async def test_requeue_after_runs_again_in_time() -> None:
 
 async def test_causes_are_there_for_tests_and_logs(caplog: pytest.LogCaptureFixture) -> None:
     """Inside of a reconcile one can ask why it runs, and an error's log line tells it."""
-    seen: list[tuple[Cause, ...]] = []
+    seen: list[tuple[ReconcileCause, ...]] = []
 
     async def look(request: Request) -> None:
         seen.append(reconcile_causes())

@@ -21,8 +21,8 @@ from pyctrl.client._requests.write_observers import WriteVerb
 
 __all__ = [
     "JSON",
-    "Target",
     "WriteRequest",
+    "WriteTarget",
     "apply_request",
     "as_object",
     "create_request",
@@ -200,7 +200,7 @@ def _query(*pairs: tuple[str, str | None]) -> Query:
     return tuple((name, value) for name, value in pairs if value)
 
 
-class Target(NamedTuple):
+class WriteTarget(NamedTuple):
     """The object of a verb that is called with an object (``obj``), or with a kind and a key."""
 
     kind: KindLike
@@ -208,7 +208,7 @@ class Target(NamedTuple):
     obj: Object | None
 
 
-def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Target, list[Any]]:
+def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]) -> tuple[WriteTarget, list[Any]]:
     """Return the target and the other arguments of a verb that is called with an object, or with a kind and a key.
 
     Raises:
@@ -221,7 +221,7 @@ def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]
         (kind, key), obj, named, rest = kind_and_key(target), target, ("object", *names), list(arguments)
     if key is None or len(rest) != len(names):
         raise TypeError(f"expected {len(named)} arguments ({', '.join(named)}), got {1 + len(arguments)}")
-    return Target(kind, key, obj), rest
+    return WriteTarget(kind, key, obj), rest
 
 
 def kind_and_key(obj: Object) -> tuple[KindLike, Key]:

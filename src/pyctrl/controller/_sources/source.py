@@ -14,7 +14,7 @@ from typing import Any, Generic
 from typing_extensions import TypeVar
 
 from pyctrl._time_slices import TimeSlice
-from pyctrl.controller._causes import Cause, ChangeCause, TriggerCause
+from pyctrl.controller._causes import ChangeCause, ReconcileCause, TriggerCause
 from pyctrl.controller._handlers import Requests
 from pyctrl.controller._options import Absence
 from pyctrl.controller._request import Request
@@ -193,7 +193,7 @@ class TickSource(Source):
         return f"tick source: {self.name} every {self._period}"
 
 
-async def add_all(queue: RequestSink, requests: Iterable[Request], *, cause: Cause, priority: int = 0) -> None:
+async def add_all(queue: RequestSink, requests: Iterable[Request], *, cause: ReconcileCause, priority: int = 0) -> None:
     """Add requests a time slice at a time. Also a call without requests counts as a step."""
     slice_ = TimeSlice.current()
     for request in requests:

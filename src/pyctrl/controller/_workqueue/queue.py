@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from pyctrl._metrics import QUEUE_DURATIONS, Histogram
-from pyctrl.controller._causes import Cause, RetryCause, TimerCause, error_summary, merge
+from pyctrl.controller._causes import ReconcileCause, RetryCause, TimerCause, error_summary, merge
 from pyctrl.controller._request import Request
 from pyctrl.controller._workqueue.delay_queue import DelayQueue
 from pyctrl.controller._workqueue.priority_heap import PriorityHeap
@@ -46,7 +46,7 @@ _AT_ONCE: Final = timedelta(0)
 class _WaitFor(Struct, gc=False):  # a Struct without gc, as `_Entry`: one is made for every change
     due: float
     priority: int
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[ReconcileCause, ...] = ()
     is_gone: bool = False  # the object does not exist any more: this run cancels the timer of an earlier one
 
 
@@ -114,7 +114,7 @@ class Queue:
         *,
         priority: int = 0,
         after: timedelta | None = None,
-        cause: Cause | None = None,
+        cause: ReconcileCause | None = None,
         is_gone: bool = False,
     ) -> None:
         """Add a request, to run now or after a delay; see `RequestSink`. Ignored once the queue is closed."""
@@ -135,7 +135,7 @@ class Queue:
             self._schedule(request, _ADDED_LATER, _WaitFor(now + after.total_seconds(), priority, causes, is_gone), now)
         self._place(request, now)
 
-    def retry_now(self, request: Request, *, cause: Cause | None = None) -> None:
+    def retry_now(self, request: Request, *, cause: ReconcileCause | None = None) -> None:
         """Run a request now and forget its failures, as their cause is gone."""
         if self._is_closed:
             return  # `remaining` returns requests as they were
@@ -271,13 +271,13 @@ class Queue:
     def _failures(self, request: Request) -> int:
         return max(0, self._limiter.failures(request) - self._repeats.get(request, 0))
 
-    def _take_due(self, entry: _Entry, request: Request, now: float) -> tuple[Cause, ...]:
+    def _take_due(self, entry: _Entry, request: Request, now: float) -> tuple[ReconcileCause, ...]:
         """Move all pending runs that are due into the run that begins, and return their causes."""
         if len(entry.pending_runs) == 1 and _ADDED in entry.pending_runs:  # nearly always: no deadline to cancel
             entry.taken, entry.pending_runs = entry.pending_runs, {}
             return entry.taken[_ADDED].causes
         entry.taken = {reason: run for reason, run in entry.pending_runs.items() if run.due <= now}
-        causes: tuple[Cause, ...] = ()
+        causes: tuple[ReconcileCause, ...] = ()
         for reason, run in entry.taken.items():
             self._unschedule(entry, request, reason)
             causes = merge(causes, run.causes)
@@ -327,7 +327,13 @@ class Queue:
         self._back_off(entry, item, now, item.priority, RetryCause(item.failures + 1, error_summary(error)), at_most)
 
     def _back_off(
-        self, entry: _Entry, item: WorkItem, now: float, priority: int, cause: Cause, at_most: timedelta | None = None
+        self,
+        entry: _Entry,
+        item: WorkItem,
+        now: float,
+        priority: int,
+        cause: ReconcileCause,
+        at_most: timedelta | None = None,
     ) -> bool:
         """Run a request again after the limiter's delay, and return whether that counts for the next delay."""
         retry = entry.pending_runs.get(_RETRY)
@@ -422,7 +428,7 @@ def _urgency(entry: _Entry, now: float) -> tuple[float, int]:
 
 def _item(request: Request, entry: _Entry, now: float) -> QueueItem:
     due, priority = _urgency(entry, now)
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[ReconcileCause, ...] = ()
     for run in entry.pending_runs.values():
         causes = merge(causes, run.causes)
     return QueueItem(request=request, priority=-priority, due=due, causes=causes)

@@ -6,7 +6,7 @@ import math
 
 from msgspec import Struct
 
-from pyctrl.controller._causes import Cause
+from pyctrl.controller._causes import ReconcileCause
 from pyctrl.controller._request import Request
 
 __all__ = ["QueueItem"]
@@ -25,7 +25,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
     request: Request
     priority: int
     due: float
-    causes: tuple[Cause, ...]
+    causes: tuple[ReconcileCause, ...]
 
     @property
     def is_ready(self) -> bool:

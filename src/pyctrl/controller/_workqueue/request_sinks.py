@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol
 
-from pyctrl.controller._causes import Cause
+from pyctrl.controller._causes import ReconcileCause
 from pyctrl.controller._request import Request
 from pyctrl.errors import ControllerError
 
@@ -29,7 +29,7 @@ class RequestSink(Protocol):
         *,
         priority: int = 0,
         after: timedelta | None = None,
-        cause: Cause | None = None,
+        cause: ReconcileCause | None = None,
         is_gone: bool = False,
     ) -> None:
         """Add a request, to run now or after a delay; ignored once the queue is closed.
@@ -59,7 +59,7 @@ class ClusterQueue:
         *,
         priority: int = 0,
         after: timedelta | None = None,
-        cause: Cause | None = None,
+        cause: ReconcileCause | None = None,
         is_gone: bool = False,
     ) -> None:
         """Add a request; see `RequestSink`."""
@@ -96,7 +96,7 @@ class LimitedSink:
         *,
         priority: int = 0,
         after: timedelta | None = None,
-        cause: Cause | None = None,
+        cause: ReconcileCause | None = None,
         is_gone: bool = False,
     ) -> None:
         """Add a request; see `RequestSink`."""

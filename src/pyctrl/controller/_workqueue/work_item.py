@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from pyctrl.controller._causes import Cause
+from pyctrl.controller._causes import ReconcileCause
 from pyctrl.controller._request import Request
 
 __all__ = ["Done", "Outcome", "Retry", "Terminal", "WorkItem"]
@@ -43,7 +43,7 @@ class WorkItem(Struct):
 
     request: Request
     priority: int
-    causes: tuple[Cause, ...]
+    causes: tuple[ReconcileCause, ...]
     #: Failures in a row before this run.
     failures: int
     #: The seconds from ready to taken.

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from pyctrl.errors import ManagerError
 
-__all__ = ["Check", "Checks", "Finding", "HealthAnswer", "overview", "slug"]
+__all__ = ["Check", "CheckResult", "Checks", "HealthAnswer", "overview", "slug"]
 
 log = logging.getLogger("pyctrl.manager")
 
@@ -26,7 +26,7 @@ Check: TypeAlias = Callable[[], Awaitable[object] | object]
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
-class Finding(Struct, frozen=True):
+class CheckResult(Struct, frozen=True):
     """The result of a check; ``problem`` is "" if it passed."""
 
     name: str
@@ -82,12 +82,12 @@ class Checks:
         if name:
             return await self._answer_one(name)
         own = self._findings()
-        findings = [Finding(check, problem) for check, problem in own.items() if check not in exclude]
+        findings = [CheckResult(check, problem) for check, problem in own.items() if check not in exclude]
         added = [check for check in self._added if check not in exclude]
         findings += await asyncio.gather(*(self._run(check) for check in added))
         self._log_changes(findings)
         informing = self._informing()
-        findings += [Finding(check, problem, True) for check, problem in informing.items() if check not in exclude]
+        findings += [CheckResult(check, problem, True) for check, problem in informing.items() if check not in exclude]
         known = [*own, *self._added, *informing]
         return overview(self.endpoint, known, findings, exclude, is_verbose=is_verbose)
 
@@ -103,19 +103,19 @@ class Checks:
     def _findings(self) -> Mapping[str, str]:
         return {"ping": "", **self._own()}
 
-    async def _run(self, name: str) -> Finding:
+    async def _run(self, name: str) -> CheckResult:
         try:
             returned = self._added[name]()
             if inspect.isawaitable(returned):
                 async with asyncio.timeout(CHECK_SECONDS):
                     await returned
         except TimeoutError as error:
-            return Finding(name, str(error) or f"it took longer than {CHECK_SECONDS:g} s")
+            return CheckResult(name, str(error) or f"it took longer than {CHECK_SECONDS:g} s")
         except Exception as error:  # noqa: BLE001 - a check fails by raising any exception
-            return Finding(name, str(error) or type(error).__name__)
-        return Finding(name)
+            return CheckResult(name, str(error) or type(error).__name__)
+        return CheckResult(name)
 
-    def _log_changes(self, findings: Sequence[Finding]) -> None:
+    def _log_changes(self, findings: Sequence[CheckResult]) -> None:
         """Log the failing checks when they have changed, not for each probe."""
         problems = {finding.name: finding.problem for finding in findings if finding.problem}
         if self._failing == problems.keys():
@@ -128,7 +128,7 @@ class Checks:
 
 
 def overview(
-    endpoint: str, known: Sequence[str], findings: Sequence[Finding], exclude: Collection[str], *, is_verbose: bool
+    endpoint: str, known: Sequence[str], findings: Sequence[CheckResult], exclude: Collection[str], *, is_verbose: bool
 ) -> HealthAnswer:
     """Return kube-apiserver's response: the list of all checks if one fails or if verbose, else "ok".
 
@@ -144,7 +144,7 @@ def overview(
     return HealthAnswer(200, "\n".join([*lines, f"{endpoint} check passed"]) + "\n" if is_verbose else "ok")
 
 
-def _line(name: str, finding: Finding | None) -> str:
+def _line(name: str, finding: CheckResult | None) -> str:
     if finding is None:
         return f"[+]{name} excluded: ok"
     if not finding.problem:

@@ -15,7 +15,7 @@ from pathlib import Path
 from pyctrl._source_excerpts import Excerpt
 from pyctrl.errors import DefinitionError
 
-__all__ = ["Location", "Problems", "Source", "definition_error", "source_of"]
+__all__ = ["Location", "Problems", "SourceLocation", "definition_error", "source_of"]
 
 
 _BEGINNING = re.compile(r"(?P<file>\S.*?):(?P<line>\d+) ")
@@ -64,7 +64,7 @@ def definition_error(subject: str, problems: Iterable[str]) -> DefinitionError:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceLocation:
     """Source location of a class; empty when there is no source (a class created by a call or on a console)."""
 
     file: str = ""
@@ -78,14 +78,14 @@ class Source:
         return f"{self.file}:{self.lines.get(name, self.line)}" if self.file else ""
 
 
-def source_of(cls: type[object]) -> Source:
+def source_of(cls: type[object]) -> SourceLocation:
     """Return the source location of a class; a file is read once, and again when it was saved since."""
     try:
         file = inspect.getsourcefile(cls)
     except (OSError, TypeError):
-        return Source()
+        return SourceLocation()
     found = _classes(file, _saved(file)).get(cls.__qualname__) if file else None
-    return found or Source()
+    return found or SourceLocation()
 
 
 def _saved(file: str) -> int:
@@ -97,7 +97,7 @@ def _saved(file: str) -> int:
 
 
 @lru_cache
-def _classes(file: str, saved: int) -> dict[str, Source]:
+def _classes(file: str, saved: int) -> dict[str, SourceLocation]:
     """Return the classes of a file by their qualified names; the last one of a name, as in Python."""
     if saved:
         linecache.checkcache(file)
@@ -119,7 +119,7 @@ def _walk(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.ClassDef
             yield from _walk(statement.body, within)
 
 
-def _source(file: str, node: ast.ClassDef) -> Source:
+def _source(file: str, node: ast.ClassDef) -> SourceLocation:
     lines: dict[str, int] = {}
     docstrings: dict[str, str] = {}
     for statement, following in zip(node.body, [*node.body[1:], None], strict=True):
@@ -128,7 +128,7 @@ def _source(file: str, node: ast.ClassDef) -> Source:
         lines[statement.target.id] = statement.lineno
         if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
             docstrings[statement.target.id] = str(following.value.value)
-    return Source(_shown(file), node.lineno, lines, docstrings)
+    return SourceLocation(_shown(file), node.lineno, lines, docstrings)
 
 
 def _shown(file: str) -> str:

@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from pyctrl.controller import Cause, ChannelSource, Request, Source, TickSource, TriggerCause
+from pyctrl.controller import ChannelSource, ReconcileCause, Request, Source, TickSource, TriggerCause
 
 A, B = Request("default", "a"), Request("default", "b")
 
@@ -26,7 +26,7 @@ class Intaken:
 
     def __init__(self) -> None:
         self.added: list[tuple[float, Request]] = []
-        self.causes: list[Cause | None] = []
+        self.causes: list[ReconcileCause | None] = []
         self.priorities: list[int] = []
 
     def add(
@@ -35,7 +35,7 @@ class Intaken:
         *,
         priority: int = 0,
         after: timedelta | None = None,
-        cause: Cause | None = None,
+        cause: ReconcileCause | None = None,
         is_gone: bool = False,
     ) -> None:
         self.added.append((now(), request))
