@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import msgspec
 
 from pyctrl._fields_v1 import UNOWNED_METADATA, field_element
-from pyctrl._json import UNREADABLE
+from pyctrl._json import UNREADABLE, json_equal
 from pyctrl.api import GroupVersionKind
-from pyctrl.client._comparison.semantic_equality import Path, is_empty_value, json_equal, semantically_equal
+from pyctrl.client._comparison.semantic_equality import Path, is_empty_value, semantically_equal
 
 __all__ = ["first_difference"]
 
@@ -86,7 +86,7 @@ class _FieldComparison:
             if element != "." and not (element.startswith("f:") and element[2:] in wanted):
                 return _path_text((*path, element[2:]))  # no longer applied
         for name, value in wanted.items():
-            element, below = field_element(name), (*path, name)
+            element, below = f"f:{name}", (*path, name)
             if element not in mine:
                 return _path_text(below)  # not owned yet
             if found := self._value(value, live.get(name), mine[element], _below(others, element), below):
