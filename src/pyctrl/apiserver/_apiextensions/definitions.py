@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from pyctrl import _clock
 from pyctrl._go.text import quoted, shown_value
 from pyctrl._validation import names
 from pyctrl.apiserver._apiextensions.root_schema import validate_root
 from pyctrl.apiserver._apiextensions.structural import unknown_formats, validate_schema
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
+from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.field_paths import steps
 from pyctrl.apiserver._schema.schema import JSON
@@ -402,7 +402,7 @@ def mark_terminating(definition: dict[str, JSON]) -> None:
 
 def _set_condition(status: dict[str, JSON], kind: str, value: str, reason: str, message: str) -> None:
     conditions = [dict(each) for each in status.get("conditions") or ()]
-    now = {"type": kind, "status": value, "lastTransitionTime": _timestamp(), "reason": reason, "message": message}
+    now = {"type": kind, "status": value, "lastTransitionTime": timestamp(), "reason": reason, "message": message}
     for index, each in enumerate(conditions):
         if each["type"] == kind:
             if each["status"] == value:
@@ -412,10 +412,6 @@ def _set_condition(status: dict[str, JSON], kind: str, value: str, reason: str, 
     else:
         conditions.append(now)
     status["conditions"] = conditions
-
-
-def _timestamp() -> str:
-    return _clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _name_conflict(definition: Mapping[str, JSON], registry: ServedResources) -> tuple[str, str] | None:
