@@ -35,6 +35,8 @@ SAME_JOB: dict[str, str] = {
     "Authenticator": "authenticates a token: in the API server with its own means, in a program for its webhook",
     "Authorizer": "decides about an access: in the API server with its own means, in a program for its webhook",
     "Decision": "the decision of an Authorizer, in the API server and in a program",
+    "UserInfo": "the user of authentication.k8s.io, as a review has it and as `pyctrl whoami` prints it",
+    "WatchHandler": "handles a watch: the verb in the API server (handlers/watch.go), its events in the cache (watchHandler)",
     "FieldError": "a cause of an Invalid status: as the API server collects it, and as an admission webhook raises it",
 }
 

@@ -1,4 +1,4 @@
-"""JSON decoding with one error class, and a scanner that splits deeply nested documents without recursion.
+"""JSON: decoding with one error class, equality, and a scanner that splits deeply nested documents without recursion.
 
 msgspec and pydantic recurse. An object nested 1,000 levels deep, which kube-apiserver accepts (its limit is 10,000),
 makes msgspec raise RecursionError on Python 3.11 and 3.12. The scanner splits such a document into its members, at
@@ -8,14 +8,14 @@ about 5 MB a second. It is only for documents that the decoders reject.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from pyctrl.errors import DecodeError
 
-__all__ = ["UNREADABLE", "decode_json", "split_items", "split_members", "why_unreadable"]
+__all__ = ["UNREADABLE", "decode_json", "json_equal", "split_items", "split_members", "why_unreadable"]
 
 #: The errors of msgspec and pydantic for bytes that they cannot decode: msgspec.DecodeError, UnicodeDecodeError and
 #: pydantic's ValidationError are ValueErrors.
@@ -48,6 +48,15 @@ def why_unreadable(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8: {error.reason} at byte {error.start} of a string"
     return str(error)
+
+
+def json_equal(left: Any, right: Any) -> bool:
+    """Return whether two JSON values are equal, by type as well: true is not 1, and 1 is not 1.0."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(json_equal(value, right[name]) for name, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return type(left) is type(right) and bool(left == right)
 
 
 def split_members(data: bytes, *, until: str = "") -> tuple[dict[str, bytes], bool]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from pyctrl._stack_frames import is_own
 
-__all__ = ["Excerpt", "class_excerpt", "error_excerpt", "field_excerpt"]
+__all__ = ["Excerpt", "class_excerpt", "error_excerpt", "field_excerpt", "shown_path"]
 
 LONGEST = 120  # characters of a line that are shown
 TAB = "    "
@@ -37,7 +37,7 @@ class Excerpt(Struct, frozen=True):
     def __str__(self) -> str:
         """Return the place and its source line in rustc's format; only the place if the line does not exist."""
         column, *lines = self._marked()
-        place = f"  --> {_shown(self.file)}:{self.line}"
+        place = f"  --> {shown_path(self.file)}:{self.line}"
         return "\n".join([f"{place}:{column}", *lines]) if lines else place
 
     @property
@@ -227,7 +227,7 @@ def _printable(text: str) -> str:
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text.replace("\t", TAB))
 
 
-def _shown(file: str) -> str:
+def shown_path(file: str) -> str:
     """Return the path relative to the working directory, if it is below it."""
     relative = os.path.relpath(file)
     return file if relative.startswith("..") else relative

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from pyctrl.api import format_time
 from pyctrl.cli._durations import shown_end
 from pyctrl.client import CertificateSource, ClientCertificate, Config
 from pyctrl.errors import CommandFailed, ConfigError
@@ -44,7 +45,7 @@ class Credential:
             "subject": self.subject,
             "issuer": self.issuer,
             "audiences": list(self.audiences),
-            "expiresAt": f"{self.expires_at:%Y-%m-%dT%H:%M:%SZ}" if self.expires_at else None,
+            "expiresAt": format_time(self.expires_at) if self.expires_at else None,
         }
         return {name: value for name, value in fields.items() if value}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import NamedTuple
 
-from pyctrl.api import GroupVersionKind, KubernetesObject, Object, Scheme, Unstructured
+from pyctrl.api import GroupVersionKind, KubernetesObject, Scheme
 from pyctrl.kinds._table import KINDS
 
 __all__ = ["BUILTIN_KINDS", "BuiltinKind", "builtin_scheme"]
@@ -46,11 +46,6 @@ class _BuiltinScheme(Scheme):
 
     def require(self, gvk: GroupVersionKind) -> type[KubernetesObject]:
         return self.type_for(gvk) or super().require(gvk)
-
-    def decode(self, data: bytes) -> Object:
-        obj = Unstructured.from_wire(data)
-        cls = self.type_for(obj.gvk)
-        return obj if cls is None else cls.from_wire(data)
 
     def __contains__(self, gvk: object) -> bool:
         return super().__contains__(gvk) or gvk in BUILTIN_KINDS

@@ -10,13 +10,13 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pyctrl._fields_v1 import field_element
 from pyctrl.apiserver import _errors as answers
 from pyctrl.apiserver._fieldmanager.fieldset import (
     Comparison,
     FieldSet,
     difference,
     ensure_named_fields_are_members,
-    field_element,
     has_member,
     intersection,
     is_granular,

@@ -1,8 +1,6 @@
 """Field sets in the form of managed fields (FieldsV1), and the operations of structured-merge-diff on them.
 
-A set maps path elements to the sets below them. An element is `f:NAME` (a field or a key of a map), `k:{KEYS}` (an item
-of a list of type map), `v:VALUE` (an item of a list of type set) or `i:INDEX`. The element itself is a member when the
-set below it is empty or has a `.`. Sets are values: no function changes its arguments.
+`pyctrl._fields_v1` describes the form. Sets are values: no function changes its arguments.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from pyctrl._fields_v1 import field_element
 from pyctrl.apiserver._meta.generation import same_json
 from pyctrl.apiserver._schema.schema import JSON, SchemaNode, list_key
 
@@ -22,7 +21,6 @@ __all__ = [
     "all_fields",
     "difference",
     "ensure_named_fields_are_members",
-    "field_element",
     "has_member",
     "intersection",
     "is_granular",
@@ -38,11 +36,6 @@ __all__ = [
 
 FieldSet: TypeAlias = dict[str, JSON]  # the values are field sets
 _SELF: FieldSet = {".": {}}
-
-
-def field_element(name: str) -> str:
-    """Return the path element of a field."""
-    return f"f:{name}"
 
 
 def item_element(node: SchemaNode, index: int, value: JSON) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyctrl._fields_v1 import UNOWNED_METADATA, field_element
 from pyctrl.apiserver._fieldmanager.fieldset import (
     Comparison,
     FieldSet,
@@ -34,25 +35,8 @@ ANCIENT_CHANGES = "ancient-changes"
 _STRIPPED: FieldSet = {
     "f:apiVersion": {},
     "f:kind": {},
-    "f:metadata": {
-        ".": {},
-        **{
-            f"f:{name}": {}
-            for name in (
-                "clusterName",
-                "creationTimestamp",
-                "generation",
-                "managedFields",
-                "name",
-                "namespace",
-                "resourceVersion",
-                "selfLink",
-                "uid",
-            )
-        },
-    },
+    "f:metadata": {".": {}, **{field_element(name): {} for name in UNOWNED_METADATA}},
 }
-_STRIPPED_METADATA = frozenset(key[2:] for key in _STRIPPED["f:metadata"])
 
 
 class ManagerIdentifier(NamedTuple):
@@ -226,7 +210,7 @@ def _content(new: Mapping[str, JSON], type: ResourceType) -> FieldSet:
 
 
 def _metadata(new: Mapping[str, JSON], type: ResourceType) -> FieldSet:
-    metadata = {key: value for key, value in new["metadata"].items() if key not in _STRIPPED_METADATA}
+    metadata = {key: value for key, value in new["metadata"].items() if key not in UNOWNED_METADATA}
     return all_fields(type.schema.properties["metadata"], metadata)
 
 

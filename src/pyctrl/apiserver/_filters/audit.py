@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import UTC, datetime
 from enum import Enum
 from random import Random
 from typing import Any
@@ -18,6 +17,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from pyctrl._clock import now
+from pyctrl.api import format_micro_time
 from pyctrl.apiserver._authn import User
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._meta.system_fields import new_uid
@@ -103,8 +103,8 @@ class AuditLog:
             "objectRef": _object_ref(context, request_object),
             "responseStatus": _status(response, response_object),
             **_objects(level, context, request_object, response_object),
-            "requestReceivedTimestamp": _micro_time(context.received or ended),
-            "stageTimestamp": _micro_time(ended),
+            "requestReceivedTimestamp": format_micro_time(context.received or ended),
+            "stageTimestamp": format_micro_time(ended),
             "annotations": _annotations(context) or None,
         }
         self._write(msgspec.json.encode({key: value for key, value in event.items() if value is not None}) + b"\n")
@@ -183,7 +183,3 @@ def _annotations(context: RequestContext) -> dict[str, str]:
         return context.annotations
     decided = {"authorization.k8s.io/decision": context.decision, "authorization.k8s.io/reason": context.reason}
     return {**decided, **context.annotations}
-
-
-def _micro_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pyctrl._json import json_equal
+
 __all__ = ["PatchFailed", "apply_json_patch"]
 
 _MISSING = "missing value"
@@ -83,7 +85,8 @@ class _JSONPatcher:
             found = _get(place, key, f"error in test for path: '{path}'")
             if found is _ABSENT and isinstance(place, list):
                 raise PatchFailed(f"error in test for path: '{path}': {_out_of_range(key)}")
-        if not _is_equal(None if found is _ABSENT else found, value):
+        # The library compares the texts of scalars.
+        if not json_equal(None if found is _ABSENT else found, value):
             raise PatchFailed(f"testing value {path} failed: test failed")
 
     def _transfer(self, kind: str, operation: Mapping[str, Any], path: str) -> None:
@@ -144,15 +147,6 @@ def _take(place: Any, key: str, context: str) -> Any:
     if isinstance(place, dict):
         raise PatchFailed(f"{context}: Unable to remove nonexistent key: {key}: {_MISSING}")
     raise PatchFailed(f"{context}: {_out_of_range(key)}")
-
-
-def _is_equal(left: Any, right: Any) -> bool:
-    """Compare as the library does, which compares the texts of scalars: `true` is not 1, and 1 is not 1.0."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_is_equal(value, right[key]) for key, value in left.items())
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(_is_equal, left, right))
-    return type(left) is type(right) and bool(left == right)
 
 
 def _out_of_range(key: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pyctrl._fields_v1 import field_element
 from pyctrl.apiserver._endpoints.typed_bodies import SCALE
-from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, difference, field_element, has_member, with_prefix
+from pyctrl.apiserver._fieldmanager.fieldset import FieldSet, difference, has_member, with_prefix
 from pyctrl.apiserver._fieldmanager.managed_fields import Managed, ManagedEntry, ManagerIdentifier
 
 __all__ = ["API_VERSION", "to_scale_managed_fields", "write_parent_managed_fields"]

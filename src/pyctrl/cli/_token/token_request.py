@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from pyctrl import _clock
-from pyctrl.api import AccessRule, Key
+from pyctrl.api import AccessRule, Key, format_time
 from pyctrl.cli._durations import shown_duration
 from pyctrl.client import Client, Config, ServiceAccountToken, create_token
 from pyctrl.errors import ApiError, CommandFailed, Forbidden, NotFound
@@ -101,7 +101,7 @@ class TokenOptions:
             "kind": "TokenRequest",
             "metadata": {"name": key.name, "namespace": key.namespace},
             "spec": {name: value for name, value in spec.items() if value},
-            "status": {"token": token.token, "expirationTimestamp": f"{token.expires_at:%Y-%m-%dT%H:%M:%SZ}"},
+            "status": {"token": token.token, "expirationTimestamp": format_time(token.expires_at)},
         }
 
 

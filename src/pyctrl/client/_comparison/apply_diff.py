@@ -1,10 +1,8 @@
 """Apply diff: the first field that a server-side apply would change, found from the live object's managed fields.
 
-The server records the fields that each owner has applied in ``metadata.managedFields``, as a tree called FieldsV1. Its
-elements are ``f:NAME`` for a field, ``k:{KEYS}`` for an item of a list of type map, ``v:VALUE`` for an item of a list
-of type set, ``i:INDEX`` for an item of any other list, and ``.`` for the node itself. A leaf is owned as a whole. An
-apply changes nothing when it sets exactly the fields that its owner has, each to the value that the object has.
-Defaults of the server have no owner and are not compared.
+The server records the fields that each owner has applied in ``metadata.managedFields``, as a tree called FieldsV1 (see
+`pyctrl._fields_v1`). A leaf is owned as a whole. An apply changes nothing when it sets exactly the fields that its
+owner has, each to the value that the object has. Defaults of the server have no owner and are not compared.
 
 No schema is needed: the tree tells a list of type map from a single value. Where the tree does not decide, the result
 is a difference, since an apply that was not needed does no harm.
@@ -17,21 +15,15 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from pyctrl._json import UNREADABLE
+from pyctrl._fields_v1 import UNOWNED_METADATA, field_element
+from pyctrl._json import UNREADABLE, json_equal
 from pyctrl.api import GroupVersionKind
-from pyctrl.client._comparison.semantic_equality import Path, is_empty_value, json_equal, semantically_equal
+from pyctrl.client._comparison.semantic_equality import Path, is_empty_value, semantically_equal
 
 __all__ = ["first_difference"]
 
 Fields: TypeAlias = Mapping[str, Any]
 
-# kube-apiserver strips these from every field set.
-_IDENTITY = frozenset(
-    {
-        *("clusterName", "creationTimestamp", "generation", "managedFields", "name", "namespace"),
-        *("resourceVersion", "selfLink", "uid"),
-    }
-)
 _PRECONDITIONS = ("resourceVersion", "uid")  # the server refuses an apply with other values
 
 
@@ -76,7 +68,7 @@ def _applied_fields(desired: Mapping[str, Any], *, has_status: bool) -> dict[str
     """Return the part of a document that an apply would own."""
     unowned = {"apiVersion", "kind", "metadata"} | ({"status"} if has_status else set())
     stated = {name: value for name, value in desired.items() if name not in unowned}
-    metadata = {name: value for name, value in (desired.get("metadata") or {}).items() if name not in _IDENTITY}
+    metadata = {name: value for name, value in (desired.get("metadata") or {}).items() if name not in UNOWNED_METADATA}
     return {**stated, "metadata": metadata} if metadata else stated
 
 
@@ -168,7 +160,8 @@ def _matches_element(item: Any, element: str, below: Fields) -> bool:
         return False  # an index does not identify an item after the list changed
     # A key that the item omits, such as a port's protocol, is defaulted by the server: then it is not owned either.
     return all(
-        json_equal(item[name], each) if name in item else f"f:{name}" not in below for name, each in value.items()
+        json_equal(item[name], each) if name in item else field_element(name) not in below
+        for name, each in value.items()
     )
 
 

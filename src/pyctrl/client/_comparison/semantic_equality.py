@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from pyctrl._json import json_equal
 from pyctrl.api import GroupVersionKind, Quantity
 from pyctrl.errors import QuantityError
 from pyctrl.kinds import BUILTIN_KINDS
 
-__all__ = ["Path", "is_empty_value", "json_equal", "semantically_equal", "without_empty"]
+__all__ = ["Path", "is_empty_value", "semantically_equal", "without_empty"]
 
 #: The names of the fields that lead to a value; list items add none.
 Path: TypeAlias = tuple[str, ...]
@@ -49,15 +50,6 @@ def semantically_equal(kind: GroupVersionKind, wanted: Any, found: Any, path: Pa
     """
     is_builtin = kind in BUILTIN_KINDS
     return _equal_values(wanted, found, path, is_builtin=is_builtin)
-
-
-def json_equal(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are equal, by type as well: true is not 1, and 1 is not 1.0."""
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(json_equal(value, right[name]) for name, value in left.items())
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(json_equal, left, right))
-    return type(left) is type(right) and bool(left == right)
 
 
 def is_empty_value(value: Any) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from pyctrl._source_excerpts import Excerpt
+from pyctrl._source_excerpts import Excerpt, shown_path
 from pyctrl.errors import DefinitionError
 
 __all__ = ["Location", "Problems", "SourceLocation", "definition_error", "source_of"]
@@ -128,10 +127,4 @@ def _source(file: str, node: ast.ClassDef) -> SourceLocation:
         lines[statement.target.id] = statement.lineno
         if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
             docstrings[statement.target.id] = str(following.value.value)
-    return SourceLocation(_shown(file), node.lineno, lines, docstrings)
-
-
-def _shown(file: str) -> str:
-    """Return a file's path, relative to the working directory if it is below."""
-    relative = os.path.relpath(file)
-    return file if relative.startswith("..") else relative
+    return SourceLocation(shown_path(file), node.lineno, lines, docstrings)
