@@ -36,7 +36,7 @@ SAME_JOB: dict[str, str] = {
     "Authorizer": "decides about an access: in the API server with its own means, in a program for its webhook",
     "Decision": "the decision of an Authorizer, in the API server and in a program",
     "UserInfo": "the user of authentication.k8s.io, as a review has it and as `pyctrl whoami` prints it",
-    "WatchHandler": "handles the verb watch in the API server, and a watch's events in the cache (client-go watchHandler)",
+    "WatchHandler": "handles the verb watch in the API server, and events in the cache (client-go watchHandler)",
     "FieldError": "a cause of an Invalid status: as the API server collects it, and as an admission webhook raises it",
 }
 
