@@ -46,7 +46,7 @@ def test_folders_and_programs(run: Run, old: Path, tmp_path: Path) -> None:
     ran = run("crd", "diff", folder, program)
 
     assert ran.code == 1
-    assert "v1 spec.colour\n            the field is gone" in ran.out
+    assert "v1 spec.colour\n            the field is removed" in ran.out
 
 
 def test_the_conversion_of_a_program_counts(run: Run, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_from_nothing_to_a_bundle_that_is_valid(run: Run, folder: Path) -> None:
     """The check reports stale, superfluous and missing files, and nothing after writing."""
     assert run("bundle", "--check").code == 1
     made = run("bundle")
-    assert (made.code, made.err) == (0, f"warning: {CSV}:24:1: spec.icon: there is none [operatorhub]\n")
+    assert (made.code, made.err) == (0, f"warning: {CSV}:24:1: spec.icon: there is no icon [operatorhub]\n")
     assert "created bundle.Dockerfile\n" in made.out
     assert run("bundle", "--check").code == 0
 
@@ -50,7 +50,7 @@ def test_files_of_others_are_left_alone_and_checked(run: Run, folder: Path) -> N
     )
     refused = run("bundle")
     assert refused.code == 1
-    assert "bundle/manifests/more.yaml: a bundle cannot have a Pod" in refused.err
+    assert "bundle/manifests/more.yaml: a bundle cannot contain a Pod" in refused.err
     assert not (folder / CSV).exists()
 
     other.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n")

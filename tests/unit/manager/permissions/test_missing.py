@@ -26,11 +26,11 @@ async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplo
         [told] = warnings(caplog)
         assert told == (
             "configmap may not list, patch and watch configmaps at the cluster scope, and waits until it may\n"
-            "grant it by this rule, in a ClusterRole that is bound to system:serviceaccount:default:bot:\n"
+            "grant it with this rule, in a ClusterRole that is bound to system:serviceaccount:default:bot:\n"
             '  - apiGroups: [""]\n'
             '    resources: ["configmaps"]\n'
             '    verbs: ["list", "patch", "watch"]\n'
-            "or by a role of its own:\n"
+            "or with a separate role:\n"
             "  kubectl create clusterrole default:bot:configmaps:list-patch-watch --verb=list,patch,watch"
             " --resource=configmaps\n"
             "  kubectl create clusterrolebinding default:bot:configmaps:list-patch-watch"
