@@ -68,7 +68,7 @@ def package_page(package: str) -> str:
     names: list[str] = importlib.import_module(package).__all__
     if package == "pyctrl":  # it only re-exports
         return f"# {package}\n\n{_re_exports(names)}"
-    members = "".join(f"      - {name}\n" for name in names)
+    members = "".join(f'      - "{name}"\n' for name in names)  # quoted: YAML reads NULL as None
     return f"# {package}\n\n::: {package}\n    options:\n      members:\n{members}"
 
 
