@@ -412,7 +412,7 @@ class NoConfiguration(ConfigError):
         self.attempts: tuple[tuple[str, str], ...] = tuple(attempts)
         lines = "".join(f"\n  - {source}: {why}" for source, why in self.attempts)
         super().__init__(
-            f"no way to reach a cluster was found; tried:{lines}\n"
+            f"no configuration of a cluster found; tried:{lines}\n"
             "Set KUBECONFIG to a kubeconfig file, or pass kubeconfig=… to Config.load()."
         )
 
