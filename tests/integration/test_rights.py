@@ -139,6 +139,6 @@ async def test_an_account_without_a_role_lacks_every_right(
 
 async def test_what_cannot_be_left_out_is_named(under_role: UnderRole) -> None:
     """Leaving out what is not granted is a mistake in a test."""
-    with pytest.raises(RbacError, match="^delete pods at the cluster scope is not granted, so that it cannot be left"):
+    with pytest.raises(RbacError, match="^cannot remove delete pods at the cluster scope: it is not granted"):
         async with under_role(lambda _: None, without=[Access("delete", "", "pods")]):
             pass

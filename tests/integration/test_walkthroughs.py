@@ -30,11 +30,15 @@ from pyctrl.testing import ClusterUnderTest, UnderRole
 from tests.integration._operators import may_own
 from tests.integration._processes import NO_SERVERS, REPOSITORY, kubeconfig_for, process
 
-FIELDS_OF_SPEC = '    """What the user wants."""\n'
 FIELDS_OF_STATUS = "    observed_generation: Int64 = 0\n"
 PODSET = REPOSITORY / "examples" / "podset" / "podset.py"
 
 Typed = Callable[..., Any]
+
+
+def fields_of_spec(kind: str) -> str:
+    """Return the docstring of a scaffolded spec, after which its fields are added."""
+    return f'    """The desired state of a {kind}."""\n'
 
 
 @pytest.fixture
@@ -87,7 +91,7 @@ async def test_mysrv(cluster: ClusterUnderTest, client: Client, namespace: str, 
     assert Path("mysrv/api/v1alpha1/mysrv.py").read_text().startswith("# SPDX-FileCopyrightText: Peng Ganyu\n")
     edit(
         "mysrv/api/v1alpha1/mysrv.py",
-        (FIELDS_OF_SPEC, FIELDS_OF_SPEC + "\n    port: int\n    name: str\n"),
+        (fields_of_spec("MySrv"), fields_of_spec("MySrv") + "\n    port: int\n    name: str\n"),
         (FIELDS_OF_STATUS, '    status: str = ""\n'),
         ("CustomResource, Int64, Model", "CustomResource, Model"),
     )
@@ -140,7 +144,10 @@ async def test_podset(
     assert f"Kubernetes has a built-in group 'apps'; yours is apps.{domain}" in told
     edit(
         "podset_walk/api/v1alpha1/podset.py",
-        (FIELDS_OF_SPEC, FIELDS_OF_SPEC + '\n    size: Int32\n    """Size of the PodSet deployment."""\n'),
+        (
+            fields_of_spec("PodSet"),
+            fields_of_spec("PodSet") + '\n    size: Int32\n    """Size of the PodSet deployment."""\n',
+        ),
         (FIELDS_OF_STATUS, "    nodes: list[str] = []\n"),
         ("CustomResource, Int64, Model", "CustomResource, Int32, Model"),
     )
@@ -175,7 +182,7 @@ async def test_crontab(client: Client, namespace: str, typed: Typed, under_role:
         await typed("create", "api", "--group", "stable", "--version", version, "--kind", "CronTab", controller)
         edit(
             f"crontab_walk/api/{version}/crontab.py",
-            (FIELDS_OF_SPEC, FIELDS_OF_SPEC + CRONTAB),
+            (fields_of_spec("CronTab"), fields_of_spec("CronTab") + CRONTAB),
             (FIELDS_OF_STATUS, FIELDS_OF_STATUS + "    replicas: int = 0\n"),
             (
                 f'    version="{version}",\n',
