@@ -28,7 +28,7 @@ from pyctrl.packaging import Deployer, Project, Settings, read_project
 from pyctrl.program import certificate_secret
 from pyctrl.testing import ClusterUnderTest
 from tests.integration._processes import kubeconfig_for, process
-from tests.integration.test_walkthroughs import FIELDS_OF_SPEC, Typed, edit, typed
+from tests.integration.test_walkthroughs import Typed, edit, fields_of_spec, typed
 
 __all__ = ["typed"]
 
@@ -48,7 +48,8 @@ async def project(client: Client, namespace: str, typed: Typed) -> Project:
     await typed("init", "--domain", f"{namespace}.pyctrl.test", "--name", "crontab-hooks")
     for version, field, flag in (("v1", "cron_spec", "--no-controller"), ("v2", "schedule", "--controller")):
         await typed("create", "api", "--version", version, "--kind", "CronTab", flag)
-        edit(f"crontab_hooks/api/{version}/crontab.py", (FIELDS_OF_SPEC, f'{FIELDS_OF_SPEC}\n    {field}: str = ""\n'))
+        spec = fields_of_spec("CronTab")
+        edit(f"crontab_hooks/api/{version}/crontab.py", (spec, f'{spec}\n    {field}: str = ""\n'))
     webhooks = ("--defaulting", "--programmatic-validation", "--conversion")
     await typed("create", "webhook", "--version", "v2", "--kind", "CronTab", *webhooks)
     edit(
