@@ -30,7 +30,7 @@ def package(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_name_imports_its_module_only(package: str) -> None:
-    """Importing the package imports no module; a name imports its own, and is then an attribute."""
+    """Importing the package imports no module; a name imports its own module, and becomes an attribute."""
     module = importlib.import_module(package)
     assert f"{package}._first" not in sys.modules
     assert module.one == 1
