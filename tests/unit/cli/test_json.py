@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_manifests_are_a_list_that_kubectl_applies(run: Run, folder: Path) -> None:
-    """Nothing is written."""
+    """`-o json` prints a List that kubectl can apply, and writes no files."""
     ran = run("manifests", "crd", "-o", "json")
     told = json.loads(ran.out)
     assert (ran.code, ran.err, told["kind"], [each["kind"] for each in told["items"]]) == (
@@ -54,14 +54,14 @@ def test_a_check_tells_each_file(run: Run, folder: Path) -> None:
 
 
 def test_yaml_is_of_manifests_only(run: Run, folder: Path) -> None:
-    """A check has no manifests to print."""
+    """`-o yaml` with a check is an error, because a check prints no manifests."""
     ran = run("manifests", "--check", "-o", "yaml")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == "pyctrl: -o yaml prints the manifests; --check and --diff print text or -o json\n"
 
 
 def test_what_is_missing_in_a_cluster_without_a_server(run: Run, tmp_path: Path) -> None:
-    """A failure prints nothing to stdout, so that jq gets no partial document."""
+    """A failed check against a server prints nothing to stdout, so that jq gets no partial document."""
     kubeconfig = tmp_path / "kubeconfig"
     cluster = {"name": "a", "cluster": {"server": "http://127.0.0.1:9"}}
     context = {"name": "a", "context": {"cluster": "a", "user": ""}}
