@@ -41,7 +41,7 @@ def test_values_by_schema(schema: dict[str, Any], value: Any, wanted: Any) -> No
 
 
 def test_lists_keep_their_type() -> None:
-    """Sets and maps are lists with an equality of their own."""
+    """Sets and maps are lists with their own equality."""
     read_set = value_reader({"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"})
     read_map = value_reader({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]})
     assert read_set is not None

@@ -62,7 +62,7 @@ def test_flags_have_the_names_of_kubectl(kubeconfig: Path) -> None:
 
 
 def test_a_flag_replaces_its_field_of_the_kubeconfig_only(kubeconfig: Path) -> None:
-    """--as-group adds to the kubeconfig's impersonated user; --as keeps the kubeconfig's groups."""
+    """--as-group replaces the kubeconfig's groups and keeps its user; --as replaces the user and keeps the groups."""
     acting = ClientFlags(kubeconfig=kubeconfig, context="acting")
     grouped = replace(acting, as_groups=("people",)).config().impersonate
     renamed = replace(acting, as_user="joe").config().impersonate

@@ -19,7 +19,7 @@ def test_no_command_is_help(run: Run) -> None:
 
 
 def test_version() -> None:
-    """The version of the package is the only output, also with python -m pyctrl."""
+    """`--version` prints only the version of the package."""
     told = pyctrl("--version")
     assert (told.code, told.out.count("\n"), told.out[0].isdigit()) == (0, 1, True)
 

@@ -34,7 +34,7 @@ def test_manifests_are_a_list_that_kubectl_applies(run: Run, folder: Path) -> No
 
 
 def test_a_check_tells_each_file(run: Run, folder: Path) -> None:
-    """The check reports missing, stale and superfluous files with diffs, and invalid samples."""
+    """The check reports missing files, stale files with diffs, and invalid samples."""
     run("manifests")
     assert json.loads(run("manifests", "--check", "-o", "json").out) == {"upToDate": True, "files": [], "problems": []}
 
@@ -61,7 +61,7 @@ def test_yaml_is_of_manifests_only(run: Run, folder: Path) -> None:
 
 
 def test_what_is_missing_in_a_cluster_without_a_server(run: Run, tmp_path: Path) -> None:
-    """A failed check against a server prints nothing to stdout, so that jq gets no partial document."""
+    """With an unreachable server stdout is empty, so that jq gets no partial document."""
     kubeconfig = tmp_path / "kubeconfig"
     cluster = {"name": "a", "cluster": {"server": "http://127.0.0.1:9"}}
     context = {"name": "a", "context": {"cluster": "a", "user": ""}}

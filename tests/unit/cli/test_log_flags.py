@@ -20,6 +20,6 @@ def test_flags_become_log_options() -> None:
 
 @pytest.mark.parametrize("flag", ["--zap-log-level", "--zap-stacktrace-level", "--zap-encoder"])
 def test_an_invalid_value_is_a_usage_error(run: Run, flag: str) -> None:
-    """The error has flag and value, before the program is loaded."""
+    """An invalid value is a usage error with flag and value, before the program is loaded."""
     ran = run("run", "missing.py", flag, "loud")
     assert (ran.code, ran.out, f'Invalid value "loud" for {flag}' in ran.err) == (2, "", True)

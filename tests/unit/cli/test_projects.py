@@ -162,7 +162,7 @@ def test_help_and_version_are_commands_too(run: Run, arguments: tuple[str, ...],
     ],
 )
 def test_a_misspelt_option_is_no_command(run: Run, arguments: tuple[str, ...], said: str) -> None:
-    """The error for a misspelt option suggests a similar name."""
+    """The error for an unknown option suggests a similar name."""
     ran = run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(said)

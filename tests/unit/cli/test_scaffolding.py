@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 def test_a_question_is_repeated_until_it_is_answered(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A question is repeated until the answer is valid; a flag or, without a terminal, yes answers it."""
+    """A question repeats until answered; a flag answers it, without a terminal yes; end of input is an error."""
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert ask_missing("Create Resource", None)
     monkeypatch.setattr(sys, "stdin", Terminal("perhaps\nNo\n"))

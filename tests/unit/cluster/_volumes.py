@@ -17,7 +17,7 @@ def claim(name: str = "c", size: str = "1Gi", *, annotations: dict[str, str] | N
 
 
 def volume(name: str, size: str, *, labels: dict[str, str] | None = None, **spec: Any) -> PersistentVolume:
-    """Make a volume by hand."""
+    """Make a volume without a provisioner."""
     given = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size}, "hostPath": {"path": "/x"}}
     return PersistentVolume.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": {**given, **spec}})
 

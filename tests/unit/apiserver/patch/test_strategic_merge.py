@@ -66,7 +66,7 @@ def test_directives_delete_and_replace(schema: SchemaNode) -> None:
 
 
 def test_null_removes_a_field(schema: SchemaNode) -> None:
-    """As in a merge patch, a null removes the field."""
+    """A null removes the field, as in a merge patch."""
     assert "finalizers" not in strategic_merge(LIVE, {"metadata": {"finalizers": None}}, schema)["metadata"]
 
 
@@ -112,7 +112,7 @@ def test_retain_keys_lists_every_key_that_the_patch_sets(deployment: SchemaNode,
 
 
 def test_a_map_whose_strategy_is_replace_is_taken_from_the_patch() -> None:
-    """The selector of a disruption budget is replaced, and not merged as other maps are."""
+    """The selector of a disruption budget is replaced; other maps are merged."""
     found = ResourceRegistry().find("policy", "v1", "poddisruptionbudgets")
     assert found is not None
     live = {"spec": {"minAvailable": 1, "selector": {"matchLabels": {"a": "1"}}}}

@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_nothing_to_a_bundle_that_is_valid(run: Run, folder: Path) -> None:
-    """The check reports stale, superfluous and missing files, and succeeds after writing."""
+    """The check fails before writing, a new version updates and removes files, and the bundle is valid."""
     assert run("bundle", "--check").code == 1
     made = run("bundle")
     assert (made.code, made.err) == (0, f"warning: {CSV}:24:1: spec.icon: there is no icon [operatorhub]\n")

@@ -11,7 +11,7 @@ from tests.unit.cli.dev._program import PROGRAM
 
 
 def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PROGRAM is optional in a project; elsewhere the error says which argument is missing."""
+    """PROGRAM is optional in and below a project; elsewhere the error names the setting."""
     monkeypatch.chdir(tmp_path)
     told = run("dev")
     assert told.code == 1

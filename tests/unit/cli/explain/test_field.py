@@ -81,7 +81,7 @@ def test_the_kinds_of_a_package(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_built_in_kinds_and_programs(run: Run, tmp_path: Path) -> None:
-    """Built-in kinds need no file; a program's classes are CRDs, too; `-o json` prints JSON."""
+    """Built-in kinds need no file, `--types` names a program with classes, and both can be printed as JSON."""
     (tmp_path / "widgets.py").write_text(PROGRAM)
 
     deployment = run("explain", "deploy.spec.replicas", "-o", "json")

@@ -29,7 +29,7 @@ async def admin() -> AsyncIterator[Client]:
 
 
 async def test_what_an_account_lacks_is_listed_with_what_grants_it(admin: Client) -> None:
-    """Each missing permission is a line with the rule and the commands that grant it; the exit code is 1."""
+    """Each missing permission is a line, and the commands that grant the permissions follow."""
     found = await checked(admin, TARGET, own_namespace="default", account=BOT, watched=())
     text = found.text()
     assert not found.is_enough

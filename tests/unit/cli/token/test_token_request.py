@@ -85,7 +85,7 @@ async def test_a_bound_token_ends_with_its_object(cluster: Cluster) -> None:
 
 
 async def test_what_it_is_bound_to_has_to_be_there(cluster: Cluster) -> None:
-    """The error names the missing object, not the account; a missing name is an error before any request."""
+    """The error names the missing object; --bound-object-kind and --bound-object-name require each other."""
     with pytest.raises(NotFound, match='secrets "none" not found'):
         await asked(cluster.config, bound_kind="Secret", bound_name="none")
     with pytest.raises(CommandFailed, match="--bound-object-kind and --bound-object-name must be set together"):
@@ -103,7 +103,7 @@ async def test_a_missing_account_is_answered_with_those_there_are(cluster: Clust
 
 
 async def test_a_missing_namespace_is_told_as_that(cluster: Cluster) -> None:
-    """The error names the missing namespace, and does not suggest creating the account."""
+    """The error for a missing namespace has the command that creates the namespace."""
     with pytest.raises(CommandFailed, match="no namespace 'ci'. Create it: kubectl create namespace ci"):
         await asked(cluster.config, account="ci:jenkins")
 

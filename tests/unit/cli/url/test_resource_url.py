@@ -73,7 +73,7 @@ async def test_a_kind_of_several_groups_is_the_first_and_said(
 
 
 async def test_a_kind_that_cannot_be_read_is_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
-    """For a kind that supports only create, the path is printed, and stderr notes that get is not supported."""
+    """For a kind that supports only create, stderr notes that list is not supported."""
     await path_of(cluster, "selfsubjectreviews")
     assert "does not support list; it supports: create" in capsys.readouterr().err
 
@@ -91,7 +91,7 @@ async def test_a_kind_that_cannot_be_read_is_told(cluster: Cluster, capsys: pyte
     ],
 )
 async def test_contradictions_are_told(cluster: Cluster, wanted: dict[str, str], why: str) -> None:
-    """The error for contradictory arguments names the valid alternatives."""
+    """Contradictory and invalid arguments are errors with the reason."""
     with pytest.raises(CommandFailed, match=why):
         await path_of(cluster, **wanted)
 

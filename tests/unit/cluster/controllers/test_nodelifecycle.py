@@ -31,7 +31,7 @@ def ready(node: Node) -> tuple[str, str | None]:
 
 
 async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> None:
-    """After 50 s a silent node is Unknown and tainted, its pods are unready, and 300 s later they are evicted."""
+    """After 50 s without a heartbeat a node is Unknown and tainted, its pods are unready and 300 s later evicted."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")

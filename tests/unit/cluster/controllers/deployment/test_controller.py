@@ -1,6 +1,6 @@
 """Deployments in virtual time; the tests patch pod status in place of a kubelet.
 
-What is expected was compared with a kube-controller-manager 1.36 that did the same.
+The expected results were verified against a kube-controller-manager 1.36.
 """
 
 from __future__ import annotations
