@@ -37,7 +37,7 @@ def test_modes_and_links_stay(tmp_path: Path) -> None:
 
 
 def test_a_directory_or_a_device_is_not_replaced(tmp_path: Path) -> None:
-    """Directories and devices are not replaced. A terminal stands for /dev/stdout, which root could replace."""
+    """Directories and devices are not replaced. The test uses a terminal, because root could replace /dev/stdout."""
     ours, theirs = os.openpty()
     try:
         device = Path(os.ttyname(theirs))

@@ -18,7 +18,7 @@ HOOKS = {
 
 @pytest.fixture(params=HOOKS)
 def package(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A package with the names `one` and `two`, each in a module of its own."""
+    """A package with the names `one` and `two`, each in its own module."""
     name = f"lazy_{request.param}"
     (tmp_path / name).mkdir()
     head = "from pyctrl._lazy_imports import lazy_names, lazy_search\n__all__ = ['one', 'two']\n"

@@ -34,7 +34,7 @@ def test_most_data_needs_no_conversion(schema: dict[str, Any]) -> None:
     ],
 )
 def test_values_by_schema(schema: dict[str, Any], value: Any, wanted: Any) -> None:
-    """Formats and numbers become CEL values, invalid texts stay texts, and nulls of properties are dropped."""
+    """Formats and numbers become CEL values, invalid texts remain strings, and nulls of properties are dropped."""
     read = value_reader(schema)
     assert read is not None
     assert (read(value), type(read(value))) == (wanted, type(wanted))

@@ -114,7 +114,7 @@ async def silent_server() -> AsyncIterator[str]:
 
 @pytest.mark.real_time
 async def test_nobody_waits_longer_than_they_said() -> None:
-    """With --request-timeout the request to a silent server fails after that time."""
+    """With --request-timeout a request to a server that does not respond fails after that time."""
     login = ClientFlags(request_timeout=timedelta(milliseconds=50))
     async with silent_server() as url, login.client(Config(server=url)) as client:
         async with asyncio.timeout(5):

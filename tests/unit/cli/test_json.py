@@ -14,7 +14,7 @@ PODSET = Path(__file__).parents[3] / "examples" / "podset"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project without generated manifests."""
+    """A project without generated manifests, as the current directory."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(f'[tool.pyctrl]\nprogram = "{PODSET.as_posix()}"\nimage = "podset:1"\n')
     return tmp_path

@@ -28,7 +28,7 @@ def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -
 
 
 def test_a_kubeconfig_is_written_to_a_device_as_it_is() -> None:
-    """/dev/stdout and /dev/null are written to, and not replaced by a file. A terminal stands for them here."""
+    """Devices such as /dev/stdout are written to, not replaced. The test uses a terminal, which root cannot replace."""
     ours, theirs = os.openpty()
     try:
         device = Path(os.ttyname(theirs))

@@ -34,7 +34,7 @@ def test_flags_go_before_the_file(run: Run, folder: Path) -> None:
 
 
 def test_no_program_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error without a program says where it can be configured."""
+    """If no program is given or configured, the error names the argument and the setting."""
     monkeypatch.chdir(tmp_path)
     ran = run("manifests")
     assert (ran.code, ran.out) == (1, "")

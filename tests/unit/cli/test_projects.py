@@ -131,7 +131,7 @@ def test_rights_are_those_of_the_program_of_the_project(run: Run, project: Path)
 
 
 def test_a_command_without_a_program_says_where_one_is_named(run: Run, project: Path) -> None:
-    """Outside a project, the error says that a program is required."""
+    """Outside a project, a command without a program fails with the argument or the setting to use."""
     (project / "pyproject.toml").unlink()
     assert "[tool.pyctrl]" in run("rbac", "check").err
     assert "name a program" in run("rbac", "generate").err

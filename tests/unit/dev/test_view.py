@@ -86,5 +86,5 @@ async def test_errors_are_counted_and_the_newest_is_first() -> None:
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (119, "119s"), (120, "2m"), (7300, "2h"), (200000, "2d")])
 def test_ages_have_one_unit(seconds: float, text: str) -> None:
-    """An age has one unit, from two of that unit on."""
+    """An age has one unit, of which there are at least two."""
     assert ago(seconds) == text

@@ -100,7 +100,7 @@ def test_no_conversion_instead_of_one_is_a_loss() -> None:
 
 @pytest.mark.parametrize("there", [None, without(both(), "conversion")])
 def test_versions_to_be_converted_need_an_address(there: dict[str, Any] | None) -> None:
-    """A conversion webhook without a known address is refused, because None would drop fields."""
+    """A conversion webhook without a known address is a loss: the server would convert by dropping fields."""
     wanted = both()
     wanted["spec"] = {**wanted["spec"], "conversion": {"strategy": "Webhook"}}
     (told,) = plan_installation(there, wanted).losses

@@ -74,7 +74,7 @@ async def test_head_has_the_headers_and_no_body(raw: Raw) -> None:
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "CONNECT", "FOO", "get"])
 async def test_methods_that_mean_nothing_here(raw: Raw, method: str) -> None:
-    """Any other method is 405 with a Status, and the connection stays open."""
+    """Any other method is 405 with a Status, and does not close the connection."""
     told = await raw.ask(method, NAMESPACE)
     assert (told.status, json.loads(told.body)["reason"]) == (405, "MethodNotAllowed")
     assert (await raw.ask("OPTIONS", "*")).status == 200

@@ -104,7 +104,7 @@ def test_options_of_a_delete_come_in(ask: Asker) -> None:
 
 
 def test_an_envelope_that_tells_no_kind_has_the_one_asked_for() -> None:
-    """Version and kind may be absent."""
+    """Version and kind are optional."""
     assert decoded(enveloped(CONFIG_MAP, "", "")) == {"metadata": {"name": "a"}, "data": {"k": "v"}}
 
 
@@ -116,7 +116,7 @@ def test_fields_of_a_newer_release_are_passed_over() -> None:
 
 
 def test_packed_lists_are_read() -> None:
-    """A list of numbers may be packed, as other languages write it."""
+    """A list of numbers can be packed, as other languages write it."""
     ids = varint(-1) + varint(300)
     security = field(4, ids)  # PodSecurityContext.supplementalGroups
     pod = enveloped(field(2, field(14, security)), kind="Pod")

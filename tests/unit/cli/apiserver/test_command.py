@@ -53,7 +53,7 @@ def test_the_kubeconfig_works(tmp_path: Path) -> None:
 
 
 def test_the_authority_is_kept(tmp_path: Path) -> None:
-    """With --cert-dir, runs share one certificate authority."""
+    """Two runs with the same --cert-dir have the same certificate authority."""
     for _ in range(2):
         with apiserver("--cert-dir", tmp_path, "--no-controllers", "--no-kubelet") as served:
             assert served.ask("GET", "/version", ca=tmp_path / "ca.crt")[0] == 200

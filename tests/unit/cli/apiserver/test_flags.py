@@ -60,7 +60,7 @@ def test_a_file_of_a_webhook_that_is_none(run: Run, tmp_path: Path, content: str
 
 
 def test_a_webhook_without_its_mode(run: Run, tmp_path: Path) -> None:
-    """The error is one line that names the flag and the missing other one."""
+    """The error names the authorization mode that the webhook's flag requires."""
     file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a")
     told = run("apiserver", *ALONE, "--authorization-webhook-config-file", file, "--authorization-mode", "RBAC")
     assert (told.code, "an authorization webhook needs Webhook" in told.err) == (1, True)

@@ -36,7 +36,7 @@ from tests.unit.cli.dev._program import PROGRAM
 def test_what_cannot_be_followed_is_one_line(
     run: Run, tmp_path: Path, text: str, arguments: tuple[str, ...], code: int, told: str
 ) -> None:
-    """A program that cannot be loaded is a one-line error; no server starts and no kubeconfig is written."""
+    """A program that cannot be loaded is an error, and no kubeconfig is written."""
     file = tmp_path / "nothing.py"
     file.write_text(text)
     given = [each.format(file=file) for each in arguments]

@@ -57,7 +57,7 @@ main(sys.argv[1:])
     ids=["no own flags", "own flags"],
 )
 def test_cli_is_left_once(tmp_path: Path, arguments: tuple[str, ...], blocks: int) -> None:
-    """The command's last statement calls `program`, which calls cli only to parse the program's own flags."""
+    """The command calls `program` last; after that, cli is used only to parse the program's own flags."""
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(Config.from_token("http://127.0.0.1:1", "t").to_kubeconfig())
     program, *own = arguments

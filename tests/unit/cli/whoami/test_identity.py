@@ -54,7 +54,7 @@ async def told(config: Config) -> dict[str, Any]:
 
 
 async def test_a_service_account_is_told_who_it_is(cluster: Cluster) -> None:
-    """User, uid and groups are the server's; source, server, namespace and token expiration are the login's."""
+    """User, uid and groups are the server's; namespace, TLS, skipped sources and expiration are the login's."""
     async with cluster.client() as admin:
         uid = (await admin.get(ServiceAccount, JENKINS)).metadata.uid
         made = await create_token(admin, JENKINS)
@@ -95,7 +95,7 @@ async def test_it_reads_as_lines_and_as_yaml(cluster: Cluster) -> None:
 
 
 async def test_who_acts_as_somebody_else_is_told_both(cluster: Cluster) -> None:
-    """With --as the output has the impersonated user, and says so."""
+    """With --as the output has the impersonated user, and a note of the impersonation."""
     acting = Impersonation(user="system:serviceaccount:default:jenkins", groups=("system:authenticated",))
     config = replace(cluster.config, impersonate=acting)
     wire = await told(config)

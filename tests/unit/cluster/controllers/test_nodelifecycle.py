@@ -92,7 +92,7 @@ async def test_no_pod_is_evicted_when_all_nodes_are_lost(client: Client) -> None
 
 
 async def test_a_cordon_is_a_taint(client: Client) -> None:
-    """An unschedulable node takes no new pods and keeps its own."""
+    """An unschedulable node gets no new pods and keeps its own."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await client.patch(Node, ONE, MergePatch({"spec": {"unschedulable": True}}))

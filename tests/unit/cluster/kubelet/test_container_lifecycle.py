@@ -52,7 +52,7 @@ async def test_a_container_runs_out_of_memory(client: Client) -> None:
 
 
 async def test_readiness_is_scripted(client: Client) -> None:
-    """A container may run without becoming ready, or become unready later."""
+    """A container can run without becoming ready, or become unready later."""
     await client.create(pod("never", annotations=scripted(ready_seconds="never")))
     await client.create(pod(annotations=scripted(unready_after_seconds="10")))
     await until(client, "p", lambda found: conditions(found).get("Ready") == ("True", None))

@@ -77,7 +77,7 @@ async def test_pause_holds_a_rollout_and_resume_goes_on(client: Client) -> None:
 
 
 async def test_recreate_has_no_two_templates_at_once(client: Client) -> None:
-    """New pods are created only after the old ones are gone, not merely terminating."""
+    """New pods are created only after the old ones have been removed, not while they terminate."""
     await create(client, 2, strategy=DeploymentStrategy(type="Recreate"))
     await rolled_out(client)
     (pod, _) = await until_pods(client, lambda pods: len(pods) == 2)
