@@ -90,7 +90,7 @@ def test_a_page_has_usage_examples_and_exit_codes(run: Run, command: tuple[str, 
 
 @NAMES
 def test_its_examples_can_be_typed(command: tuple[str, ...]) -> None:
-    """Each example parses: its command, its flags, their values."""
+    """The command, flags and values of each example parse."""
     examples = examples_of(command)
     assert any(example.split()[1 : 1 + len(command)] == list(command) for example in examples)
     for example in examples:

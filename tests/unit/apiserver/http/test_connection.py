@@ -182,7 +182,7 @@ async def test_people_get_lines(raw: Raw, query: str, agent: str, has_lines: boo
 
 
 async def test_events_are_sent_as_they_happen_and_the_connection_goes_on(raw: Raw, ask: Asker) -> None:
-    """Each event of a watch is sent at once; after a watch has ended, the next request is answered."""
+    """Each event of a watch is sent at once; after the watch, the server answers the next request."""
     await raw.send(f"GET {WATCH}&timeoutSeconds=1 HTTP/1.1\nHost: localhost\n\n")
     head = await raw.reader.readuntil(b"\r\n\r\n")
     assert b"Transfer-Encoding: chunked" in head

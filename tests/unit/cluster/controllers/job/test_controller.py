@@ -135,7 +135,7 @@ async def test_jobs_of_others_are_left_alone(client: Client) -> None:
 
 
 async def test_the_simulated_kubelet_completes_jobs() -> None:
-    """With simulated nodes, a Job completes without help."""
+    """On simulated nodes a Job completes."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         await create(client, completions=4, parallelism=2)
         job = await ends(client, "Complete")
