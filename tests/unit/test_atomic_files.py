@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pyctrl._atomic_files import write_atomically
 
 
 def test_a_file_is_written_below_directories_that_are_made(tmp_path: Path) -> None:
-    """And nothing else is left there."""
+    """The write creates missing directories and leaves no other file."""
     write_atomically(tmp_path / "a" / "b.yaml", "text: ü\n")
     assert (tmp_path / "a" / "b.yaml").read_text(encoding="utf-8") == "text: ü\n"
     assert [each.name for each in (tmp_path / "a").iterdir()] == ["b.yaml"]
 
 
 def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
-    """A text that cannot be encoded stands for a disk that is full."""
+    """A failed write, here of text that cannot be encoded, leaves the old file."""
     file = tmp_path / "a"
     file.write_text("old")
     with pytest.raises(UnicodeEncodeError):
@@ -27,7 +27,7 @@ def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 def test_modes_and_links_stay(tmp_path: Path) -> None:
-    """A script stays executable, and a link is followed."""
+    """A script stays executable, and a symbolic link is followed."""
     file, link = tmp_path / "a", tmp_path / "b"
     file.write_text("old")
     file.chmod(0o750)
@@ -37,7 +37,7 @@ def test_modes_and_links_stay(tmp_path: Path) -> None:
 
 
 def test_a_directory_or_a_device_is_not_replaced(tmp_path: Path) -> None:
-    """A terminal is used in place of /dev/stdout and /dev/null, which a test that runs as root could replace."""
+    """Directories and devices are not replaced. The test uses a terminal, because root could replace /dev/stdout."""
     ours, theirs = os.openpty()
     try:
         device = Path(os.ttyname(theirs))

@@ -1,4 +1,4 @@
-"""Certificates: issued for servers and clients, by an authority and with its key."""
+"""Issuing of server and client certificates by an authority."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_client_certificate_names_user_and_groups() -> None:
 
 
 def test_a_certificate_is_valid_for_its_lifetime() -> None:
-    """It begins five minutes ago, because clocks of other machines differ, and ends after the lifetime."""
+    """A certificate is valid from five minutes ago, because clocks differ, until its lifetime has passed."""
     now = _clock.now().replace(microsecond=0)
     lifetime = timedelta(hours=2)
     made = x509.load_pem_x509_certificate(issue_server(new_authority("test-ca"), ["a"], lifetime=lifetime)[0])
@@ -52,7 +52,7 @@ def test_a_certificate_is_valid_for_its_lifetime() -> None:
 
 
 def test_a_key_of_another_authority_is_an_error() -> None:
-    """A certificate signed with the wrong key would be rejected by every client."""
+    """Signing with a key that does not belong to the authority is an error."""
     one, two = new_authority("one"), new_authority("two")
     with pytest.raises(ValueError, match="the key does not match the certificate"):
         issue_server((one[0], two[1]), ["a"])

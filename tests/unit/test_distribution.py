@@ -1,4 +1,4 @@
-"""The requirement that installs pyctrl again, from what pip recorded."""
+"""The pip requirement that installs the same pyctrl, from the metadata that pip recorded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_what_pip_recorded_is_what_pip_installs(recorded: dict[str, object], ref
 
 
 def test_a_local_repository_is_installed_from_its_checkout(tmp_path: Path) -> None:
-    """The pip of a fresh environment refuses git+file:/// as a dependency; without a checkout it is all there is."""
+    """A reference to a local repository becomes its directory, because pip refuses git+file:/// as a dependency."""
     reference = f"git+{tmp_path.as_uri()}@{COMMIT}"
     assert for_any_pip(reference) == reference
     (tmp_path / "pyproject.toml").touch()

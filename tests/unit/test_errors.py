@@ -1,4 +1,4 @@
-"""Which exception a failed answer becomes, and what it tells."""
+"""Error classes of failed responses, and their attributes."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from pyctrl.errors import (
     ],
 )
 def test_the_class_is_chosen_by_reason_then_code_then_hundred(reason: str, code: int, expected: type) -> None:
-    """The reason decides; without one that is known the code does, and any other 5xx is an internal error."""
+    """The reason determines the class, then a known code; any other 5xx is an internal error."""
     error = error_from_status({"reason": reason, "message": "m"}, http_code=code, request="GET /x")
     assert type(error) is expected
     assert (error.code, error.reason, str(error)) == (code, reason, "m (GET /x)")
 
 
 def test_an_error_made_by_hand_has_the_code_and_reason_of_its_class() -> None:
-    """Tests and fakes raise `NotFound("…")` and get what a server would have sent; Expired is a 410 as Gone is."""
+    """`NotFound("…")` has the code and reason of a server's error; Expired is a 410, as Gone is."""
     found = [(error.code, error.reason) for error in (NotFound("m"), Gone("m"), Expired("m"), ApiError("m"))]
     assert found == [(404, "NotFound"), (410, "Gone"), (410, "Expired"), (0, "")]
 
 
 def test_a_class_of_ones_own_is_as_the_class_above() -> None:
-    """A subclass that says nothing keeps code, reason and whether to retry, and answers do not become it."""
+    """A user's subclass inherits code, reason and retries, and responses never become it."""
 
     class Stale(Conflict):
         pass
@@ -64,7 +64,7 @@ def test_a_class_of_ones_own_is_as_the_class_above() -> None:
 
 
 def test_what_may_be_retried() -> None:
-    """Trying again can help after a conflict, a throttle or a server's failure, and after nothing else."""
+    """Conflicts, throttling and server failures are retriable, other errors are not."""
     helps = (Conflict, TooManyRequests, InternalError, ServerTimeout, ServiceUnavailable, Timeout)
     useless = (ApiError, BadRequest, NotFound, AlreadyExists, Gone, Expired, Forbidden, Invalid)
     assert [cls.may_retry for cls in helps] == [True] * len(helps)
@@ -72,7 +72,7 @@ def test_what_may_be_retried() -> None:
 
 
 def test_forbidden_says_what_is_missing() -> None:
-    """User, verb, resource and scope are read from the server's sentence; another sentence leaves them empty."""
+    """User, verb, resource and scope are parsed from the server's message; from another message they are empty."""
     sentence = (
         'pods is forbidden: User "jane" cannot list resource "deployments/scale" in API group "apps" '
         'in the namespace "shop"'
@@ -84,7 +84,7 @@ def test_forbidden_says_what_is_missing() -> None:
 
 
 def test_details_are_read_with_care() -> None:
-    """Causes and the wait come from the details; a header goes first, and a strange body is no other error."""
+    """Causes and Retry-After come from the details; the header takes precedence, and invalid bodies do no harm."""
     details = {"retryAfterSeconds": 3, "causes": [{"reason": "R", "message": "m", "field": "spec"}]}
     error = error_from_status({"details": details}, http_code=422)
     assert (type(error), error.message, error.retry_after) == (Invalid, "the server answered 422", 3)

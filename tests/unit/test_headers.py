@@ -1,4 +1,4 @@
-"""HTTP headers, as client and server read them."""
+"""HTTP headers of client and server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyctrl._headers import Headers
 
 
 def test_names_match_in_any_case() -> None:
-    """Names match in any case, all values are kept, and as a mapping the first one counts."""
+    """Names match in any case, all values are kept, and the mapping returns the first."""
     headers = Headers([("A", "1"), ("b", "2"), ("a", "3")])
 
     assert headers["a"] == headers.get("A") == "1"
@@ -20,7 +20,7 @@ def test_names_match_in_any_case() -> None:
 
 
 def test_a_name_that_is_not_there() -> None:
-    """A missing name is None, its default, no value at all, or a KeyError that shows the name as it was written."""
+    """A missing header is None, the default, an empty list, or a KeyError with the name as written."""
     headers = Headers([("A", "1")])
 
     assert headers.get("C") is None

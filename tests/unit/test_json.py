@@ -1,4 +1,4 @@
-"""JSON: one error class, and documents that are nested too deeply for the decoders."""
+"""JSON: one error class, and documents that are too deeply nested for the decoders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_failure_is_a_decode_error(data: bytes, why: str) -> None:
 
 
 def test_members_are_split_without_decoding() -> None:
-    """Each member keeps its JSON to the byte; of members of one name the last one counts."""
+    """Each member keeps its JSON byte for byte; of duplicate names the last one counts."""
     data = b'{ "a": {"x": [1, "}"]} , "b":"\\"," , "deep": %s, "a": 2 }' % DEEP
     assert split_members(data) == ({"a": b"2", "b": b'"\\","', "deep": DEEP}, True)
 
@@ -40,12 +40,12 @@ def test_members_are_split_without_decoding() -> None:
     ],
 )
 def test_damage_is_reported_with_the_members_before_it(data: bytes, members: dict[str, bytes]) -> None:
-    """A document that is cut off, has brackets that do not match, or does not end is not complete."""
+    """A truncated or damaged document is reported as incomplete, with the members before the damage."""
     assert split_members(data) == (members, False)
 
 
 def test_the_scan_ends_at_the_wanted_member() -> None:
-    """Data after that member is not read, so damage there does not matter."""
+    """Data after the wanted member is not read, so damage there has no effect."""
     assert split_members(b'{"kind": "Pod", "metadata": {}, "spec": ]]', until="metadata")[0] == {
         "kind": b'"Pod"',
         "metadata": b"{}",
@@ -53,6 +53,6 @@ def test_the_scan_ends_at_the_wanted_member() -> None:
 
 
 def test_items_are_split_without_decoding() -> None:
-    """The items of a list, also nested ones; a list that is cut off is not complete."""
+    """The items of a list are split, also nested ones; a truncated list is incomplete."""
     assert split_items(b'[{"a": [{}]}, {"b": %s}]' % DEEP) == ([b'{"a": [{}]}', b'{"b": %s}' % DEEP], True)
     assert split_items(b'[{"a": 1}, {"b":') == ([b'{"a": 1}'], False)

@@ -18,7 +18,7 @@ HOOKS = {
 
 @pytest.fixture(params=HOOKS)
 def package(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A package with the names `one` and `two`, each in a module of its own."""
+    """A package with the names `one` and `two`, each in its own module."""
     name = f"lazy_{request.param}"
     (tmp_path / name).mkdir()
     head = "from pyctrl._lazy_imports import lazy_names, lazy_search\n__all__ = ['one', 'two']\n"
@@ -30,7 +30,7 @@ def package(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_name_imports_its_module_only(package: str) -> None:
-    """Importing the package imports no module; a name imports its own, and is then an attribute."""
+    """Importing the package imports no module; a name imports its own module, and becomes an attribute."""
     module = importlib.import_module(package)
     assert f"{package}._first" not in sys.modules
     assert module.one == 1

@@ -1,4 +1,4 @@
-"""Errors of a program as one message, without a command line."""
+"""Formatting of load errors of a program, without a command line."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def error_of(source: str, file: Path) -> str:
     ],
 )
 def test_an_error_has_its_class_its_remedy_and_its_place(tmp_path: Path, source: str, message: str) -> None:
-    """Each message names the action and the error, and the file and line follow."""
+    """Each message has the action and the error, followed by file and line."""
     text = error_of(source, tmp_path / "operator.py")
     assert message in text
     assert "operator.py:" in text.partition("\n  --> ")[2]
 
 
 def test_an_error_of_pyctrl_keeps_its_message(tmp_path: Path) -> None:
-    """The place is added once, also when the error passes two levels."""
+    """The location is added only once, also if the error passes two levels."""
     source = "from pyctrl.errors import ConfigError\nraise ConfigError('no kubeconfig')\n"
     text = error_of(source, tmp_path / "operator.py")
     assert text.startswith("no kubeconfig\n  --> ")
@@ -44,6 +44,6 @@ def test_an_error_of_pyctrl_keeps_its_message(tmp_path: Path) -> None:
 
 
 def test_an_error_without_a_line_of_the_program_has_no_place() -> None:
-    """An error that was never raised is its message alone."""
+    """An error that was never raised has only its message."""
     assert str(load_error("importing operator.py", ConfigError("no kubeconfig"))) == "no kubeconfig"
     assert str(load_error("importing operator.py", ValueError("no"))) == "importing operator.py failed: ValueError: no"

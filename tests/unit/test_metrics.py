@@ -19,7 +19,7 @@ async def manager() -> Manager:
 
 
 async def test_webhooks_tell_under_controller_runtimes_names(manager: Manager) -> None:
-    """A runnable that measures itself is part of its manager's metrics, such as a server of webhooks."""
+    """A runnable with metrics, such as a webhook server, adds them to those of its manager."""
     meter = WebhookMetrics()
 
     class Server:

@@ -45,7 +45,7 @@ def seconds(span: ReadableSpan) -> float:
 
 
 async def test_a_reconcile_is_a_span_with_its_time_in_the_queue(spans: InMemorySpanExporter) -> None:
-    """Its length is the time in the reconciler; the time in the queue is a span that ends where it begins."""
+    """A reconcile is a span; its time in the queue is another span, which ends where the first begins."""
     contexts = []
 
     async def reconcile(request: Request) -> None:
@@ -80,7 +80,7 @@ async def test_a_reconcile_is_a_span_with_its_time_in_the_queue(spans: InMemoryS
 
 
 async def test_a_reconcile_that_fails_is_a_span_that_failed(spans: InMemorySpanExporter) -> None:
-    """With the exception; the result says whether it is retried."""
+    """The span of a failed reconcile has the exception, and whether it is retried."""
 
     async def reconcile(request: Request) -> None:
         raise ValueError("no") if request == A else TerminalError("never")
@@ -97,7 +97,7 @@ async def test_a_reconcile_that_fails_is_a_span_that_failed(spans: InMemorySpanE
 
 
 async def test_a_request_is_a_span_of_the_reconcile_that_made_it(spans: InMemorySpanExporter) -> None:
-    """With OpenTelemetry's names for HTTP; its own name has none of an object; the server is told of the trace."""
+    """A request's span has OpenTelemetry's HTTP attributes, a name without objects, and is propagated to the server."""
     server = FakeServer()
     server.reply({"metadata": {"name": "web", "namespace": "default"}})
     client = Client(InProcessTransport(server), server="https://cluster:6443")
@@ -132,7 +132,7 @@ async def test_a_request_is_a_span_of_the_reconcile_that_made_it(spans: InMemory
 
 
 async def test_a_refusal_is_a_span_that_failed(spans: InMemorySpanExporter) -> None:
-    """Its kind is the status, as OpenTelemetry wants it for HTTP."""
+    """The error type of a refused request is its HTTP status, as OpenTelemetry specifies."""
     server = FakeServer()
     server.refuse(404, "NotFound")
     with pytest.raises(NotFound):
@@ -154,7 +154,7 @@ async def test_a_request_without_an_answer_is_a_span_that_failed(spans: InMemory
 
 
 async def test_of_a_watch_the_span_ends_with_its_head(spans: InMemorySpanExporter) -> None:
-    """A watch that is open for minutes is no slow request."""
+    """The span of a watch ends with the response headers, so that a long watch is not a slow request."""
     server = FakeServer()
 
     async def lines() -> AsyncIterator[bytes]:

@@ -19,7 +19,7 @@ def test_fields_have_number_type_and_value() -> None:
 
 
 def test_numbers_are_unsigned_until_they_are_converted() -> None:
-    """A negative int64 is a varint of ten bytes; packed numbers follow each other."""
+    """A negative int64 is a varint of ten bytes; packed numbers are adjacent."""
     [(_, _, value)] = fields(b"\x08" + b"\xff" * 9 + b"\x01")
     assert isinstance(value, int)
     assert (value, signed(value), signed(5)) == (2**64 - 1, -1, 5)
@@ -37,7 +37,7 @@ def test_numbers_are_unsigned_until_they_are_converted() -> None:
     ],
 )
 def test_damage_is_reported_as_in_go(data: bytes, message: str) -> None:
-    """The messages are those of the generated Go types, which a client of the API server sees."""
+    """The error messages are those of the generated Go types, which clients of the API server get."""
     with pytest.raises(WireError) as damaged:
         list(fields(data))
     assert str(damaged.value) == message

@@ -37,12 +37,12 @@ def test_a_place_is_shown_in_the_format_of_rustc(file: Path) -> None:
 
 
 def test_without_columns_the_whole_line_is_marked(file: Path) -> None:
-    """The marker begins at the first character that is not white space."""
+    """Without columns the marker begins at the first character that is not white space."""
     assert Excerpt(str(file), 1).source == "  1 | size = 1\n    | ^^^^^^^^"
 
 
 def test_a_long_line_is_cut_around_the_marker(file: Path) -> None:
-    """At most 120 characters are shown, among them the marked ones."""
+    """At most 120 characters are shown, including the marked ones."""
     code, marker = Excerpt(str(file), 3, 300, 303).source.splitlines()
     assert len(code.partition("| ")[2]) <= 120
     start = marker.index("^")
@@ -51,12 +51,12 @@ def test_a_long_line_is_cut_around_the_marker(file: Path) -> None:
 
 @pytest.mark.parametrize("line", [0, 4, 99])
 def test_a_line_that_does_not_exist_is_the_place_alone(file: Path, line: int) -> None:
-    """The file may have changed since it was imported."""
+    """If the file has no such line, because it has changed since the import, only the location is shown."""
     assert str(Excerpt(str(file), line)) == f"  --> operator.py:{line}"
 
 
 def test_a_syntax_error_is_where_it_does_not_parse(file: Path) -> None:
-    """Python knows the columns of syntax errors itself."""
+    """A syntax error is marked at the columns that Python reports."""
     with pytest.raises(SyntaxError) as failed:
         compile("a = 1\nb = (2\n", str(file), "exec")
     place = error_excerpt(failed.value)
@@ -65,12 +65,12 @@ def test_a_syntax_error_is_where_it_does_not_parse(file: Path) -> None:
 
 
 def test_an_error_without_a_line_of_the_program_has_no_place() -> None:
-    """An error that was never raised has no traceback."""
+    """An error without a traceback has no location."""
     assert error_excerpt(ValueError("no")) is None
 
 
 def test_members_of_a_class_are_found_in_its_source() -> None:
-    """The class, a field, a method, and a field by the name in its annotation."""
+    """The class, a field, a method, and a field named in its annotation are found."""
     whole = class_excerpt(Widget)
     assert whole is not None
     found = (
@@ -85,5 +85,5 @@ def test_members_of_a_class_are_found_in_its_source() -> None:
 
 
 def test_a_class_without_source_has_no_place() -> None:
-    """Classes of C extensions have none."""
+    """A class of a C extension has no location."""
     assert class_excerpt(int) is None

@@ -1,4 +1,4 @@
-"""Lines of code on a stack: which of them belong to the program."""
+"""Lines of code on a stack, and whether they belong to the program."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_the_innermost_line_of_the_program_is_found(stack: list[CodeLine], found
 
 
 def test_files_of_pyctrl_and_python_are_not_the_programs() -> None:
-    """Generated code has no file."""
+    """Files of pyctrl and Python, and generated code, do not belong to the program."""
     lines = (PROGRAM, PYCTRL, LIBRARY, PACKAGE)
     assert [is_own(line.file) for line in lines] == [True, False, False, False]
     assert not is_own("<string>")
 
 
 def test_a_stack_is_listed_from_the_outermost_line() -> None:
-    """The last line is that of the frame, with its function, package and source text."""
+    """Each frame has its line, function, package and source text, outermost first."""
     line = stack_of(inspect.currentframe())[-1]
     assert (line.file, line.function) == (__file__, "test_a_stack_is_listed_from_the_outermost_line")
     assert line.source == "line = stack_of(inspect.currentframe())[-1]"
@@ -53,7 +53,7 @@ def test_a_stack_is_listed_from_the_outermost_line() -> None:
 def test_a_file_below_the_working_directory_is_shown_relative_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other files keep their whole path."""
+    """A file below the working directory has a relative path, other files keep the whole path."""
     monkeypatch.chdir(tmp_path)
     assert str(CodeLine(str(tmp_path / "operator.py"), 21, "reconcile", "operator")) == "operator.py:21 in reconcile"
     assert str(PROGRAM) == "/app/operator.py:21 in reconcile"

@@ -1,4 +1,4 @@
-"""Deadlines that can be brought forward, ending tasks, groups of one."""
+"""Deadlines that can be brought forward, cancelling of tasks, and exception groups of one error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def now() -> float:
 
 
 async def test_a_deadline_ends_when_all_are_done() -> None:
-    """Nobody waits longer than needed."""
+    """A wait ends as soon as all tasks are done."""
     deadline = Deadline(timedelta(seconds=30))
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (1, 5)]
     assert await deadline.wait(tasks) == set()
@@ -24,7 +24,7 @@ async def test_a_deadline_ends_when_all_are_done() -> None:
 
 
 async def test_a_deadline_is_shared_by_those_who_wait_in_turn() -> None:
-    """Time used by the first wait is not available to the second one."""
+    """Time that the first wait uses is not available to the second one."""
     deadline = Deadline(timedelta(seconds=30))
     first, second = (asyncio.create_task(asyncio.sleep(delay)) for delay in (20, 60))
     assert await deadline.wait([first]) == set()
@@ -34,7 +34,7 @@ async def test_a_deadline_is_shared_by_those_who_wait_in_turn() -> None:
 
 
 async def test_a_deadline_can_be_brought_forward() -> None:
-    """Expiring ends a wait that is under way, even one without limit."""
+    """Expiring a deadline ends a current wait, also one without a limit."""
     deadline = Deadline(None)
     task = asyncio.create_task(asyncio.sleep(3600))
     asyncio.get_running_loop().call_later(7, deadline.expire)
@@ -44,7 +44,7 @@ async def test_a_deadline_can_be_brought_forward() -> None:
 
 
 async def test_ending_waits_for_clean_up_even_when_cancelled_itself() -> None:
-    """A second cancel does not leave tasks behind; it takes effect when they have ended."""
+    """A second cancellation takes effect only after all tasks have ended."""
     cleaned: list[float] = []
 
     async def child() -> None:
@@ -65,7 +65,7 @@ async def test_ending_waits_for_clean_up_even_when_cancelled_itself() -> None:
 
 
 async def test_ending_gives_up_on_who_ignores_it() -> None:
-    """After its patience it returns who has not ended."""
+    """After the timeout the tasks that have not ended are returned."""
     let_go = asyncio.Event()
 
     async def stubborn() -> None:
@@ -83,7 +83,7 @@ async def test_ending_gives_up_on_who_ignores_it() -> None:
 
 
 def test_groups_of_one_are_unwrapped() -> None:
-    """A single error is raised unwrapped, however deep; several stay together."""
+    """A single error is raised without its groups; several errors stay a group."""
     error = ValueError("one")
     assert unwrap(ExceptionGroup("outer", [ExceptionGroup("inner", [error])])) is error
     with pytest.raises(ValueError, match="one") as caught, unwrapped():

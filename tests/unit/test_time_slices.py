@@ -1,4 +1,4 @@
-"""Time slices: work that never waits lets the event loop turn."""
+"""Time slices, with which work that never waits lets the event loop run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def renewed() -> TimeSlice:
 
 
 async def test_a_slice_ends_after_its_time_or_its_steps() -> None:
-    """A step that took long ends it, and so do many that took none, as in virtual time."""
+    """A slice ends after its time, or after many steps in virtual time."""
     now = asyncio.get_running_loop().time()
     slice_ = await renewed()
     assert not slice_.is_over(now + SLICE / 2)
@@ -29,7 +29,7 @@ async def test_a_slice_ends_after_its_time_or_its_steps() -> None:
 
 
 async def test_all_work_of_a_loop_shares_one_slice() -> None:
-    """However many tasks never wait, a turn of the loop has one slice, once all of them have begun."""
+    """All tasks that never wait share one slice in each iteration of the loop."""
     tasks, turns = 10, Turns()
 
     async def work() -> None:
@@ -42,7 +42,7 @@ async def test_all_work_of_a_loop_shares_one_slice() -> None:
 
 
 async def test_who_waits_gets_a_slice_in_turn() -> None:
-    """One task in each iteration of the loop, in order; a cancelled one is skipped."""
+    """Each iteration of the loop runs one waiting task, in order; a cancelled one is skipped."""
     order: list[int] = []
 
     async def wait(number: int) -> None:
@@ -63,7 +63,7 @@ async def test_who_waits_gets_a_slice_in_turn() -> None:
 
 
 def test_a_slice_keeps_no_loop() -> None:
-    """A loop that is gone is collected, and its slice with it."""
+    """A closed loop and its slice are garbage-collected."""
 
     async def use() -> None:
         await renewed()

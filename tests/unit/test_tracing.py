@@ -1,4 +1,4 @@
-"""What a program that traces gets: spans of reconciles, of their time in the queue, and of requests."""
+"""Tracing of a program: spans of reconciles, of their time in the queue, and of requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def spans() -> Iterator[InMemorySpanExporter]:
 
 
 async def test_without_tracing_there_is_nothing() -> None:
-    """No header is sent, and the log has no trace."""
+    """Without tracing, requests have no trace header and the log has no trace."""
     server = FakeServer()
     server.reply({"metadata": {"name": "web"}})
     contexts = []
@@ -48,13 +48,13 @@ async def test_without_tracing_there_is_nothing() -> None:
 
 
 def test_opentelemetry_is_not_imported_before_it_is_asked_for() -> None:
-    """It is an extra, and takes longer to import than all that a small operator needs of pyctrl."""
+    """OpenTelemetry is imported only if a program uses it, because its import is slow."""
     code = "import sys, pyctrl.manager, pyctrl.client; assert not [m for m in sys.modules if 'opentelemetry' in m]"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_without_the_package_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks for spans wants them: it is no silent nothing."""
+    """Tracing without the package is an error with the command that installs it."""
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     monkeypatch.delitem(sys.modules, "pyctrl._opentelemetry", raising=False)
     with pytest.raises(PyctrlError, match="pip install 'pyctrl-runtime\\[tracing\\]'"):

@@ -20,30 +20,30 @@ CONFIGMAP_RULE = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["confi
 
 
 def allowed(review: Review, **response: Any) -> Review:
-    """Allow what a review asks."""
+    """Allow the request of a review."""
     return answered(review, allowed=True, **response)
 
 
 def denied(review: Review, message: str = "", **status: Any) -> Review:
-    """Deny what a review asks."""
+    """Deny the request of a review."""
     told = {**({"message": message} if message else {}), **status}
     return answered(review, allowed=False, **({"status": told} if told else {}))
 
 
 def answered(review: Review, **response: Any) -> Review:
-    """Answer a review."""
+    """Respond to a review."""
     told = {"uid": review["request"]["uid"], **response}
     return {"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": told}
 
 
 def patching(*operations: Mapping[str, Any]) -> Reply:
-    """Allow with a JSON patch."""
+    """Allow the request, with a JSON patch."""
     patch = base64.b64encode(json.dumps(operations).encode()).decode()
     return lambda review: allowed(review, patchType="JSONPatch", patch=patch)
 
 
 class World:
-    """A server and the webhooks it calls: `replies` by the path of their URLs, `calls` in their order."""
+    """A server and the webhooks that it calls: `replies` by URL path, and `calls` in order."""
 
     def __init__(self, **options: Any) -> None:
         self.replies: dict[str, Reply] = {}
@@ -65,7 +65,7 @@ class World:
     async def ask(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: str
     ) -> tuple[int, Any]:
-        """Ask, and give the code and the decoded body."""
+        """Send a request; return the code and the decoded body."""
         data = b"" if body is None else json.dumps(body).encode()
         answer = await self.server.handle(method, path, list(query.items()), headers or {}, data)
         assert isinstance(answer.body, bytes)
@@ -73,7 +73,7 @@ class World:
         return answer.status, json.loads(answer.body)
 
     async def hook(self, name: str, *webhooks: Mapping[str, Any], mutating: bool = False) -> None:
-        """Configure webhooks; each of `webhooks` overrides what a webhook of this name would be."""
+        """Configure webhooks; the fields of each item of `webhooks` override the defaults."""
         kind = "MutatingWebhookConfiguration" if mutating else "ValidatingWebhookConfiguration"
         body = {
             "kind": kind,
@@ -89,7 +89,7 @@ class World:
 
     @property
     def asked(self) -> list[str]:
-        """The paths of the webhooks that were called."""
+        """Return the paths of the webhooks that were called."""
         return [path for path, _ in self.calls]
 
 

@@ -1,4 +1,4 @@
-"""Requests to an API server in one line, and reading of its watches."""
+"""Requests to an API server in one line, and events of its watches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Asker:
         headers: Mapping[str, str] | None = None,
         **query: str,
     ) -> tuple[int, Any]:
-        """Ask, and give the code and the decoded body; `from_` and the like lose their underscore."""
+        """Send a request; return the code and the decoded body. A parameter such as `from_` loses its underscore."""
         answer = self.answer(method, path, body, headers=headers, **query)
         assert isinstance(answer.body, bytes)
         return answer.status, json.loads(answer.body)
@@ -43,7 +43,7 @@ class Asker:
         headers: Mapping[str, str] | None = None,
         **query: str,
     ) -> Response:
-        """Ask, and give the answer as it is."""
+        """Send a request; return the response."""
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         return self.server.handle_nowait(method, path, _query(query), headers or {}, data)
 
@@ -85,7 +85,7 @@ class Watching:
         self._lines: list[bytes] = []
 
     async def next(self) -> dict[str, Any] | None:
-        """Give the next event; None when the server has ended the watch."""
+        """Return the next event, or None if the server has ended the watch."""
         while not self._lines:
             try:
                 chunk = await anext(self._chunks)
@@ -96,7 +96,7 @@ class Watching:
         return event
 
     async def take(self, count: int) -> list[tuple[str, str]]:
-        """Give the next events as type and name."""
+        """Return the next events as type and name."""
         found = []
         for _ in range(count):
             event = await self.next()
@@ -105,7 +105,7 @@ class Watching:
         return found
 
     async def rest(self) -> list[dict[str, Any]]:
-        """Give all events until the server ends the watch."""
+        """Return all events until the server ends the watch."""
         found = []
         while (event := await self.next()) is not None:
             found.append(event)

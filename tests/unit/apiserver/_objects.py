@@ -1,4 +1,4 @@
-"""Definitions and objects that tests share."""
+"""CRDs and objects for several tests."""
 
 from __future__ import annotations
 

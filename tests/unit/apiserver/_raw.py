@@ -29,14 +29,14 @@ class Raw:
         await self.writer.drain()
 
     async def ask(self, method: str, path: str, *lines: str, body: bytes = b"") -> Told:
-        """Send a request and read its answer."""
+        """Send a request and read its response."""
         length = [f"Content-Length: {len(body)}"] if body else []
         head = "\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *length, *lines])
         await self.send((head + "\n\n").replace("\n", "\r\n").encode() + body)
         return await self.told(has_body=method != "HEAD")
 
     async def told(self, *, has_body: bool = True) -> Told:
-        """Read an answer: a counted body, a chunked one, or the rest of the connection."""
+        """Read a response: with Content-Length, chunked, or up to the end of the connection."""
         first, *lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().rstrip().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         status = int(first.split(" ")[1])
@@ -51,20 +51,20 @@ class Raw:
         return Told(status, headers, body)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Read chunks until the last."""
+        """Read chunks up to the last one."""
         while size := int(await self.reader.readline(), 16):
             yield await self.reader.readexactly(size)
             await self.reader.readexactly(2)
         await self.reader.readexactly(2)
 
     async def is_closed(self) -> bool:
-        """Wait until the server closes, and say whether it did so without another byte."""
+        """Wait until the server closes the connection; return whether it sent no further byte."""
         return await self.reader.read() == b""
 
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Raw]:
-    """Open a connection for the time of the block."""
+    """Open a connection until the end of the block."""
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     try:

@@ -7,7 +7,7 @@ import asyncio
 from pyctrl.apiserver import ApiServer
 from pyctrl.apiserver._http.server import _HTTPServer
 
-PATIENCE = 100.0  # seconds in which a connection ends; a server that waits for a body does so for 60
+PATIENCE = 100.0  # seconds in which a connection ends; a server that waits for a body takes 60
 
 
 class Wire(asyncio.Transport):
@@ -19,7 +19,7 @@ class Wire(asyncio.Transport):
         self.is_closed = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Keep the bytes."""
+        """Record the bytes."""
         self.written += data
 
     def can_write_eof(self) -> bool:
@@ -27,17 +27,17 @@ class Wire(asyncio.Transport):
         return False
 
     def pause_reading(self) -> None:
-        """Ignore backpressure: everything has been sent."""
+        """Ignore backpressure."""
 
     def resume_reading(self) -> None:
-        """Ignore backpressure: everything has been sent."""
+        """Ignore backpressure."""
 
     def get_write_buffer_size(self) -> int:
-        """Return 0: everything is taken at once."""
+        """Return 0: writes are immediate."""
         return 0
 
     def close(self) -> None:
-        """Note that the server has closed the connection."""
+        """Record that the server has closed the connection."""
         self.is_closed = True
 
     abort = close

@@ -36,7 +36,7 @@ def shake_hands(client: ssl.SSLContext, server: ssl.SSLContext, name: str) -> ss
     "name", ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc", "api.example", "192.0.2.3"]
 )
 def test_a_server_is_trusted_by_all_its_names(name: str) -> None:
-    """A client that trusts the authority trusts the server under its usual and its given names."""
+    """A client that trusts the authority trusts the server under its default and its additional names."""
     authority = CertificateAuthority.new()
     server = authority.server_context(["api.example", "192.0.2.3"])
     assert shake_hands(strict_client(authority.certificate), server, name).cipher() is not None

@@ -93,7 +93,7 @@ def answered(*requests: bytes, is_guarded: bool = False) -> list[bytes]:
 def test_nothing_that_a_client_sends_is_a_failure_of_the_server(
     caplog: pytest.LogCaptureFixture, is_guarded: bool, requests: list[bytes]
 ) -> None:
-    """Each request has a response; none is an internal error, and no traceback is logged."""
+    """Each request has a response without an internal error, and no traceback is logged."""
     caplog.clear()
     answers = answered(*requests, is_guarded=is_guarded)
     assert all(answer.startswith(b"HTTP/1.1 ") for answer in answers)

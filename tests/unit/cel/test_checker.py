@@ -1,4 +1,4 @@
-"""Types of expressions, and the errors of those that have none."""
+"""Types of expressions, and type errors."""
 
 from __future__ import annotations
 

@@ -34,14 +34,14 @@ def test_most_data_needs_no_conversion(schema: dict[str, Any]) -> None:
     ],
 )
 def test_values_by_schema(schema: dict[str, Any], value: Any, wanted: Any) -> None:
-    """Formats and numbers become CEL values, invalid texts stay texts, and nulls of properties are dropped."""
+    """Formats and numbers become CEL values, invalid texts remain strings, and nulls of properties are dropped."""
     read = value_reader(schema)
     assert read is not None
     assert (read(value), type(read(value))) == (wanted, type(wanted))
 
 
 def test_lists_keep_their_type() -> None:
-    """Sets and maps are lists with an equality of their own."""
+    """Sets and maps are lists with their own equality."""
     read_set = value_reader({"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"})
     read_map = value_reader({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]})
     assert read_set is not None

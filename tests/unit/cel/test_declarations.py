@@ -32,7 +32,7 @@ def _declared(schema: dict[str, Any], *, is_resource: bool = False) -> DeclType:
     ],
 )
 def test_types_and_sizes(schema: dict[str, Any], type_: str, max_elements: int | None) -> None:
-    """The size is that of the schema's limit, in bytes for strings; without one, what fits into a request."""
+    """The size is the schema's limit, in bytes for strings, or else what fits into a request."""
     found = _declared(schema)
     assert (str(found.type), found.max_elements) == (type_, max_elements)
 
@@ -46,7 +46,7 @@ def test_names_of_fields_are_escaped() -> None:
 
 
 def test_a_resource_always_has_its_metadata() -> None:
-    """Of metadata, expressions see the name and generateName."""
+    """Expressions can access only name and generateName of metadata."""
     found = _declared({"type": "object"}, is_resource=True)
     assert sorted(found.fields) == ["apiVersion", "kind", "metadata"]
     assert sorted(found.fields["metadata"].fields) == ["generateName", "name"]

@@ -7,7 +7,7 @@ from tests.unit.cel._expressions import SELF, environment
 
 
 def test_a_program_has_a_type_variables_and_a_value() -> None:
-    """A program knows its type and the variables that it uses, and evaluates any number of times."""
+    """A program has its type and variables, and can be evaluated repeatedly."""
     program = environment().compile("self.i + 1 == 6 && self.s == 'abc'")
     assert program.type == BOOL
     assert (program.uses("self"), program.uses("n")) == (True, False)

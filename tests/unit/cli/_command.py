@@ -1,4 +1,4 @@
-"""`pyctrl` as a process: started as users start it, read as they read it."""
+"""`pyctrl` as a process: arguments, output and exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATIENCE = 15.0  # seconds for a process to end
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a command ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -28,7 +28,7 @@ class Outcome:
 
 
 def pyctrl(*arguments: str | Path) -> Outcome:
-    """Run a command that ends by itself."""
+    """Run a command that ends without a signal."""
     command = [sys.executable, "-m", "pyctrl", *map(str, arguments)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     return Outcome(ran.returncode, ran.stdout, ran.stderr)
@@ -66,7 +66,7 @@ class Served:
                 return refused.code, refused.read().decode() if is_text else json.load(refused)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> Outcome:
-        """Send a signal, and wait until it has ended."""
+        """Send a signal, and wait until the process has ended."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=PATIENCE)
         return Outcome(self.process.returncode, out, err)
@@ -74,7 +74,7 @@ class Served:
 
 @contextmanager
 def apiserver(*arguments: str | Path) -> Iterator[Served]:
-    """Run `pyctrl apiserver` until the block ends, or the test has stopped it."""
+    """Run `pyctrl apiserver` until the end of the block."""
     command = [sys.executable, "-m", "pyctrl", "apiserver", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:

@@ -1,4 +1,4 @@
-"""The program that manifests are made of."""
+"""A program for tests of manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flags that say which cluster and as whom."""
+"""Flags that choose the cluster and the user."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def kubeconfig(tmp_path: Path) -> Path:
 
 
 def parsed(*arguments: str) -> ClientFlags:
-    """Read flags as a command does."""
+    """Parse flags as a command does."""
     app = App(name="any", result_action="return_value")
 
     @app.default
@@ -50,7 +50,7 @@ def parsed(*arguments: str) -> ClientFlags:
 
 
 def test_flags_have_the_names_of_kubectl(kubeconfig: Path) -> None:
-    """The file, its context, the namespace and the user to act as are named as kubectl names them."""
+    """Kubeconfig, context, namespace and impersonated user have kubectl's flags."""
     assert parsed() == ClientFlags()
     plain = parsed("--kubeconfig", str(kubeconfig)).config()
     assert (plain.namespace, plain.impersonate) == ("shop", None)
@@ -62,7 +62,7 @@ def test_flags_have_the_names_of_kubectl(kubeconfig: Path) -> None:
 
 
 def test_a_flag_replaces_its_field_of_the_kubeconfig_only(kubeconfig: Path) -> None:
-    """A group that is named joins the user the kubeconfig acts as; a user that is named keeps its groups."""
+    """--as-group replaces the kubeconfig's groups and keeps its user; --as replaces the user and keeps the groups."""
     acting = ClientFlags(kubeconfig=kubeconfig, context="acting")
     grouped = replace(acting, as_groups=("people",)).config().impersonate
     renamed = replace(acting, as_user="joe").config().impersonate
@@ -79,7 +79,7 @@ def test_a_group_needs_a_user(kubeconfig: Path) -> None:
 
 
 def test_who_has_no_login_is_told_what_was_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The message lists each source with the reason for skipping it, and what to do."""
+    """The error lists each source of a login with the reason for skipping it, and what to do."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
@@ -100,7 +100,7 @@ def test_who_has_no_login_is_told_what_was_tried(monkeypatch: pytest.MonkeyPatch
 
 @asynccontextmanager
 async def silent_server() -> AsyncIterator[str]:
-    """Listen, and never answer."""
+    """Listen, and never respond."""
     gone = asyncio.Event()
 
     async def wait(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -114,7 +114,7 @@ async def silent_server() -> AsyncIterator[str]:
 
 @pytest.mark.real_time
 async def test_nobody_waits_longer_than_they_said() -> None:
-    """With --request-timeout a server that does not answer is given up on after that time."""
+    """With --request-timeout a request to a server that does not respond fails after that time."""
     login = ClientFlags(request_timeout=timedelta(milliseconds=50))
     async with silent_server() as url, login.client(Config(server=url)) as client:
         async with asyncio.timeout(5):
@@ -126,12 +126,12 @@ async def test_nobody_waits_longer_than_they_said() -> None:
     ("text", "seconds"), [("90s", 90), ("1h30m", 5400), ("500ms", 0.5), ("1.5h", 5400), ("30", 30), ("1m5s", 65)]
 )
 def test_durations_are_written_as_in_go(text: str, seconds: float) -> None:
-    """Hours, minutes, seconds and milliseconds, also together; a number alone is seconds."""
+    """Durations have hours, minutes, seconds and milliseconds, also combined; a plain number is seconds."""
     assert parsed("--request-timeout", text).request_timeout == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("text", ["soon", "3x", "", "s", "0", "0s"])
 def test_what_is_no_duration_is_refused(text: str) -> None:
-    """The messages for a word, an unknown unit, an empty value and zero say what is expected."""
+    """The error for a word, an unknown unit, an empty value or zero has the expected format."""
     with pytest.raises(CycloptsError, match="expected"):
         parsed("--request-timeout", text)

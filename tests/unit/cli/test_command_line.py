@@ -36,7 +36,7 @@ def test_help_has_examples(run: Run) -> None:
     ],
 )
 def test_what_is_not_understood_is_exit_code_2(run: Run, arguments: list[str], line: str) -> None:
-    """A usage error is one line with the error, and one that refers to help."""
+    """A usage error is a line with the error and a line that refers to the help page."""
     told = run(*arguments)
     first, second = told.err.splitlines()
     assert (told.code, told.out) == (2, "")

@@ -19,14 +19,14 @@ def test_no_command_is_help(run: Run) -> None:
 
 
 def test_version() -> None:
-    """The version is that of the package, alone on its line; without the script on the path too."""
+    """`--version` prints only the version of the package."""
     told = pyctrl("--version")
     assert (told.code, told.out.count("\n"), told.out[0].isdigit()) == (0, 1, True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_the_flags(run: Run, shell: str) -> None:
-    """The script for a shell knows commands and flags, those of commands that are imported late too."""
+    """The completion script has all commands and flags, also of commands that are imported lazily."""
     told = run("completion", shell)
     assert told.code == 0
     assert "kubeconfig-out" in told.out
@@ -52,7 +52,7 @@ def test_completion_is_a_script_that_the_shell_reads(run: Run, shell: str) -> No
     ],
 )
 def test_tab_completes_in_bash(run: Run, tmp_path: Path, words: list[str], found: list[str]) -> None:
-    """Commands, their own commands, flags, and the values that a flag takes."""
+    """Tab completes commands, subcommands, flags, and the values of a flag."""
     script = tmp_path / "completion.bash"
     script.write_text(run("completion", "bash").out)
     typed = shlex.join(["pyctrl", *words])

@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def test_the_commands_of_the_page(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command prints the output below it, in a folder with the files that the page has shown so far."""
+    """Each command prints the output below it, in a folder with the files that the page has shown before."""
     monkeypatch.chdir(tmp_path)
     commands = 0
     for kind, text in BLOCK.findall(PAGE.read_text()):

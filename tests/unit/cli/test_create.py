@@ -14,14 +14,14 @@ WEBHOOK = ("create", "webhook", "--group", "apps", "--version", "v1", "--kind", 
 
 @pytest.fixture(autouse=True)
 def project(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current directory is that of a new project."""
+    """Make a new project the current directory."""
     monkeypatch.chdir(tmp_path)
     run("init", "--name", "shop", "--domain", "example.com")
     return tmp_path
 
 
 def test_a_kind_has_types_controller_and_test(run: Run, project: Path) -> None:
-    """Each file is reported, and the next step on stderr."""
+    """Each created file is reported, and stderr names the next step."""
     ran = run(*API)
     assert ran.code == 0
     for file in ("shop/api/v1/podset.py", "shop/controllers/podset.py", "tests/test_podset.py"):
@@ -42,7 +42,7 @@ def test_a_kind_has_types_controller_and_test(run: Run, project: Path) -> None:
 def test_what_cannot_be_created_is_an_error(
     run: Run, project: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    """The project stays as it was."""
+    """Invalid arguments are errors, and the project is unchanged."""
     before = sorted(project.rglob("*"))
     ran = run(*arguments)
     assert (ran.code, message in ran.err) == (code, True)

@@ -35,7 +35,7 @@ async def cluster() -> AsyncIterator[Cluster]:
 
 
 async def test_a_certificate_tells_whose_it_is_and_until_when() -> None:
-    """Of a client certificate the name, the issuer and the end are told; its key is printed on demand only."""
+    """A client certificate is described by name, issuer and expiration; its key is printed only on request."""
     authority = CertificateAuthority.new("cluster")
     issued = authority.client("jane", ["people"])
     pair = ClientCertificate(Pem("jane.crt", data=issued.certificate), Pem("jane.key", data=issued.key))
@@ -54,7 +54,7 @@ async def test_a_certificate_tells_whose_it_is_and_until_when() -> None:
 
 
 async def test_a_part_that_is_not_there_is_an_error() -> None:
-    """Without an authority or a certificate there is nothing to print, which is said with the source of the login."""
+    """The error for a missing part has the source of the login."""
     config = Config.from_token("https://cluster", "t1")
     assert await part_of(config, "token") == "t1"
     with pytest.raises(CommandFailed, match=r"no certificate authority \(a token given in code\)"):
@@ -65,13 +65,13 @@ async def test_a_part_that_is_not_there_is_an_error() -> None:
 
 @pytest.mark.parametrize("token", ["opaque", "a.b.c", "e30.W10.x", "e30.!.x", jwt({"exp": "soon", "aud": "a"})])
 async def test_tokens_of_any_kind_are_read_without_harm(token: str) -> None:
-    """What is no JSON Web Token, or an odd one, has no end, and is no error."""
+    """A token that is no JSON Web Token, or an unusual one, has no expiration and is no error."""
     (sent,) = (await auth_info_of(Config.from_token("https://cluster", token))).credentials
     assert (sent.kind, sent.expires_at) == ("token", None)
 
 
 def test_a_part_is_printed_without_a_cluster(run: Run, tmp_path: Path) -> None:
-    """`whoami --print token` gives the token alone, and asks no server."""
+    """`whoami --print token` prints only the token, without a request."""
     file = tmp_path / "config"
     file.write_text(Config.from_token("https://127.0.0.1:1", "t1").to_kubeconfig())
     printed = run("whoami", "--kubeconfig", file, "--print", "token")

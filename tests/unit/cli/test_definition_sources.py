@@ -37,7 +37,7 @@ def old(tmp_path: Path) -> Path:
 
 
 def test_folders_and_programs(run: Run, old: Path, tmp_path: Path) -> None:
-    """A side may be a folder, or a program whose classes are the source."""
+    """A side of the comparison is a folder, or a program with its classes."""
     folder, program = tmp_path / "released", tmp_path / "widgets.py"
     folder.mkdir()
     old.rename(folder / "widgets.yaml")

@@ -1,4 +1,4 @@
-"""`pyctrl delete`: kinds, listed first and removed with --yes."""
+"""`pyctrl delete`: kinds, which are removed with --yes and otherwise listed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMED = ("--group", "apps", "--version", "v1", "--kind", "PodSet")
 
 
 def test_a_kind_is_removed_with_yes_only(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the flag, the files are listed, with the command that removes them."""
+    """Without --yes, the files are listed with the command that removes them."""
     monkeypatch.chdir(tmp_path)
     run("init", "--name", "shop", "--domain", "example.com")
     run("create", "api", *NAMED)

@@ -1,4 +1,4 @@
-"""`pyctrl helm`: a chart in a directory, and whether it is as it should be."""
+"""`pyctrl helm`: a chart in a directory, and the check that the chart is up to date."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_chart_is_written_and_checked(run: Run, folder: Path) -> None:
-    """Without it the check is one line; written, nothing is left to do, until the program is another."""
+    """The check fails with one line without a chart, succeeds after writing, and fails after the program changes."""
     before = run("helm", "--check")
     assert before == type(before)(1, "", "no chart at chart; run pyctrl helm\n")
 
@@ -37,7 +37,7 @@ def test_a_chart_is_written_and_checked(run: Run, folder: Path) -> None:
 
 
 def test_a_chart_may_be_elsewhere(run: Run, folder: Path) -> None:
-    """`--chart-dir` says where, for a program that is named, too."""
+    """`--chart-dir` is the directory of the chart, also for a program that is given as argument."""
     ran = run("helm", PODSET, "--chart-dir", "charts/sets", "--name", "sets")
     assert (ran.code, ran.err) == (0, "")
     assert "name: sets\n" in (folder / "charts/sets/Chart.yaml").read_text()

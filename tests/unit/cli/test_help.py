@@ -1,4 +1,4 @@
-"""The help pages as one text: each command is there, alike in shape and in words, and its examples can be typed."""
+"""All help pages: each command has one, pages are consistent, and their examples are valid."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pyctrl.cli._commands import app
 from tests._documents import page
 from tests.unit.cli.conftest import Run
 
-WIDTH = 80  # columns of a terminal that nobody has made larger
+WIDTH = 80  # columns of a default terminal
 
 
 def commands(parent: App = app, *chain: str) -> Iterator[tuple[tuple[str, ...], App]]:
-    """Yield each command that can be run, with the words that name it."""
+    """Yield each command that can be run, with the words of its name."""
     for name, command in parent.resolved_commands().items():
         if name.startswith("-"):
             continue
@@ -54,7 +54,7 @@ def examples_of(command: tuple[str, ...]) -> list[str]:
 
 
 def test_the_list_of_commands_fits_a_terminal(run: Run) -> None:
-    """Each command has one line below the heading of its group, in the order in which one meets them."""
+    """Each command has one line below the heading of its group, within the width of a terminal."""
     told = run("--help").out
     lines = told.splitlines()
     headings = [line for line in lines if re.fullmatch(r"\S.*:", line)]
@@ -67,14 +67,14 @@ def test_the_list_of_commands_fits_a_terminal(run: Run) -> None:
 
 @pytest.mark.parametrize("name", [name for name, each in app.resolved_commands().items() if each.default_command])
 def test_a_list_says_what_the_command_says(name: str) -> None:
-    """The line in the list, which is written beside the name, is the first line of the command's own page."""
+    """The summary of a command in the list is the first line of its own page."""
     command = app[name]
-    assert command._help in (None, command.help.splitlines()[0])  # what was registered, before anything was imported
+    assert command._help in (None, command.help.splitlines()[0])  # the registered help, before the command was imported
 
 
 @NAMES
 def test_a_page_has_usage_examples_and_exit_codes(run: Run, command: tuple[str, ...]) -> None:
-    """Every page has the same parts, and only commands that are to be copied are longer than a line."""
+    """Every page has the same sections, and only examples are wider than a terminal."""
     told = run(*command, "--help")
     assert (told.code, told.err) == (0, "")
     lines = told.out.splitlines()
@@ -90,7 +90,7 @@ def test_a_page_has_usage_examples_and_exit_codes(run: Run, command: tuple[str, 
 
 @NAMES
 def test_its_examples_can_be_typed(command: tuple[str, ...]) -> None:
-    """Each line is understood: its command, its flags, their values."""
+    """The command, flags and values of each example parse."""
     examples = examples_of(command)
     assert any(example.split()[1 : 1 + len(command)] == list(command) for example in examples)
     for example in examples:
@@ -100,7 +100,7 @@ def test_its_examples_can_be_typed(command: tuple[str, ...]) -> None:
 
 @NAMES
 def test_flags_are_called_alike(command: tuple[str, ...]) -> None:
-    """A flag has the same meaning in all commands, and names the kind of its value."""
+    """A short flag has the same long form in all commands, and each flag with a value shows its type."""
     named = {name: argument for argument in arguments_of(command) for name in argument.names}
     shorts = {"-n": "--namespace", "-o": "--output", "-A": "--all-namespaces", "-v": "--verbose", "-f": "--filename"}
     for short, long in shorts.items():
@@ -120,7 +120,7 @@ def test_a_flag_is_described_alike(flag: str) -> None:
 
 
 def test_the_page_says_what_each_command_prints_as_json() -> None:
-    """Every command with ``-o`` has its row in docs/cli.md, and every command is named there."""
+    """docs/cli.md names every command, and has a table row for each with ``-o``."""
     told = page("cli.md")
     rows = "".join(line.split("|")[1] for line in told.splitlines() if line.startswith("| `"))
     for command in COMMANDS:

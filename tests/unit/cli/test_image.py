@@ -21,7 +21,7 @@ program = "shop"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project, and a tool that keeps the Dockerfile that it is given."""
+    """A project, and a build tool that keeps the Dockerfile that it gets."""
     root, tool = tmp_path / "shop", tmp_path / "tool"
     (root / "shop").mkdir(parents=True)
     (root / "shop" / "__init__.py").touch()
@@ -34,7 +34,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_context_is_prepared(run: Run, project: Path) -> None:
-    """Without a .dockerignore one is written; without a lock file the command is named that writes one."""
+    """A missing .dockerignore is written, and for a missing lock file the command that writes one is printed."""
     told = run("image", "build")
     assert told.code == 0
     assert "COPY . .\n" in (project.parent / "Dockerfile").read_text()
@@ -49,7 +49,7 @@ def test_the_context_is_prepared(run: Run, project: Path) -> None:
 
 @pytest.mark.slow(reason="it runs pip")
 def test_a_wheel_that_cannot_be_made(run: Run, project: Path, tmp_path: Path) -> None:
-    """pip's own words come first, then which dependency it was; no image is built."""
+    """pip's output comes first, then the failed dependency; no image is built."""
     nowhere = (tmp_path / "nowhere").as_uri()
     (project / "pyproject.toml").write_text(PROJECT.replace("pyctrl-runtime~=0.1.0", f"pyctrl-runtime @ {nowhere}"))
     told = run("image", "build")
@@ -59,7 +59,7 @@ def test_a_wheel_that_cannot_be_made(run: Run, project: Path, tmp_path: Path) ->
 
 
 def test_what_is_printed_is_not_done(run: Run, project: Path, tmp_path: Path) -> None:
-    """The commands go to stderr, that which makes the wheels first, and nothing is written."""
+    """The commands are printed to stderr, the one that builds wheels first, and nothing is written."""
     asked = f"pyctrl-runtime @ {(tmp_path / 'runtime').as_uri()}"
     (project / "pyproject.toml").write_text(PROJECT.replace("pyctrl-runtime~=0.1.0", asked))
     told = run("image", "build", "--print")

@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Run
 def test_a_project_is_made_in_a_directory_of_its_name(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A dry run writes nothing; otherwise the directory is created, and the next command goes there first."""
+    """A dry run writes nothing; otherwise the directory is created, and the next step begins with cd."""
     monkeypatch.chdir(tmp_path)
     assert "+++ " in run("init", "podset-operator", "--dry-run").out
     assert list(tmp_path.iterdir()) == []
@@ -32,7 +32,7 @@ def test_a_project_is_made_in_a_directory_of_its_name(
 def test_invalid_arguments_are_errors(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, message: str
 ) -> None:
-    """Nothing is written then."""
+    """Invalid arguments are errors, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     ran = run("init", "--name", "shop", *arguments)
     assert (ran.code, message in ran.err, list(tmp_path.iterdir())) == (code, True, [])

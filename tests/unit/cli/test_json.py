@@ -14,14 +14,14 @@ PODSET = Path(__file__).parents[3] / "examples" / "podset"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project without generated manifests."""
+    """A project without generated manifests, as the current directory."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(f'[tool.pyctrl]\nprogram = "{PODSET.as_posix()}"\nimage = "podset:1"\n')
     return tmp_path
 
 
 def test_manifests_are_a_list_that_kubectl_applies(run: Run, folder: Path) -> None:
-    """Nothing is written."""
+    """`-o json` prints a List that kubectl can apply, and writes no files."""
     ran = run("manifests", "crd", "-o", "json")
     told = json.loads(ran.out)
     assert (ran.code, ran.err, told["kind"], [each["kind"] for each in told["items"]]) == (
@@ -34,7 +34,7 @@ def test_manifests_are_a_list_that_kubectl_applies(run: Run, folder: Path) -> No
 
 
 def test_a_check_tells_each_file(run: Run, folder: Path) -> None:
-    """The check reports missing, stale and superfluous files with diffs, and invalid samples."""
+    """The check reports missing files, stale files with diffs, and invalid samples."""
     run("manifests")
     assert json.loads(run("manifests", "--check", "-o", "json").out) == {"upToDate": True, "files": [], "problems": []}
 
@@ -54,14 +54,14 @@ def test_a_check_tells_each_file(run: Run, folder: Path) -> None:
 
 
 def test_yaml_is_of_manifests_only(run: Run, folder: Path) -> None:
-    """A check has no manifests to print."""
+    """`-o yaml` with a check is an error, because a check prints no manifests."""
     ran = run("manifests", "--check", "-o", "yaml")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == "pyctrl: -o yaml prints the manifests; --check and --diff print text or -o json\n"
 
 
 def test_what_is_missing_in_a_cluster_without_a_server(run: Run, tmp_path: Path) -> None:
-    """A failure prints nothing to stdout, so that jq gets no partial document."""
+    """With an unreachable server stdout is empty, so that jq gets no partial document."""
     kubeconfig = tmp_path / "kubeconfig"
     cluster = {"name": "a", "cluster": {"server": "http://127.0.0.1:9"}}
     context = {"name": "a", "context": {"cluster": "a", "user": ""}}

@@ -1,4 +1,4 @@
-"""Kubeconfigs that commands write: files of others stay, devices are written to."""
+"""Kubeconfigs that commands write: foreign files are kept, and devices are not replaced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow("starts a process, which takes up to a second")
 
 
 def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -> None:
-    """Files of other programs are replaced only with --force; its own file always."""
+    """A file of another program is replaced only with --force; pyctrl's own file always is."""
     kubeconfig = tmp_path / "config"
     kubeconfig.write_text("precious: yes\n")
     told = run("apiserver", *ALONE, "--kubeconfig-out", kubeconfig)
@@ -28,7 +28,7 @@ def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -
 
 
 def test_a_kubeconfig_is_written_to_a_device_as_it_is() -> None:
-    """/dev/stdout and /dev/null are not replaced by a file, which root could do; a terminal stands for them."""
+    """Devices such as /dev/stdout are written to, not replaced. The test uses a terminal, which root cannot replace."""
     ours, theirs = os.openpty()
     try:
         device = Path(os.ttyname(theirs))

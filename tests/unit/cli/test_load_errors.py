@@ -1,4 +1,4 @@
-"""A program that cannot be loaded: one error with file, line and an excerpt, from every command that loads one."""
+"""A program that cannot be loaded: every command prints one error with file, line and an excerpt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.program._broken import CASES, HEAD, WHOLE, check, with_field
 pytestmark = pytest.mark.usefixtures("imports_as_before")
 
 
-#: The same, of what only definitions are made of.
+#: The same, for errors in the classes of CRDs.
 DEFINITIONS = {
     "complex": (with_field("z: complex = 1j"), "FooSpec.z: complex has no schema", "    z: complex = 1j"),
     "a rule": (
@@ -38,7 +38,7 @@ DEFINITIONS = {
 def test_what_is_wrong_with_a_program_is_shown_where_it_is(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, kind: str
 ) -> None:
-    """The message names file and line and shows the source, whether it is the file that was named or any module."""
+    """The error has file and line and an excerpt, in the given file or in any module."""
     text, said, shown = CASES[case]
     monkeypatch.chdir(tmp_path)
     if kind == "file":
@@ -58,7 +58,7 @@ def test_what_is_wrong_with_a_program_is_shown_where_it_is(
 def test_what_no_definition_can_be_made_of_is_shown_where_it_is(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    """A type that no schema can be made of is shown, with its line."""
+    """A field whose type has no schema is shown with its line."""
     text, said, shown = DEFINITIONS[case]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "operator.py").write_text(text)
@@ -89,7 +89,7 @@ def test_what_no_definition_can_be_made_of_is_shown_where_it_is(
 def test_every_command_that_loads_a_program_says_it_alike(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    """Whichever command it was, the error is the same."""
+    """Every command that loads a program prints the same error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "operator.py").write_text(CASES["a name"][0])
@@ -103,7 +103,7 @@ def test_every_command_that_loads_a_program_says_it_alike(
 def test_modules_that_import_each_other_are_told_apart(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A circular import shows the line that closes the circle, and what to do."""
+    """The error for a circular import has the line that closes the cycle, and what to do."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "circle_a.py").write_text("from circle_b import y\nx = 1\n")
     (tmp_path / "circle_b.py").write_text("from circle_a import x\ny = 1\n")
@@ -118,7 +118,7 @@ def test_modules_that_import_each_other_are_told_apart(
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig"])
 def test_only_utf_8_is_source_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
-    """A file in another encoding is refused with its line; a byte order mark does no harm."""
+    """A file in another encoding is refused with its line; a byte order mark is accepted."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "operator.py").write_bytes(f'{HEAD}x = "café"\n{WHOLE}'.encode(encoding))
     ran = run("rbac", "generate", "operator.py")

@@ -1,4 +1,4 @@
-"""Flags for logging, which are controller-runtime's."""
+"""Flags for logging, which are those of controller-runtime."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.unit.cli.conftest import Run
 
 
 def test_flags_become_log_options() -> None:
-    """`-v` is the level debug, unless a level is named."""
+    """`-v` sets the level debug, unless another flag sets a level."""
     assert NO_LOG_FLAGS.options() == LogOptions()
     assert LogFlags(verbose=True).options() == LogOptions(log_level="debug")
     assert LogFlags(verbose=True, zap_log_level="error").options() == LogOptions(log_level="error")
@@ -20,6 +20,6 @@ def test_flags_become_log_options() -> None:
 
 @pytest.mark.parametrize("flag", ["--zap-log-level", "--zap-stacktrace-level", "--zap-encoder"])
 def test_an_invalid_value_is_a_usage_error(run: Run, flag: str) -> None:
-    """The message names flag and value, before the program is loaded."""
+    """An invalid value is a usage error with flag and value, before the program is loaded."""
     ran = run("run", "missing.py", flag, "loud")
     assert (ran.code, ran.out, f'Invalid value "loud" for {flag}' in ran.err) == (2, "", True)

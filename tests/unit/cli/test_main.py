@@ -1,4 +1,4 @@
-"""The command line itself: help, versions, mistakes, completion."""
+"""The command line: help, versions, errors, completion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.unit.cli.conftest import Run
 def test_rubbish_is_one_line(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, line: str
 ) -> None:
-    """Bytes that are no text, in place of whatever was expected: the file is named, and there is no traceback."""
+    """The error for a binary file names the file, without a traceback."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_bytes(b"\xff\x00{]")
     told = run(*command.split(), *(["a.yaml"] if "--types" not in command else ["a.yaml", "a.yaml"]))
@@ -51,7 +51,7 @@ def test_rubbish_is_one_line(
 def test_a_directory_that_cannot_be_written_is_one_line(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file stands where a directory has to be made: root may write anywhere else."""
+    """If a file is in place of a directory, the error is one line."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     program = Path(__file__).parents[3] / "examples" / "podset"
@@ -62,7 +62,7 @@ def test_a_directory_that_cannot_be_written_is_one_line(
 
 
 def test_a_traceback_is_shown_on_demand(tmp_path: Path) -> None:
-    """A failure is one line; `--traceback`, wherever it stands, shows where it happened."""
+    """A failure is one line; `--traceback` at any position adds the traceback."""
     broken = ("apiserver", "--insecure-http", "--token-auth-file", tmp_path / "none.csv")
     plain, detailed = pyctrl(*broken), pyctrl(*broken[:1], "--traceback", *broken[1:])
     assert (plain.code, len(plain.err.splitlines())) == (1, 1)
@@ -71,7 +71,7 @@ def test_a_traceback_is_shown_on_demand(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_goes_is_no_error() -> None:
-    """`pyctrl … | head` ends quietly."""
+    """`pyctrl … | head` ends without an error."""
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as closed:
@@ -87,7 +87,7 @@ def test_a_reader_that_goes_is_no_error() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_it_starts_is_quiet(number: signal.Signals) -> None:
-    """Ctrl-C in the midst of imports ends the process without a word, as the shell expects it."""
+    """Ctrl-C during imports ends the process silently, by the signal, as shells expect."""
     code = (
         "import os, signal, sys\n"
         "class Interrupting:\n"

@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> None:
-    """Without the directory the check is one line; written, nothing is left to do."""
+    """The check fails with one line without the directory, and succeeds after writing."""
     before = run("manifests", "--check")
     assert before == type(before)(1, "", "no manifests in config; run pyctrl manifests\n")
 
@@ -34,7 +34,7 @@ def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> 
 
 
 def test_a_check_shows_what_differs_and_names_what_is_missing_or_left_over(run: Run, folder: Path) -> None:
-    """Whole files are not printed: their names say it."""
+    """The check prints the diff of a changed file, and only the name of a missing or superfluous one."""
     run("manifests")
     (folder / "config/rbac/role.yaml").unlink()
     manager = folder / "config/manager/manager.yaml"
@@ -50,7 +50,7 @@ def test_a_check_shows_what_differs_and_names_what_is_missing_or_left_over(run: 
 
 
 def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> None:
-    """The check validates edited samples as the API server does, with the position."""
+    """The check validates edited samples as the API server does, and reports the position."""
     run("manifests")
     sample = folder / "config/samples/apps.jicki.cn_v1alpha1_podset.yaml"
     sample.write_text(sample.read_text().replace("size: 1", "size: -1"))
@@ -60,7 +60,7 @@ def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> Non
 
 
 def test_one_file_has_all_of_it(run: Run, folder: Path) -> None:
-    """In the order in which it is applied; a part is printed by itself."""
+    """The file has all manifests in the order of their application; one part can be printed separately."""
     assert run("manifests", "--install", "install.yaml").out == "created install.yaml\n"
     kinds = [each["kind"] for each in yaml.safe_load_all((folder / "install.yaml").read_text())]
     assert kinds[:3] == ["Namespace", "CustomResourceDefinition", "ServiceAccount"]

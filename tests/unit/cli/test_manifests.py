@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_flags_go_before_the_file(run: Run, folder: Path) -> None:
-    """The program and the settings may be named; parts stand beside the program."""
+    """Flags for the program and the settings override pyproject.toml."""
     ran = run(
         "manifests", PODSET, "manager", "-o", "yaml", "--image", "other:1", "--replicas", "3", "--namespace", "here"
     )
@@ -34,7 +34,7 @@ def test_flags_go_before_the_file(run: Run, folder: Path) -> None:
 
 
 def test_no_program_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says where the program may be written down."""
+    """If no program is given or configured, the error names the argument and the setting."""
     monkeypatch.chdir(tmp_path)
     ran = run("manifests")
     assert (ran.code, ran.out) == (1, "")
@@ -46,7 +46,7 @@ def test_kustomize_builds_what_is_installed(run: Run, folder: Path) -> None:
     """`kubectl apply -k config/default` applies the objects of install.yaml."""
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        return  # nobody here to ask
+        return  # no prompt in tests
     run("manifests", "--network-policy")
     built = subprocess.run(
         [kubectl, "kustomize", "config/default"], capture_output=True, text=True, check=True, cwd=folder, timeout=20

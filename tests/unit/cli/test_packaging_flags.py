@@ -20,7 +20,7 @@ image = "shop:1"
 
 
 def test_a_flag_overrides_its_setting_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory is relative to the current one; the version is that of the project's own program only."""
+    """A directory is relative to the current one; the version applies only to the project's own program."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(SETTINGS)
     (tmp_path / "shop.py").touch()

@@ -51,7 +51,7 @@ async def test_elsewhere_it_is_a_line_now_and_then(capsys: pytest.CaptureFixture
 
 
 async def test_on_a_terminal_it_turns_and_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line, drawn again and again, of which nothing is left."""
+    """On a terminal the spinner redraws one line, and erases it at the end."""
     terminal = looked_at(monkeypatch)
     with Progress("pods") as progress:
         await asyncio.sleep(2.15)
@@ -64,7 +64,7 @@ async def test_on_a_terminal_it_turns_and_goes(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("dumb", ["dumb", ""])
 async def test_a_terminal_that_cannot_redraw_gets_lines(monkeypatch: pytest.MonkeyPatch, dumb: str) -> None:
-    """As in a log."""
+    """A terminal that cannot redraw gets lines, as a log file does."""
     terminal = looked_at(monkeypatch, dumb)
     with Progress("pods"):
         await asyncio.sleep(3)
@@ -72,14 +72,14 @@ async def test_a_terminal_that_cannot_redraw_gets_lines(monkeypatch: pytest.Monk
 
 
 async def test_a_program_that_reads_is_told_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """``-o json`` is silent."""
+    """Quiet progress, as with ``-o json``, prints nothing."""
     with Progress("pods", quiet=True):
         await asyncio.sleep(100)
     assert capsys.readouterr() == ("", "")
 
 
 async def test_logs_may_tell_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside logs nothing turns, on a terminal neither."""
+    """With a log function there is no spinner, even on a terminal."""
     terminal = looked_at(monkeypatch)
     with Progress("definitions", tell=progress_line):
         await asyncio.sleep(3)

@@ -40,7 +40,7 @@ def add_tutorial(manager):
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imports_as_before: None) -> Path:
-    """The current directory is that of a new project, nothing of which was written into config/."""
+    """A new project in the current directory, without files in config/."""
     package = tmp_path / "tutorial"
     (package / "api").mkdir(parents=True)
     for name, text in {"__init__": "", "__main__": MAIN, "api/__init__": "", "api/cronjob": KIND}.items():
@@ -62,14 +62,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imports_as_before: 
     ],
 )
 def test_a_kind_of_the_project_is_explained_by_any_of_its_names(run: Run, name: str) -> None:
-    """As kubectl takes them; a group may begin with another one's name."""
+    """A kind is found by each of its kubectl names, also if its group begins with the name of another one."""
     ran = run("explain", f"{name}.spec.schedule")
     assert (ran.code, ran.err) == (0, "")
     assert "VERSION:  batch.tutorial.kubebuilder.io/v1\nFIELD:    spec.schedule <string> required\n" in ran.out
 
 
 def test_a_name_of_several_groups_is_the_built_in_one(run: Run) -> None:
-    """The built-in kind is shown, as in kubectl, with a note about the other one."""
+    """For a name of several groups the built-in kind is shown, as in kubectl, with a note about the other."""
     ran = run("explain", "cronjobs")
     assert "VERSION:  batch/v1\n" in ran.out
     assert ran.err == "note: cronjobs.batch.tutorial.kubebuilder.io has the same name\n"
@@ -99,7 +99,7 @@ def test_a_project_that_cannot_be_loaded_hides_no_built_in_kind(run: Run, projec
 
 @pytest.mark.parametrize("new", [(), (".",), ("tutorial",)])
 def test_definitions_are_compared_with_the_project(run: Run, project: Path, new: tuple[str, ...]) -> None:
-    """A project is its directory, its package or, if nothing is named, the current one."""
+    """A project is given as directory or package, and is the current directory by default."""
     run("manifests", "crd")
     assert run("crd", "diff", "config/crd/bases", *new).out == "nothing changed\n"
     (project / "config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml").rename("released.yaml")
@@ -111,7 +111,7 @@ def test_definitions_are_compared_with_the_project(run: Run, project: Path, new:
 
 
 def test_objects_are_validated_with_the_classes_of_the_project(run: Run, project: Path) -> None:
-    """Before anything was written into config/crd/bases, too."""
+    """Objects are validated with the classes of the project, without files in config/crd/bases."""
     (project / "mine.yaml").write_text(
         "apiVersion: batch.tutorial.kubebuilder.io/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: 1}\n"
     )
@@ -121,7 +121,7 @@ def test_objects_are_validated_with_the_classes_of_the_project(run: Run, project
 
 
 def test_rights_are_those_of_the_program_of_the_project(run: Run, project: Path) -> None:
-    """In the namespaces that it watches, as its manifests have them; a flag comes before the file."""
+    """Permissions are for the namespaces of the project's settings; a flag overrides them."""
     roles = list(yaml.safe_load_all(run("rbac", "generate").out))
     assert [(each["kind"], each["metadata"].get("namespace")) for each in roles] == [("Role", "web")]
     roles = list(yaml.safe_load_all(run("rbac", "generate", "tutorial", "-n", "shop").out))
@@ -131,7 +131,7 @@ def test_rights_are_those_of_the_program_of_the_project(run: Run, project: Path)
 
 
 def test_a_command_without_a_program_says_where_one_is_named(run: Run, project: Path) -> None:
-    """Outside of a project a program has to be named."""
+    """Outside a project, a command without a program fails with the argument or the setting to use."""
     (project / "pyproject.toml").unlink()
     assert "[tool.pyctrl]" in run("rbac", "check").err
     assert "name a program" in run("rbac", "generate").err
@@ -162,7 +162,7 @@ def test_help_and_version_are_commands_too(run: Run, arguments: tuple[str, ...],
     ],
 )
 def test_a_misspelt_option_is_no_command(run: Run, arguments: tuple[str, ...], said: str) -> None:
-    """The message suggests a similar name."""
+    """The error for an unknown option suggests a similar name."""
     ran = run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(said)

@@ -12,7 +12,7 @@ from pyctrl.errors import CommandFailed
 
 
 class Terminal(io.StringIO):
-    """A terminal on which these lines are typed."""
+    """A terminal with these lines as input."""
 
     def isatty(self) -> bool:
         return True
@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 def test_a_question_is_repeated_until_it_is_answered(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A flag answers it, too; without a terminal the answer is yes, and the end of the input is an error."""
+    """A question repeats until answered; a flag answers it, without a terminal yes; end of input is an error."""
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert ask_missing("Create Resource", None)
     monkeypatch.setattr(sys, "stdin", Terminal("perhaps\nNo\n"))
@@ -34,7 +34,7 @@ def test_a_question_is_repeated_until_it_is_answered(
 
 
 def test_flags_select_webhooks_and_versions() -> None:
-    """`--spoke` implies the conversion, and takes several versions at once."""
+    """`--spoke` implies a conversion webhook, and accepts several versions."""
     admission, everything = RequestedWebhooks(default=True), RequestedWebhooks(validate=True, convert=True)
     assert (admission.names, admission.versions) == (["default"], None)
     assert (everything.names, everything.versions) == (["validate", "convert"], [])

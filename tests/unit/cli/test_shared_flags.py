@@ -10,7 +10,7 @@ from pyctrl.cli._shared_flags import find_program, packaged_program, refuse_opti
 
 
 def test_the_program_of_the_project_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Namespaces of flags come before those of pyproject.toml; an option in its place is the program's own flag."""
+    """--namespace overrides pyproject.toml; an option in place of the program is a flag of the project's program."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "shop"\nwatch-namespaces = ["web"]\n')
     program, watched = packaged_program(None, ())
@@ -22,7 +22,7 @@ def test_the_program_of_the_project_is_the_default(tmp_path: Path, monkeypatch: 
 
 
 def test_a_misspelt_option_is_not_a_file() -> None:
-    """Only `-` alone may begin with a hyphen."""
+    """A word that begins with a hyphen is an option, except `-`."""
     refuse_options(str, None)
     refuse_options(tuple, [Path("a.yaml"), Path("-")])
     with pytest.raises(ValueError, match=r"unknown option --crds; a file of that name is \./--crds"):

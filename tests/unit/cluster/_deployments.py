@@ -34,7 +34,7 @@ def deployment(replicas: int, *, history: int | None = None) -> Deployment:
 
 
 async def rolled_out(client: Client, image: str, replicas: int) -> Deployment:
-    """Wait until all pods run an image and the status says so."""
+    """Wait until all pods and the status have a new image."""
 
     def is_done(found: Deployment) -> bool:
         return (

@@ -43,7 +43,7 @@ async def change(client: Client, **spec: Any) -> None:
 
 
 async def new_image(client: Client, image: str, **strategy: Any) -> None:
-    """Patch the set's template, and how updates go."""
+    """Patch the set's template and update strategy."""
     await change(client, template=template(image).to_wire(), **({"updateStrategy": strategy} if strategy else {}))
 
 

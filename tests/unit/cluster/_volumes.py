@@ -10,14 +10,14 @@ from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 
 
 def claim(name: str = "c", size: str = "1Gi", *, annotations: dict[str, str] | None = None, **spec: Any) -> Any:
-    """Make a claim, of no class unless one is given."""
+    """Make a claim, by default without a class."""
     metadata = {"name": name, "namespace": "default", "annotations": annotations or {}}
     asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
     return PersistentVolumeClaim.from_wire({"metadata": metadata, "spec": {**asked, **spec}})
 
 
 def volume(name: str, size: str, *, labels: dict[str, str] | None = None, **spec: Any) -> PersistentVolume:
-    """Make a volume by hand."""
+    """Make a volume without a provisioner."""
     given = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": size}, "hostPath": {"path": "/x"}}
     return PersistentVolume.from_wire({"metadata": {"name": name, "labels": labels or {}}, "spec": {**given, **spec}})
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.virtual_time
 
 
 async def test_users_have_what_is_bound_to_them() -> None:
-    """A user's config has the permissions of the bound roles; the cluster's own is an administrator's."""
+    """A user's config has the permissions of the bound roles; the cluster's own config is an administrator's."""
     async with (
         cluster() as running,
         running.client() as admin,
@@ -72,7 +72,7 @@ async def test_blocking_owner_references_need_permission() -> None:
 
 
 async def test_without_rbac_every_user_may_do_everything() -> None:
-    """Without RBAC every user, also a named one, may do everything."""
+    """Without RBAC every user has all permissions."""
     async with cluster(rbac=False) as running, Client.connect(running.config_for(User(name="jane"))) as jane:
         assert await jane.list(ConfigMap)
         assert not list(await jane.list(ClusterRole))

@@ -13,7 +13,7 @@ import yaml
 from pyctrl.client import Config
 from pyctrl.cluster import Cluster, serving_cluster
 
-# As Any: half of their functions have no types.
+# Any: half of their functions have no types.
 kubernetes: Any = import_module("kubernetes")
 kubernetes_asyncio: Any = import_module("kubernetes_asyncio")
 

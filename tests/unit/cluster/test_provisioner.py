@@ -59,7 +59,7 @@ async def test_the_default_class_is_given_afterwards(client: Client) -> None:
 
 
 async def test_volumes_take_the_time_that_pods_take() -> None:
-    """With start_seconds a claim is not processed earlier."""
+    """start_seconds delays the processing of claims."""
     async with Cluster(kubelet=Kubelet(start_seconds=2)) as cluster, cluster.client() as client:
         created = await client.create(claim(storageClassName=None))
         await asyncio.sleep(1.9)

@@ -33,7 +33,7 @@ NODE = Node.from_wire({"metadata": {"name": "n", "labels": {"zone": "2", "disk":
     ],
 )
 def test_tolerations(toleration: dict[str, str], is_tolerated: bool) -> None:
-    """An empty key needs Exists; an empty effect matches every effect."""
+    """An empty key requires Exists; an empty effect matches every effect."""
     taint = Taint(key="k", value="5", effect="NoSchedule")
     made = Toleration.from_wire(toleration)
     assert tolerates(made, taint) is is_tolerated

@@ -1,4 +1,4 @@
-"""Small programs as their authors write them, to a file, and again."""
+"""Small programs for tests of `pyctrl dev`, which rewrite them during a session."""
 
 from __future__ import annotations
 

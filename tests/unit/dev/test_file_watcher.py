@@ -1,4 +1,4 @@
-"""Which files a session follows: those that are new in a package, and the samples of the project."""
+"""Files that a `pyctrl dev` session watches: new modules of a package, and the samples of the project."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BoxDefaults(Defaulter[Box]):
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project as `pyctrl init` makes one, in the current directory."""
+    """A project like those of `pyctrl init`, in the current directory."""
     folder = tmp_path / "crates"
     folder.mkdir()
     for name, text in {"__init__": "", "__main__": MAIN, "boxes": PROGRAM}.items():
@@ -65,7 +65,7 @@ async def session_of(target: str) -> AsyncIterator[DevSession]:
 @pytest.mark.parametrize("target", ["crates", "./crates"])
 @pytest.mark.parametrize("path", ["defaults.py", "webhooks/defaults.py"])
 async def test_a_new_module_is_loaded_when_it_is_written(package: Path, target: str, path: str) -> None:
-    """`pyctrl create webhook` writes a file that nothing imports yet: no other has to be touched for it to be asked."""
+    """A new module of the package is loaded, and its webhook called, although no other file imports it."""
     async with session_of(target) as session:
         if not (package / path).parent.is_dir():
             (package / path).parent.mkdir()
@@ -77,7 +77,7 @@ async def test_a_new_module_is_loaded_when_it_is_written(package: Path, target: 
 
 
 async def test_samples_of_the_project_are_applied_wherever_they_are(package: Path) -> None:
-    """Both ``config/samples`` and ``config/sample.yaml`` are; of another directory's project none."""
+    """Samples in ``config/samples`` and ``config/sample.yaml`` are applied; those of another project are not."""
     (package.parent / "config" / "samples").mkdir(parents=True)
     (package.parent / "config" / "samples" / "box.yaml").write_text(SAMPLE)
     (package.parent / "config" / "sample.yaml").write_text(SAMPLE.replace("name: sample", "name: second"))
@@ -87,7 +87,7 @@ async def test_samples_of_the_project_are_applied_wherever_they_are(package: Pat
 
 
 def test_samples_are_looked_for_up_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those beside a program come first, then those above it, but none from outside of its project."""
+    """Samples beside a program come first, then those above it; samples outside of its project are ignored."""
     program = tmp_path / "project" / "src" / "operator"
     program.mkdir(parents=True)
     outside, inside = tmp_path / "config", tmp_path / "project" / "config"

@@ -20,7 +20,7 @@ def item(request: Request = BOX, *causes: Any) -> WorkItem:
 
 
 async def test_a_call_that_blocked_the_loop_is_an_error_of_its_object() -> None:
-    """The error has the line and the duration."""
+    """A call that blocks the event loop is an error with the line and the duration."""
     journal, line = Journal(), CodeLine("operator.py", 7, "slow_helper", "operator")
     work = {"controller": "box", "namespace": "default", "name": "a", "reconcileID": "993fcadd"}
     for _ in range(2):
@@ -33,7 +33,7 @@ async def test_a_call_that_blocked_the_loop_is_an_error_of_its_object() -> None:
 
 
 async def test_a_reconcile_loop_is_an_error_of_its_object() -> None:
-    """The error has the fields that each run writes, and is counted."""
+    """A reconcile loop is one counted error, which names the fields that each run writes."""
     journal = Journal()
     for _ in range(2):
         journal.loop_recorder("box")(BOX, "each run writes status.seen of Box default/a")

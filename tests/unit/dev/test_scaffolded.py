@@ -1,4 +1,4 @@
-"""A session with a project as commands have made it: its webhooks are asked without any set-up."""
+"""`pyctrl dev` sessions with scaffolded projects: webhooks work without any setup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GREETING = GroupVersionKind(DOMAIN, "v1", "Greeting")
 
 @pytest.fixture(autouse=True)
 def modules_and_path_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imports is forgotten."""
+    """Remove the modules that a test has imported."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = dict(sys.modules)
     yield
@@ -38,12 +38,12 @@ def session_of(program: str) -> DevSession:
 
 
 def named(kind: GroupVersionKind, name: str) -> Unstructured:
-    """Return an object that says nothing."""
+    """Return an object with an empty spec."""
     return Unstructured.new(kind, name=name, namespace="default", spec={})
 
 
 async def test_webhooks_of_a_package_are_asked() -> None:
-    """What fills in, what refuses and what converts are found in their modules."""
+    """Defaulters, validators and converters are found in the modules of a package."""
     async with session_of("package/shop") as session:
         made = await session.admin.create(named(PODSET, "a"))
         assert list(made.metadata.annotations) == [f"apps.{DOMAIN}/created-by"]
@@ -78,7 +78,7 @@ def add_things(manager: Manager) -> None:
 
 
 async def test_a_kind_that_is_only_admitted_is_there(tmp_path: Path) -> None:
-    """A program that has a webhook of a kind, and no controller, can be watched as well."""
+    """A session works for a program with a webhook for a kind but no controller of it."""
     (tmp_path / "admitted_things.py").write_text(ADMITS)
     async with session_of(str(tmp_path / "admitted_things.py")) as session:
         with pytest.raises(Forbidden, match="not today"):
@@ -86,7 +86,7 @@ async def test_a_kind_that_is_only_admitted_is_there(tmp_path: Path) -> None:
 
 
 async def test_webhooks_of_a_single_file_are_asked() -> None:
-    """What was written behind the rest of it is found there."""
+    """The webhooks at the end of a single-file program are found."""
     async with session_of("single-file/greeter.py") as session:
         made = await session.admin.create(named(GREETING, "a"))
         assert list(made.metadata.annotations) == [f"{DOMAIN}/created-by"]

@@ -1,4 +1,4 @@
-"""A session with a program that is rewritten while it runs: virtual time, no socket."""
+"""A `pyctrl dev` session whose program is rewritten while it runs, in virtual time and without sockets."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def says(session: DevSession, text: str, key: Key = KEY) -> Unstructured:
 
 
 async def test_one_command_is_enough(file: Path) -> None:
-    """The definition comes from the type, the rights from the code, the sample from the directory beside the file."""
+    """A session applies the CRD of the class, the permissions of the code, and the sample beside the file."""
     async with session_of(file) as session:
         await says(session, "one")
         role = await session.admin.get(ClusterRole, Key("", "boxes"))
@@ -76,7 +76,7 @@ async def test_one_command_is_enough(file: Path) -> None:
 
 
 async def test_a_save_brings_the_new_code_and_leaves_everything_else(file: Path) -> None:
-    """Objects stay as they are, and caches stay filled: no kind is listed again."""
+    """A reload keeps objects and caches: no kind is listed again."""
     async with session_of(file) as session:
         before = await says(session, "one")
         informers = {each.gvk: each for each in session.cache.informers}
@@ -89,7 +89,7 @@ async def test_a_save_brings_the_new_code_and_leaves_everything_else(file: Path)
 
 
 async def test_reconciles_have_five_seconds_to_end(file: Path) -> None:
-    """One that takes a minute does not hold the new code up; one that takes two seconds ends."""
+    """A reload cancels a reconcile that takes a minute, and waits for one that takes two seconds."""
     for seconds, ends in ((60, False), (2, True)):
         slow = f"import asyncio; await asyncio.sleep({seconds}); print('ended')"
         file.write_text(PROGRAM.replace("if box is None:", f"{slow}\n        if box is None:"))
@@ -105,7 +105,7 @@ async def test_reconciles_have_five_seconds_to_end(file: Path) -> None:
 
 
 async def test_a_type_that_stored_objects_may_not_fit_is_told_of(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The new definition is installed all the same; it is development."""
+    """A warning reports a schema change that may break stored objects; the new CRD is installed nevertheless."""
     async with session_of(file) as session:
         await says(session, "one")
         file.write_text(PROGRAM.replace("size: int = 1", 'colour: str = "red"').replace('"one"', '"two"'))
@@ -118,7 +118,7 @@ async def test_a_type_that_stored_objects_may_not_fit_is_told_of(file: Path, cap
 
 
 async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path) -> None:
-    """The error says where; the old version goes on until something better is saved."""
+    """If an import fails, the error has the line, and the old version runs until the next valid save."""
     async with session_of(file) as session:
         await says(session, "one")
         file.write_text(PROGRAM + "\nraise ValueError('half')\n")
@@ -134,7 +134,7 @@ async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path
 async def test_a_missing_right_is_seen_and_comes_with_the_next_save(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The program may do what its code declares: what is missing there is refused, and named."""
+    """The program has only the permissions that its code declares; the error names the missing one and the line."""
     file.write_text(PROGRAM.replace('allow(ConfigMap, "create")', ""))
     async with session_of(file) as session:
         await asyncio.sleep(3)
@@ -147,7 +147,7 @@ async def test_a_missing_right_is_seen_and_comes_with_the_next_save(
 
 
 async def test_rights_may_be_left_out_of_it(file: Path) -> None:
-    """Without enforcement the program is an administrator."""
+    """Without enforcement the program has an administrator's permissions."""
     file.write_text(PROGRAM.replace('allow(ConfigMap, "create")', ""))
     async with session_of(file, enforce_rights=False) as session:
         await says(session, "one")
@@ -155,7 +155,7 @@ async def test_rights_may_be_left_out_of_it(file: Path) -> None:
 
 
 async def test_kinds_that_come_and_go_follow_the_code(file: Path) -> None:
-    """A definition that changed is installed again; what is no longer followed leaves the cache and the role."""
+    """A changed CRD is installed again; a kind that the code no longer uses leaves the cache and the role."""
     async with session_of(file) as session:
         await says(session, "one")
         changes = {
@@ -180,7 +180,7 @@ async def test_kinds_that_come_and_go_follow_the_code(file: Path) -> None:
 
 
 async def test_the_server_asks_webhooks_without_any_set_up(file: Path) -> None:
-    """No certificate and no port; a save changes what they say, and a program without them is not asked."""
+    """Webhooks need no certificate and no port; each save changes, adds or removes them."""
     file.write_text(PROGRAM + WEBHOOKS)
 
     async with session_of(file) as session:
@@ -197,7 +197,7 @@ async def test_the_server_asks_webhooks_without_any_set_up(file: Path) -> None:
 
 
 async def test_versions_are_converted_without_any_set_up(file: Path) -> None:
-    """A version that a save brings is served, stored as the hub, and converted in process."""
+    """A version that a save adds is served, the hub is the storage version, and objects are converted in process."""
     old = GroupVersionKind("dev.example.com", "v1alpha1", "Box")
     async with session_of(file) as session:
         await says(session, "one")
@@ -215,7 +215,7 @@ async def test_versions_are_converted_without_any_set_up(file: Path) -> None:
 
 
 async def test_without_samples_one_is_made_up(file: Path) -> None:
-    """Of each kind that the program looks after, so that there is something to see; not when told to apply none."""
+    """Without sample files each reconciled kind gets a generated sample, unless `apply` is empty."""
     for each in (file.parent / "config" / "samples").iterdir():
         each.unlink()
     async with session_of(file) as session:
@@ -225,7 +225,7 @@ async def test_without_samples_one_is_made_up(file: Path) -> None:
 
 
 async def test_a_sample_that_is_saved_is_applied_again(file: Path) -> None:
-    """Only what was saved; a broken one is said and changes nothing."""
+    """A saved sample is applied again; an invalid one is reported and changes nothing."""
     sample = file.parent / "config" / "samples" / "box.yaml"
     async with session_of(file) as session:
         await says(session, "one")
@@ -237,7 +237,7 @@ async def test_a_sample_that_is_saved_is_applied_again(file: Path) -> None:
 
 
 async def test_a_program_that_fails_leaves_the_session_alive(file: Path) -> None:
-    """What ends the manager is said; the next save starts it again."""
+    """An error that stops the manager is reported; the next save starts the manager again."""
     file.write_text(PROGRAM + FAILS)
     async with session_of(file) as session:
         await asyncio.sleep(2)
@@ -248,7 +248,7 @@ async def test_a_program_that_fails_leaves_the_session_alive(file: Path) -> None
 
 
 async def test_a_program_that_cannot_be_loaded_at_first_is_refused(file: Path) -> None:
-    """There is nothing that could go on."""
+    """A program that cannot be loaded at first fails the session with the error."""
     file.write_text("value =\n")
     with pytest.raises(CommandFailed, match="SyntaxError"):
         async with session_of(file):
@@ -256,7 +256,7 @@ async def test_a_program_that_cannot_be_loaded_at_first_is_refused(file: Path) -
 
 
 async def test_the_embedded_cluster_is_whole(file: Path) -> None:
-    """Garbage is collected: what the program's objects own goes with them."""
+    """The garbage collector deletes the objects that a deleted object owns."""
     async with session_of(file, controllers=True) as session:
         await says(session, "one")
         await session.admin.get(ConfigMap, KEY)

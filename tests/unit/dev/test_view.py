@@ -1,4 +1,4 @@
-"""The live view as data: rows made of numbers, without a terminal; and how it is drawn."""
+"""Data and formatting of the live view, without a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.unit.dev._views import BOX, KIND, box, item, numbers, table
 
 
 async def test_objects_have_their_columns_and_their_last_reconcile() -> None:
-    """kubectl's columns without the name; how long ago it ran, what came of it, and why."""
+    """A row has kubectl's columns, and time, outcome and causes of the last reconcile."""
     journal, loop = Journal(), asyncio.get_running_loop()
     done = item(BOX, ChangeCause(KIND, Key("default", "a"), "created", "7"))
     done.succeed(requeue_after=timedelta(seconds=30))
@@ -36,7 +36,7 @@ async def test_objects_have_their_columns_and_their_last_reconcile() -> None:
 
 
 def test_a_kind_without_columns_shows_its_conditions() -> None:
-    """Those that hold by their names, the others with their reasons."""
+    """Without columns a row lists the true conditions by type, and the others with their reasons."""
     ready = {"type": "Ready", "status": "True"}
     late = {"type": "Ready", "status": "False", "reason": "Pulling"}
     shown = table(box("a", "5s", conditions=[ready]), box("b", "5s", conditions=[late, ready]), remainingItemCount=3)
@@ -47,7 +47,7 @@ def test_a_kind_without_columns_shows_its_conditions() -> None:
 
 
 async def test_controllers_have_rates_means_and_causes() -> None:
-    """The rate is that of the last ten seconds, the mean and the causes those of all reconciles."""
+    """The rate covers the last ten seconds; mean and causes cover all reconciles."""
     journal, loop = Journal(), asyncio.get_running_loop()
     note = journal.reconcile_recorder("box")
     for _ in range(20):
@@ -66,7 +66,7 @@ async def test_controllers_have_rates_means_and_causes() -> None:
 
 
 async def test_errors_are_counted_and_the_newest_is_first() -> None:
-    """The same error of the same object is one row; an object that succeeds later keeps its row, as history."""
+    """Repeated errors of an object share one row, which stays after a later success."""
     journal, loop = Journal(), asyncio.get_running_loop()
     note = journal.reconcile_recorder("box")
     for name, error in (("a", "no disk"), ("b", "no net"), ("a", "no disk")):
@@ -86,5 +86,5 @@ async def test_errors_are_counted_and_the_newest_is_first() -> None:
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (119, "119s"), (120, "2m"), (7300, "2h"), (200000, "2d")])
 def test_ages_have_one_unit(seconds: float, text: str) -> None:
-    """Two of a unit are the least of it."""
+    """An age has one unit, of which there are at least two."""
     assert ago(seconds) == text

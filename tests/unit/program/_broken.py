@@ -38,7 +38,7 @@ def with_field(field: str, imported: str = "") -> str:
     return imported + HEAD.replace("    size: int = 1\n", f"    size: int = 1\n    {field}\n") + WHOLE
 
 
-#: What is wrong; the program; what is said; the line that is shown.
+#: Case; program; expected message; shown line.
 CASES = {
     "a name": (f"{HEAD}x = undefined_name\n", "NameError: name 'undefined_name' is not defined", "x = undefined_name"),
     "syntax": (f"{HEAD}def f(:\n    pass\n", "SyntaxError: invalid syntax", "def f(:"),

@@ -1,4 +1,4 @@
-"""What is applied where a definition is there already, and what is refused because it would be lost."""
+"""Installation of CRDs over existing ones, and changes that are refused because data would be lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "jobs.installing.pyctrl.test"
 
 
 def both(**changes: Any) -> dict[str, Any]:
-    """The definition with both versions, as a server has it."""
+    """The CRD with both versions, as a server stores it."""
     made = definition(Job, JobV2, stored=JobV2, conversion=conversion_stanza(SERVICE))
     made["metadata"]["resourceVersion"] = "7"
     return made | {"status": {"storedVersions": ["v2"]}} | changes
@@ -37,13 +37,13 @@ def without(obj: dict[str, Any], member: str) -> dict[str, Any]:
 
 
 def test_what_is_new_is_applied_as_it_is() -> None:
-    """Nothing is there that could be lost."""
+    """A new CRD is applied unchanged."""
     planned = plan_installation(None, definition(Job))
     assert (planned.definition, planned.losses) == (definition(Job), ())
 
 
 def test_what_is_there_is_applied_with_its_resource_version() -> None:
-    """The server then refuses the write if somebody else was quicker, and the decision is made again."""
+    """An update has the resourceVersion that was read, so that a concurrent write is a conflict."""
     planned = plan_installation(both(), definition(Job, JobV2, stored=JobV2, conversion=conversion_stanza(SERVICE)))
     assert planned.losses == ()
     assert planned.definition["metadata"]["resourceVersion"] == "7"
@@ -58,13 +58,13 @@ def test_what_is_there_is_applied_with_its_resource_version() -> None:
     ],
 )
 def test_a_version_that_is_served_or_stored_is_a_loss(there: dict[str, Any], loss: str) -> None:
-    """The definition of one class never replaces that of two; objects stored long ago count, too."""
+    """Removing a storage version is refused, also a former one that status.storedVersions lists."""
     (told,) = plan_installation(there, definition(Job)).losses
     assert told.startswith(loss)
 
 
 def test_a_version_that_nobody_uses_may_go() -> None:
-    """It is neither served nor stored: the author has retired it before."""
+    """A version that is neither served nor stored can be removed."""
     there = both()
     versions = [version | {"served": version["name"] != "v1"} for version in there["spec"]["versions"]]
     there["spec"] = {**there["spec"], "versions": versions}
@@ -72,7 +72,7 @@ def test_a_version_that_nobody_uses_may_go() -> None:
 
 
 def test_a_version_that_is_no_longer_served_is_a_loss() -> None:
-    """Its clients fail, whether it is listed or not."""
+    """A listed version that is no longer served is a loss for its clients."""
     wanted = both()
     versions = [version | {"served": version["name"] != "v1"} for version in wanted["spec"]["versions"]]
     wanted["spec"] = {**wanted["spec"], "versions": versions}
@@ -82,7 +82,7 @@ def test_a_version_that_is_no_longer_served_is_a_loss() -> None:
 
 @pytest.mark.parametrize("wanted", [definition(Job, JobV2, stored=JobV2), both()])
 def test_a_conversion_that_is_there_stays(wanted: dict[str, Any]) -> None:
-    """Neither a definition without a conversion nor one without its address takes the address away."""
+    """A definition without a conversion, or without a webhook address, keeps the installed address."""
     if "conversion" in wanted["spec"]:
         wanted["spec"] = {**wanted["spec"], "conversion": {"strategy": "Webhook"}}
     planned = plan_installation(both(), wanted)
@@ -91,7 +91,7 @@ def test_a_conversion_that_is_there_stays(wanted: dict[str, Any]) -> None:
 
 
 def test_no_conversion_instead_of_one_is_a_loss() -> None:
-    """With the strategy None the server changes nothing but the apiVersion, and fields of one version are dropped."""
+    """A change to strategy None is refused, because the server would drop fields of one version."""
     wanted = both()
     wanted["spec"] = {**wanted["spec"], "conversion": {"strategy": "None"}}
     (told,) = plan_installation(both(), wanted).losses
@@ -100,7 +100,7 @@ def test_no_conversion_instead_of_one_is_a_loss() -> None:
 
 @pytest.mark.parametrize("there", [None, without(both(), "conversion")])
 def test_versions_to_be_converted_need_an_address(there: dict[str, Any] | None) -> None:
-    """Where no webhook is known, and none is there, installing would convert by dropping fields."""
+    """A conversion webhook without a known address is a loss: the server would convert by dropping fields."""
     wanted = both()
     wanted["spec"] = {**wanted["spec"], "conversion": {"strategy": "Webhook"}}
     (told,) = plan_installation(there, wanted).losses
@@ -108,14 +108,14 @@ def test_versions_to_be_converted_need_an_address(there: dict[str, Any] | None) 
 
 
 def test_a_version_that_is_only_served_is_a_loss() -> None:
-    """Clients ask for it, wherever objects are stored."""
+    """Removing a served version is refused, also if no object is stored in it."""
     (told,) = plan_installation(both(), definition(JobV2)).losses
     assert told == "version v1, which is served; its clients would fail"
 
 
 @pytest.mark.parametrize("spec", [None, 3, {}, {"versions": 3}, {"versions": [4], "conversion": 3}])
 def test_what_is_no_definition_takes_nothing_away(spec: Any) -> None:
-    """A file may say anything; without a definition that is there, the API server says what is wrong."""
+    """An invalid definition is passed to the API server, and removes nothing from an installed one."""
     wanted = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": NAME}}
     wanted |= {} if spec is None else {"spec": spec}
     assert plan_installation(None, wanted).definition == wanted
@@ -123,7 +123,7 @@ def test_what_is_no_definition_takes_nothing_away(spec: Any) -> None:
 
 
 async def test_a_field_that_goes_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """Only the objects show whether it matters."""
+    """A removed field is only a warning, because stored objects may not use it."""
     narrowed = both()
     versions = [dict(version) for version in narrowed["spec"]["versions"]]
     versions[1]["schema"] = versions[0]["schema"]
@@ -139,7 +139,7 @@ async def test_a_field_that_goes_is_a_warning(caplog: pytest.LogCaptureFixture) 
 
 
 async def test_a_server_keeps_what_it_has(caplog: pytest.LogCaptureFixture) -> None:
-    """The refusal names what would be lost and what to do, and nothing is changed; allowed, it is logged."""
+    """The refusal names the losses and the flag, and changes nothing; an allowed loss is logged."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
         await install_definitions(client, await definitions(add_jobs, target=SERVICE))
         before = (await client.get(DEFINITION, Key("", NAME))).to_wire()
@@ -166,7 +166,7 @@ async def test_a_server_keeps_what_it_has(caplog: pytest.LogCaptureFixture) -> N
 
 
 async def test_what_others_have_changed_meanwhile_is_looked_at_again() -> None:
-    """A definition that grows a version between reading and writing keeps it."""
+    """A conflict is decided again: a version that another client has added meanwhile is kept."""
     server = ApiServer()
     async with Client.connect(Config.in_process(server)) as client, Client.connect(Config.in_process(server)) as other:
         await install_definitions(client, [definition(Job)])
@@ -188,7 +188,7 @@ async def test_what_others_have_changed_meanwhile_is_looked_at_again() -> None:
 
 
 async def test_unconverted_versions_are_not_installed() -> None:
-    """A new cluster does not get two versions whose conversion nobody answers; only the address is missing."""
+    """Two versions are not installed without the address of their conversion webhook, unless losses are allowed."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
         with pytest.raises(CommandFailed, match="address of the program's webhook is unknown"):
             await install_definitions(client, await definitions(add_jobs))

@@ -11,7 +11,7 @@ from tests.unit.program._jobs import (
 
 
 async def test_the_definitions_of_a_program_have_all_of_it() -> None:
-    """Every version of what it reconciles, stored in the hub, and the conversion with the address if that is known."""
+    """A CRD has all versions of a kind, stores the hub, and has the conversion webhook if its address is known."""
     (made,) = await definitions(add_jobs, target=SERVICE)
     assert [(each["name"], each["storage"]) for each in made["spec"]["versions"]] == [("v1", False), ("v2", True)]
     assert made["spec"]["conversion"] == conversion_stanza(SERVICE)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow("starts a process, which takes up to a second")
     ],
 )
 def test_what_cannot_be_loaded_is_told_with_its_place(run: Run, tmp_path: Path, text: str, message: str) -> None:
-    """A manifest that is no object, or that the server refuses, is one line with file and document."""
+    """A manifest that is not an object, or that the server refuses, is a one-line error with file and document."""
     file = tmp_path / "m.yaml"
     file.write_text(text)
     told = run("apiserver", *ALONE, "--load", file)

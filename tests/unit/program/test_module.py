@@ -49,7 +49,7 @@ def test_files_with_one_name_in_two_directories_are_two_programs(tmp_path: Path)
 
 @pytest.mark.parametrize("named", [".", "ops.py"])
 def test_a_file_may_have_the_name_of_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
-    """In the directory ops, the file ops.py is not mistaken for the package ops."""
+    """A file ops.py in a directory ops is not mistaken for the package ops."""
     folder = tmp_path / "ops"
     folder.mkdir()
     (folder / "ops.py").write_text("value = 1\n")

@@ -1,4 +1,4 @@
-"""Tests of the manager of a program, made from the flags of `pyctrl run`."""
+"""Tests of the manager that `pyctrl run` creates from its flags."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def made(**flags: Any) -> ProgramManager:
 def test_namespaces_are_those_of_the_flag_or_of_the_environment(
     monkeypatch: pytest.MonkeyPatch, flag: tuple[str, ...], variable: str | None, expected: set[str] | None
 ) -> None:
-    """The flag wins over WATCH_NAMESPACE, which may be empty; commas and repeats both count."""
+    """The flag overrides WATCH_NAMESPACE, which may be empty; commas and repeated flags both add namespaces."""
     monkeypatch.delenv("WATCH_NAMESPACE", raising=False)
     if variable is not None:
         monkeypatch.setenv("WATCH_NAMESPACE", variable)
@@ -49,7 +49,7 @@ def test_namespaces_are_those_of_the_flag_or_of_the_environment(
 async def test_webhooks_are_served_unless_the_flag_or_the_environment_says_no(
     monkeypatch: pytest.MonkeyPatch, flag: bool | None, variable: str | None, served: bool
 ) -> None:
-    """``--no-webhooks`` wins, then ENABLE_WEBHOOKS; without webhooks neither server nor certificates run."""
+    """``--no-webhooks`` overrides ENABLE_WEBHOOKS; without webhooks neither server nor certificates run."""
     monkeypatch.delenv("ENABLE_WEBHOOKS", raising=False)
     if variable is not None:
         monkeypatch.setenv("ENABLE_WEBHOOKS", variable)
@@ -66,7 +66,7 @@ async def test_webhooks_are_served_unless_the_flag_or_the_environment_says_no(
 
 
 async def test_a_certificate_that_is_named_replaces_the_programs_own(tmp_path: Path) -> None:
-    """With ``--webhook-cert-dir`` nothing is issued."""
+    """With ``--webhook-cert-dir`` the program issues no certificate."""
     async with made(webhooks=True, webhook_cert_dir=tmp_path) as manager:
         certificates = ManagedCertificates(manager.live_client, secret=_key(), target=Service("a", "b"))
         manager.add(certificates)
@@ -76,7 +76,7 @@ async def test_a_certificate_that_is_named_replaces_the_programs_own(tmp_path: P
 
 
 def test_a_lease_is_named_after_the_program() -> None:
-    """Unless a flag names it; the durations are those of client-go, and have to fit each other."""
+    """The Lease has the program's name by default, and client-go's durations; inconsistent ones are refused."""
     election = leader_election(RunFlags(leader_elect=True), "op")
     assert election is not None
     assert (election.name, election.lease_duration, election.renew_deadline, election.retry_period) == (

@@ -1,4 +1,4 @@
-"""Tests of the runner of `pyctrl run`: where metrics are served, and with which certificate."""
+"""Tests of the runner of `pyctrl run`: address and certificate of the metrics endpoint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyctrl.program._runner import metrics_address, metrics_certificate
 def test_metrics_are_served_where_they_can_be(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """By default at :8080, nowhere without prometheus_client, which one line says; a flag is taken by its word."""
+    """Metrics are served at :8080, or not at all without prometheus_client; an address of a flag is always used."""
     assert metrics_address(RunFlags()) == ":8080"
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     caplog.set_level("INFO")
@@ -24,7 +24,7 @@ def test_metrics_are_served_where_they_can_be(
 
 
 def test_secure_metrics_without_a_certificate_have_one_made(tmp_path: Path) -> None:
-    """It is there while the program runs; a directory that is named is taken as it is."""
+    """A temporary certificate exists while the program runs; a given directory is used unchanged."""
     with metrics_certificate(RunFlags(metrics_secure=True)) as made:
         assert made is not None
         assert sorted(file.name for file in made.iterdir()) == ["tls.crt", "tls.key"]

@@ -1,4 +1,4 @@
-"""A package wired as a whole: what its modules have, each once."""
+"""Setup of a package: each class and function of its modules once."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def wired(package: ModuleType) -> tuple[list[str], list[tuple[str, ...]]]:
 
 
 async def test_each_module_is_found_once(package: Package) -> None:
-    """Classes count where they are defined, however often they are imported; __main__ is not run."""
+    """A class is set up once, in the module that defines it; __main__ is not run."""
     found = package(
         {
             "__init__.py": "",
@@ -71,7 +71,7 @@ async def test_each_module_is_found_once(package: Package) -> None:
 
 
 async def test_a_function_of_a_module_wires_what_it_has(package: Package) -> None:
-    """As for a file: who writes add_apple means it. That of the package itself is left to who calls it."""
+    """A setup function of a module replaces its classes; one of the package itself is not called."""
     function = (
         "\ndef add_apple(manager: Manager) -> None:\n"
         "    Builder(manager).options(name='mine').build(AppleReconciler())\n"
@@ -87,7 +87,7 @@ async def test_a_function_of_a_module_wires_what_it_has(package: Package) -> Non
 
 
 async def test_webhooks_of_all_modules_have_one_server(package: Package) -> None:
-    """There is one port."""
+    """All webhooks share one server, because there is one port."""
     webhook = "\nclass {kind}Defaulter(Defaulter[{kind}]):\n    def default(self, obj, request): ...\n"
     found = package(
         {

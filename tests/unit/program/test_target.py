@@ -1,4 +1,4 @@
-"""Programs by their names: files, directories and modules, with and without a function that wires them."""
+"""Programs by file, directory or module, with and without a setup function."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def sources_of(target: str) -> dict[str, list[str]]:
 
 
 async def test_declared_classes_are_set_up(tmp_path: Path) -> None:
-    """A file with a reconciler of a kind, what it owns and watches, and a webhook needs no function."""
+    """A file with a reconciler, its owned and watched kinds, and a webhook needs no setup function."""
     file = tmp_path / "operator.py"
     file.write_text(DECLARED)
     assert await sources_of(str(file)) == {
@@ -70,7 +70,7 @@ async def test_declared_classes_are_set_up(tmp_path: Path) -> None:
 
 
 async def test_a_function_comes_before_classes(tmp_path: Path) -> None:
-    """Who writes a function decides what is wired."""
+    """A setup function overrides the declared classes."""
     wiring = "\n\ndef add_two(manager):\n    from pyctrl import Builder\n"
     wiring += "    Builder(manager).options(name='mine').reconciles(PodSet).build(PodSetReconciler())\n"
     (tmp_path / "two.py").write_text(DECLARED + wiring)
@@ -78,7 +78,7 @@ async def test_a_function_comes_before_classes(tmp_path: Path) -> None:
 
 
 async def test_a_class_that_needs_arguments_is_an_error(tmp_path: Path) -> None:
-    """The message says which class, and what to write instead."""
+    """The error names the class, and the function to write instead."""
     file = tmp_path / "needy.py"
     file.write_text(DECLARED.replace("    owns = ", "    def __init__(self, image): ...\n    owns = "))
     with pytest.raises(
@@ -89,7 +89,7 @@ async def test_a_class_that_needs_arguments_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["__init__", "__main__", "named", "dotted"])
 async def test_a_directory_is_a_package(tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the package or its ``__main__`` wires, by directory or by module name; its modules import each other."""
+    """A package is set up from its root or its ``__main__``, by path or by module name."""
     package = tmp_path / "ops_root" / "ops" if layout == "dotted" else tmp_path / "ops"
     package.mkdir(parents=True)
     (package / "kinds.py").write_text(DECLARED)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("imports_as_before")
 def test_a_class_that_is_named_as_program_has_to_be_complete(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a kind it was taken for something with rights, and a run of it did nothing."""
+    """A class without a kind is an error when it is named as the program."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "operator.py").write_text(CASES["no kind"][0])
     check(run("rbac", "generate", "operator.py:R").err, *CASES["no kind"][1:], "operator.py")
@@ -26,7 +26,7 @@ def test_a_class_that_is_named_as_program_has_to_be_complete(
 def test_a_module_may_wire_the_reconcilers_of_another(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One without a kind is no mistake if a function of the package names it."""
+    """A reconciler without a kind is valid if a function of the package uses it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "stall").mkdir()
     wiring = (
@@ -47,7 +47,7 @@ def test_a_module_may_wire_the_reconcilers_of_another(
 def test_a_reconciler_may_be_a_base_or_be_wired_under_a_condition(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bases without a kind or a method are no mistake, nor is a class that a function names and does not always add."""
+    """Base classes are valid, and so are classes that a setup function adds only conditionally."""
     monkeypatch.chdir(tmp_path)
     bases = f"{HEAD}class Base(Reconciler):\n{METHOD}\n\nclass R(Base, Reconciler[Foo]): ...\n\n\n"
     (tmp_path / "operator.py").write_text(bases)

@@ -30,7 +30,7 @@ def test_an_unknown_plugin_is_an_error() -> None:
 
 
 async def test_mutating_webhooks_run_before_validating_ones(world: World) -> None:
-    """The order is that of kube-apiserver, whatever the order of the configurations."""
+    """The order of plugins is kube-apiserver's, independent of the configuration's."""
     await world.hook("a")
     await world.hook("z", mutating=True)
     assert (await world.create())[0] == 201

@@ -27,7 +27,7 @@ def test_an_invalid_condition(condition: dict[str, Any], field: str, message: st
 
 
 def test_names_are_unique_and_few() -> None:
-    """A name occurs once, and a webhook has at most 64 conditions."""
+    """Names are unique, and a webhook has at most 64 conditions."""
     condition = {"name": "a", "expression": "true"}
     assert [cause.message for cause in validate_conditions([condition] * 2, "c")] == ['Duplicate value: "a"']
     (cause,) = validate_conditions([condition] * (LIMIT + 1), "c")
@@ -35,5 +35,5 @@ def test_names_are_unique_and_few() -> None:
 
 
 def test_a_compiled_condition_is_cached() -> None:
-    """The same text is compiled once."""
+    """Equal expressions are compiled once."""
     assert compiled_condition("object.kind == 'Pod'") is compiled_condition("object.kind == 'Pod'")

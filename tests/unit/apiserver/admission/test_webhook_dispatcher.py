@@ -12,7 +12,7 @@ from tests.unit.apiserver._kit import CONFIGMAPS, MERGE
 
 
 async def test_a_mutating_webhook_sees_what_was_sent_a_validating_one_what_will_be_stored(world: World) -> None:
-    """Both see defaults and the name of the request; only the validating webhook sees the server's fields."""
+    """Both webhooks get defaults and the request's name; only the validating one gets the server's fields."""
     await world.hook("m", mutating=True)
     await world.hook("v")
     code, made = await world.ask("POST", CONFIGMAPS, {"metadata": {"name": "a", "uid": "mine"}}, fieldManager="me")
@@ -48,7 +48,7 @@ async def test_a_patch_changes_the_object_and_nobody_owns_what_it_set(world: Wor
 
 
 async def test_an_update_begins_anew_when_the_object_changes_while_a_webhook_is_asked(world: World) -> None:
-    """The patch is applied to the current object and admitted again: no write is lost."""
+    """The patch is applied to the current object and admitted again, so that no write is lost."""
     await world.create(data={"a": "1"})
     interrupted = False
 
@@ -64,7 +64,7 @@ async def test_an_update_begins_anew_when_the_object_changes_while_a_webhook_is_
     code, changed = await world.ask("PATCH", f"{CONFIGMAPS}/a", {"data": {"c": "3"}}, headers=MERGE)
     assert code == 200
     assert changed["data"] == {"a": "1", "b": "2", "c": "3"}
-    assert len(world.calls) == 3  # the outer one, the inner one, and the outer one again
+    assert len(world.calls) == 3  # outer, inner, and outer again
 
 
 async def test_a_replacement_of_a_version_is_a_conflict_when_that_goes_by_while_a_webhook_is_asked(
@@ -135,7 +135,7 @@ async def test_validating_webhooks_are_asked_at_the_same_time(world: World) -> N
 async def test_a_patch_that_does_not_apply_is_the_webhooks_fault(
     world: World, operation: dict[str, Any], why: str
 ) -> None:
-    """The response is a 500 with any failure policy."""
+    """A webhook's patch that cannot be applied is a 500 with any failure policy."""
     world.replies["/m"] = patching(operation)
     await world.hook("m", {"failurePolicy": "Ignore"}, mutating=True)
     code, status = await world.create(data={"a": "b"})
@@ -144,7 +144,7 @@ async def test_a_patch_that_does_not_apply_is_the_webhooks_fault(
 
 
 async def test_who_wants_an_answer_at_once_is_told_that_a_webhook_must_be_called(world: World) -> None:
-    """`handle_nowait` raises an error and changes nothing."""
+    """`handle_nowait` raises an error if a webhook must be called, and changes nothing."""
     await world.hook("v")
     with pytest.raises(RuntimeError, match=r"await ApiServer\.handle"):
         world.server.handle_nowait("POST", CONFIGMAPS, body=b'{"metadata":{"name":"a"}}')

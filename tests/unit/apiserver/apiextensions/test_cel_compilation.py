@@ -16,7 +16,7 @@ def _compiled(**rule: Any) -> CompilationResult:
 
 
 def test_a_rule_is_a_bool_and_a_message_a_string() -> None:
-    """Errors of the rule and of its messageExpression are reported each."""
+    """Errors of the rule and of its messageExpression are reported separately."""
     assert _compiled(rule="self.size()").error == "cel expression must evaluate to a bool"
     result = _compiled(rule="self != ''", messageExpression="1")
     assert (result.error, result.message_error) == ("", "messageExpression must evaluate to a string")

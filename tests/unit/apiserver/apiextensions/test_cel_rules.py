@@ -23,7 +23,7 @@ def _refused(obj: dict[str, Any], registry: ResourceRegistry | None = None) -> l
 
 def test_validation_rules_are_refused_not_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the library, a schema with rules is rejected with the package to install."""
-    monkeypatch.setitem(sys.modules, "cel_expr_python", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)  # as without the package
     rules = {"x": {"type": "string", "x-kubernetes-validations": [{"rule": "self != ''"}]}}
     (told,) = _refused(definition(spec_schema(rules)))
     assert told.startswith(f"{ROOT}.properties[spec].properties[x].x-kubernetes-validations: Forbidden: ")

@@ -55,6 +55,6 @@ def test_errors_in_unchanged_values_are_ratcheted() -> None:
 
 
 def test_rules_are_not_evaluated_for_objects_that_do_not_match_the_schema() -> None:
-    """The error says that rules were skipped."""
+    """The error mentions the skipped rules."""
     (cause,) = _validator({"rule": "self.n < 5"}).validate({"spec": {"n": 9}}, None, [required("spec.x")])
     assert (cause.field, "some validation rules were not checked" in cause.message) == ("<nil>", True)

@@ -96,7 +96,7 @@ async def test_every_read_shows_the_version_that_is_asked_for(world: World) -> N
     """get, list and tables return objects converted from the storage version."""
     await world.ask("POST", _path("v1"), _thing("v1", "a", host="h", port=1))
     _, made = await world.ask("POST", _path("v2"), _thing("v2", "b", address="x:2"))
-    assert made["spec"] == {"address": "x:2"}  # the default of v2 is not known to v1, in which this was stored
+    assert made["spec"] == {"address": "x:2"}  # v1, the stored version, lacks the default of v2
     assert (await world.ask("GET", _path("v1", "b")))[1]["spec"] == {"host": "x", "port": 2}
     _, listed = await world.ask("GET", _path("v2"))
     assert [item["spec"]["address"] for item in listed["items"]] == ["h:1", "x:2"]

@@ -9,7 +9,7 @@ KEYED = {"type": "object", "properties": {"k": {"type": "string"}}}
 
 
 def test_status_and_generation_of_custom_resources() -> None:
-    """With the status subresource, the main endpoint keeps the status and the status endpoint the spec."""
+    """A write to the main endpoint keeps the status, and a write to the status endpoint keeps the spec."""
     registry = ResourceRegistry()
     schema = {"type": "object", "properties": {"spec": KEYED, "status": KEYED}}
     registry.install(create(registry, definition(schema, subresources={"status": {}}))[0])

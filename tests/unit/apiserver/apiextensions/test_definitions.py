@@ -70,7 +70,7 @@ def test_a_new_definition_is_accepted_and_established() -> None:
 
 
 def test_names_that_are_taken_are_not_accepted() -> None:
-    """A definition with a kind that exists in the group is not established; the condition has the name."""
+    """A definition whose kind exists in the group is not established; the condition names the kind."""
     registry = ResourceRegistry()
     first, _ = create(registry, definition(OBJECT))
     registry.install(first)

@@ -105,8 +105,8 @@ def test_int_or_string_may_say_so_in_any_of() -> None:
 @pytest.mark.parametrize(
     ("pattern", "good", "bad"),
     [
-        ("^[0-9a-zA-Z-.]+$", "a-b.9", "a_b"),  # of prometheus-operator: a hyphen behind a range is a hyphen
-        ("^(a+)+$", "a" * 30, "a" * 100_000 + "!"),  # an engine that goes back would never end
+        ("^[0-9a-zA-Z-.]+$", "a-b.9", "a_b"),  # of prometheus-operator: a hyphen after a range is literal
+        ("^(a+)+$", "a" * 30, "a" * 100_000 + "!"),  # a backtracking engine would not end
         (r"^\p{Greek}+$", "\N{GREEK SMALL LETTER LAMDA}", "l"),
     ],
 )
@@ -120,6 +120,6 @@ def test_patterns_are_those_of_go(pattern: str, good: str, bad: str) -> None:
 
 @pytest.mark.parametrize("pattern", [r"\C", r"[\b]", "(a{100}){100}", r"\p{Foo}"])
 def test_patterns_that_go_refuses_are_refused(pattern: str) -> None:
-    """Errors of the engine are errors of the definition too, not of the server."""
+    """Errors of the regex engine are errors of the definition, not of the server."""
     (told,) = _refused(definition(spec_schema({"x": {"type": "string", "pattern": pattern}})))
     assert "must be a valid regular expression, but isn't: error parsing regexp: invalid " in told

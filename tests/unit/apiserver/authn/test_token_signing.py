@@ -59,7 +59,7 @@ def test_a_token_is_signed_by_the_key_that_is_published(ask: Asker) -> None:
 
 
 def test_without_cryptography_tokens_are_signed_all_the_same(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens do not need `cryptography`; the symmetric key is not published."""
+    """Tokens without `cryptography` are signed with a symmetric key, which is not published."""
     token_signing._rsa_key.cache_clear()
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric.rsa", None)
     try:

@@ -67,4 +67,4 @@ async def test_an_authorizer_that_fails_has_no_opinion(code: int, attempts: int,
     assert seconds() == pytest.approx((0.5 + 0.75 + 1.125 + 1.6875) * 1.1 if attempts > 1 else 0, rel=0.1)
     assert (await ask(server, "GET", "/healthz", token="t"))[0] == 200  # system:public-info-viewer
     asked.code = 200
-    assert (await ask(server, "GET", PODS, token="t"))[0] == 200  # nothing was kept of it
+    assert (await ask(server, "GET", PODS, token="t"))[0] == 200  # no response was cached

@@ -20,7 +20,7 @@ def test_priorities_are_those_of_kube_apiserver(ask: Asker) -> None:
 
 
 def test_a_group_of_a_definition_has_one_while_it_is_served(ask: Asker) -> None:
-    """The APIService comes and goes with the definition; those of clients are kept."""
+    """The APIService of a group exists while its definition is installed; those that clients create are kept."""
     body = {"metadata": {"name": "v1.mine"}, "spec": {"group": "mine", "version": "v1", "groupPriorityMinimum": 1}}
     assert ask("POST", SERVICES, {**body, "spec": {**body["spec"], "versionPriority": 1}})[0] == 201  # type: ignore[dict-item]
     made = definition({"type": "object"})

@@ -25,12 +25,12 @@ def _text(answer: Response) -> str:
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/etcd-readiness"])
 def test_a_server_that_answers_is_well(path: str) -> None:
-    """Each endpoint, and the path of each check, answers ok."""
+    """Each health endpoint, and the path of each check, responds with ok."""
     assert (_get(path).status, _text(_get(path))) == (200, "ok")
 
 
 def test_health_lists_its_checks_when_asked() -> None:
-    """With verbose every check has a line, as have excluded and unknown checks."""
+    """With verbose the response has a line per check, and lists excluded and unknown checks."""
     told = _text(_get("/readyz", ("verbose", ""), ("exclude", "etcd"), ("exclude", "nope"))).splitlines()
     assert told[0] == "[+]ping ok"
     assert "[+]etcd excluded: ok" in told

@@ -35,7 +35,7 @@ def test_every_reference_leads_somewhere(ask: Asker) -> None:
 
 
 def test_every_group_version_has_an_openapi_document() -> None:
-    """The index of OpenAPI v3 leads to a document for each group version, with the schemas of its kinds."""
+    """The index of OpenAPI v3 has a document for each group version, with the schemas of its kinds."""
     registry = ResourceRegistry()
     install(registry, spec_schema({"size": {"type": "integer"}}))
     index = openapi_response(registry, "/openapi/v3")

@@ -16,7 +16,7 @@ def test_a_second_delete_changes_nothing(ask: Asker) -> None:
 
 @pytest.mark.parametrize(("field", "value"), [("uid", "another"), ("resourceVersion", "1")])
 def test_preconditions_protect_another_object_of_the_same_name(ask: Asker, field: str, value: str) -> None:
-    """A delete with a uid or resourceVersion deletes that object or none."""
+    """A delete with a uid or resourceVersion as precondition deletes only a matching object."""
     made = ask.make("a")
     assert ask("DELETE", f"{CONFIGMAPS}/a", {"preconditions": {field: value}})[0] == 409
     right = {field: made["metadata"][field]}
@@ -24,7 +24,7 @@ def test_preconditions_protect_another_object_of_the_same_name(ask: Asker, field
 
 
 def test_a_collection_is_deleted_by_selector(ask: Asker) -> None:
-    """deletecollection deletes the selected objects, lists them as they were, and keeps the others."""
+    """deletecollection deletes and returns the selected objects, and keeps the others."""
     for name, label in (("a", "0"), ("b", "1"), ("c", "0")):
         ask.make(name, labels={"k": label})
     code, gone = ask("DELETE", CONFIGMAPS, labelSelector="k=0")

@@ -37,7 +37,7 @@ def test_pages_are_of_one_state(ask: Asker, path: str) -> None:
 
 
 def test_pages_with_a_selector_do_not_count_what_remains(ask: Asker) -> None:
-    """With a selector there is no remainingItemCount, as in kube-apiserver."""
+    """A page of a list with a selector has no remainingItemCount, as in kube-apiserver."""
     for number in range(5):
         ask.make(f"p{number}", labels={"odd": str(number % 2)})
     _, page = ask("GET", CONFIGMAPS, limit="2", labelSelector="odd=0")

@@ -9,7 +9,7 @@ from tests.unit.apiserver._objects import GROUP, definition
 
 
 async def test_a_watch_tells_what_happened_after_its_version(ask: Asker) -> None:
-    """From the version of a list on, a watch misses nothing and repeats nothing."""
+    """A watch from the version of a list has every later event, once."""
     ask.make("before")
     version = ask("GET", CONFIGMAPS)[1]["metadata"]["resourceVersion"]
     ask.make("a")
@@ -112,7 +112,7 @@ async def test_a_watch_ends_when_its_time_is_over(ask: Asker) -> None:
 
 
 async def test_a_watch_ends_when_its_definition_is_deleted(ask: Asker) -> None:
-    """The stream ends after the DELETED events of the objects, so that clients notice that the kind is gone."""
+    """When a kind is removed, its watches end after the DELETED events of the objects."""
     definitions, things = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", f"/apis/{GROUP}/v1/things"
     assert ask("POST", definitions, definition({"type": "object"}))[0] == 201
     thing = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}}
@@ -163,7 +163,7 @@ async def test_what_happens_during_a_streaming_list_comes_after_its_version(ask:
 
 
 async def test_a_bookmark_never_overtakes_an_event(ask: Asker) -> None:
-    """An event at the time of a bookmark is sent before it, so that a client that resumes there has seen it."""
+    """Events precede a bookmark of their version, so that a client that resumes at the bookmark misses none."""
     async with ask.watching(allowWatchBookmarks="true") as watching:
         waiting = asyncio.ensure_future(watching.next())
         asyncio.get_running_loop().call_later(60, lambda: asyncio.get_running_loop().call_soon(ask.make, "late"))

@@ -34,7 +34,7 @@ SCHEMA = spec_schema(
 
 
 class Applier:
-    """One object that managers apply to."""
+    """An object to which managers apply configurations."""
 
     def __init__(self) -> None:
         registry = ResourceRegistry()
@@ -45,7 +45,7 @@ class Applier:
         self.live: dict[str, Any] | None = None
 
     def problems(self, spec: dict[str, Any]) -> str:
-        """Give what is wrong with a configuration."""
+        """Return the error of a configuration."""
         with pytest.raises(StatusError) as refused:
             check_configuration({"metadata": {"name": "o"}, "spec": spec}, self.type)
         head, told = str(refused.value).split("): ", 1)
@@ -61,15 +61,15 @@ class Applier:
         metadata: dict[str, Any] | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        """Apply, and give the spec that came of it."""
+        """Apply a configuration; return the resulting spec."""
         named = {"name": "o", **(metadata or {})}
         patch = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": named, "spec": spec}
         self.live = server_side_apply(self.live, patch, type=self.type, field_manager=manager, force=force, **more)
-        found: dict[str, Any] = self.live.get("spec") or {}  # nothing is left: decoding drops the null
+        found: dict[str, Any] = self.live.get("spec") or {}  # an empty spec: decoding drops the null
         return found
 
     def update(self, manager: str, spec: dict[str, Any]) -> None:
-        """Replace the spec, not by apply."""
+        """Replace the spec with an update."""
         assert self.live is not None
         new = {**copy.deepcopy(self.live), "spec": spec}
         update_managed_fields(
@@ -79,7 +79,7 @@ class Applier:
 
     @property
     def owners(self) -> dict[str, Any]:
-        """Who owns what of the spec."""
+        """Return the owners of the fields of the spec."""
         assert self.live is not None
         entries = self.live["metadata"].get("managedFields", [])
         return {entry["manager"]: entry["fieldsV1"].get("f:spec") for entry in entries}
@@ -169,7 +169,7 @@ def test_each_door_owns_its_part() -> None:
 
 
 def test_an_object_from_before_is_not_taken_over_silently(apply: Applier) -> None:
-    """Fields of an object that was never tracked belong to `before-first-apply`: changing them is a conflict."""
+    """Fields of an untracked object are owned by `before-first-apply`: changing them is a conflict."""
     apply.live = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "o"}, "spec": {"map": {"k": "1"}}}
     with pytest.raises(StatusError, match="before-first-apply"):
         apply("one", {"map": {"k": "2"}})

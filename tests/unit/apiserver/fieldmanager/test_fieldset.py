@@ -69,7 +69,7 @@ def _members(fields: FieldSet) -> set[str]:
 
 
 def _whole(fields: FieldSet) -> FieldSet:
-    """A set as managed fields hold it: a `.` stands alone only at the top of nothing, and is empty."""
+    """Return a set in the form of managed fields, in which `.` is never the only member."""
     clean = {key: _whole(below) for key, below in fields.items() if key != "."}
     return {".": {}, **clean} if "." in fields and clean else clean
 
@@ -79,7 +79,7 @@ ROOTED = st.dictionaries(ELEMENTS, SETS.map(_whole), max_size=3)
 
 @given(ROOTED, ROOTED)
 def test_the_algebra_is_that_of_sets_of_paths(left: FieldSet, right: FieldSet) -> None:
-    """Union, difference and intersection of field sets are those of the paths they hold."""
+    """Union, difference and intersection of field sets are those of their paths."""
     ours, theirs = _members(left), _members(right)
     assert _members(union(left, right)) == ours | theirs
     assert _members(difference(left, right)) == ours - theirs
@@ -108,7 +108,7 @@ def test_a_comparison_finds_nothing_between_equals_and_all_between_others(old: A
 
 
 def _same_but_order(old: Any, new: Any) -> bool:
-    """Lists with keys own their items, not the order of these."""
+    """Lists with keys own their items, but not the order of the items."""
 
     def unordered(value: Any) -> Any:
         lists = {key: sorted(value[key], key=str) for key in ("set", "keyed") if key in value}

@@ -108,7 +108,7 @@ def test_who_acts_as_another_is_told_with_the_other() -> None:
     ],
 )
 def test_levels_add_the_objects(level: AuditLevel, objects: list[str]) -> None:
-    """Metadata logs no objects, Request the sent one, RequestResponse also the returned one."""
+    """Metadata logs no objects, Request the request's object, RequestResponse also the response's."""
     log = Log(level)
     log.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "a"}}, headers=ADMIN)
 
@@ -141,7 +141,7 @@ def test_what_may_be_secret_is_logged_at_the_highest_level_only(path: str, body:
 
 
 def test_a_body_that_does_not_parse_is_left_out() -> None:
-    """The event has no request object but the error."""
+    """The event has the error instead of a request object."""
     log = Log(AuditLevel.REQUEST)
     log.ask("POST", CONFIGMAPS, b"{bad", headers=ADMIN)
 
@@ -178,7 +178,7 @@ async def test_a_watch_is_told_when_it_ends() -> None:
     ],
 )
 def test_verbs_are_those_of_authorization(method: str, path: str, query: dict[str, str], verb: str, named: str) -> None:
-    """The verb is the one that authorization uses, and the object that of the URL."""
+    """The verb is that of authorization, and the object is that of the URL."""
     log = Log()
     log.ask(method, path, headers=ADMIN, **query)
 

@@ -25,7 +25,7 @@ async def raw(ask: Asker) -> AsyncIterator[Raw]:
 
 
 async def test_every_answer_has_kube_apiservers_headers(raw: Raw) -> None:
-    """Every response has an Audit-Id (that of the request, if any), Cache-Control and nosniff for text."""
+    """Every response has an Audit-Id (the request's, if any) and Cache-Control, and text has nosniff."""
     told = await raw.ask("GET", NAMESPACE)
     assert {"audit-id", "date", "content-length"} < told.headers.keys()
     assert told.headers["cache-control"] == "no-cache, private"
@@ -74,7 +74,7 @@ async def test_head_has_the_headers_and_no_body(raw: Raw) -> None:
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "CONNECT", "FOO", "get"])
 async def test_methods_that_mean_nothing_here(raw: Raw, method: str) -> None:
-    """Any other method is 405 with a Status, and the connection stays open."""
+    """Any other method is 405 with a Status, and does not close the connection."""
     told = await raw.ask(method, NAMESPACE)
     assert (told.status, json.loads(told.body)["reason"]) == (405, "MethodNotAllowed")
     assert (await raw.ask("OPTIONS", "*")).status == 200
@@ -132,7 +132,7 @@ async def test_a_body_in_chunks(raw: Raw) -> None:
 
 
 async def test_bad_chunks_are_told_and_end_the_connection(raw: Raw) -> None:
-    """The end of such a request is unknown: it is answered as in kube-apiserver, and the connection closes."""
+    """A request whose end is unknown gets kube-apiserver's response, and the connection closes."""
     await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\nzz\n")
     told = await raw.told()
     assert (told.status, json.loads(told.body)["message"]) == (500, "invalid byte in chunk length")
@@ -141,7 +141,7 @@ async def test_bad_chunks_are_told_and_end_the_connection(raw: Raw) -> None:
 
 @pytest.mark.parametrize("line", ["Content-Length: 100000000", "Transfer-Encoding: chunked"])
 async def test_a_client_that_sends_too_much_can_read_why(raw: Raw, line: str) -> None:
-    """A body of 100 MB is refused at its first bytes, and the client, which is still sending, reads the response."""
+    """A body of 100 MB is refused at its first bytes, and the client, although still sending, reads the response."""
     await raw.send(f"POST {CONFIGMAPS} HTTP/1.1\nHost: localhost\n{line}\n\n")
     if "chunked" in line:
         await raw.send("5f5e100\n")
@@ -182,7 +182,7 @@ async def test_people_get_lines(raw: Raw, query: str, agent: str, has_lines: boo
 
 
 async def test_events_are_sent_as_they_happen_and_the_connection_goes_on(raw: Raw, ask: Asker) -> None:
-    """Each event of a watch is sent at once; after a watch has ended, the next request is answered."""
+    """Each event of a watch is sent at once; after the watch, the server answers the next request."""
     await raw.send(f"GET {WATCH}&timeoutSeconds=1 HTTP/1.1\nHost: localhost\n\n")
     head = await raw.reader.readuntil(b"\r\n\r\n")
     assert b"Transfer-Encoding: chunked" in head

@@ -1,4 +1,4 @@
-"""Timeouts of a connection, in virtual time, with a fake transport."""
+"""Timeouts of a connection, in virtual time, with a simulated transport."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Client(asyncio.Transport):
-    """A client and its transport, which reads on command."""
+    """A client and its transport; the client reads on command."""
 
     def __init__(self, answer: Response | None = None) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Client(asyncio.Transport):
         self.ended_at: float | None = None
         self.unread = 0
         self.pauses: list[str] = []
-        self.is_ready = asyncio.Event()  # to answer
+        self.is_ready = asyncio.Event()  # to respond
         self.is_ready.set()
         self._living: set[HTTPConnection] = set()
         self.connection = HTTPConnection(self._answer, self._living)
@@ -47,7 +47,7 @@ class Client(asyncio.Transport):
             self.connection.pause_writing()
 
     def read(self, count: int) -> None:
-        """Take some of what was written."""
+        """Read some of the written bytes."""
         self.unread -= count
         if self.unread <= 1000:
             self.connection.resume_writing()
@@ -64,7 +64,7 @@ class Client(asyncio.Transport):
             asyncio.get_running_loop().call_soon(self.connection.connection_lost, None)
 
     async def end(self) -> float:
-        """Wait until the server has ended the connection; give the seconds that took."""
+        """Wait until the server has ended the connection; return the seconds."""
         begun = asyncio.get_running_loop().time()
         await asyncio.wait([self.connection.task])
         await asyncio.sleep(0)
@@ -125,7 +125,7 @@ async def test_a_reader_that_has_stopped_is_cut_off() -> None:
 
 
 async def test_a_slow_reader_is_not_cut_off() -> None:
-    """A slow client that reads now and then gets everything."""
+    """A client that reads slowly gets the whole response."""
     pieces: list[int] = []
     client = Client(stream(pieces))
     client.connection.data_received(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))

@@ -1,4 +1,4 @@
-"""Cross-origin protection: requests of web pages are refused without TLS, those of programs are not."""
+"""Cross-origin protection: without TLS, requests of web pages are refused and those of programs accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads of requests: parsing, and refusals with the messages of Go's net/http."""
+"""Request heads: parsing, and errors with the messages of Go's net/http."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def head(first: str = "GET / HTTP/1.1", *lines: str) -> RequestHead:
 
 
 def test_a_head_is_method_path_query_and_headers() -> None:
-    """Header names ignore case, and the first of a repeated header counts."""
+    """Header names are case-insensitive, and the first of a repeated header counts."""
     read = head("PATCH /api/v1/nodes?a=1&b=%20c HTTP/1.1", "Content-LENGTH: 7", "Accept: one", "accept:two ")
 
     assert (read.method, read.path, read.length, read.headers["accept"]) == ("PATCH", "/api/v1/nodes", 7, "one")
@@ -23,7 +23,7 @@ def test_a_head_is_method_path_query_and_headers() -> None:
 
 
 def test_a_folded_line_belongs_to_the_header_above_it() -> None:
-    """A line that begins with a space continues the last header, which may be the second of its name."""
+    """A line that begins with a space continues the last header, also one of a repeated name."""
     read = head("GET / HTTP/1.1", "Accept: one", "Accept: two", "\t, three")
 
     assert read.headers.get_all("accept") == ["one", "two , three"]
@@ -41,7 +41,7 @@ def test_a_folded_line_belongs_to_the_header_above_it() -> None:
     ],
 )
 def test_targets(target: str, path: str, query: str) -> None:
-    """A target may be a whole URL, and its path stays as it was sent."""
+    """A target may be an absolute URL, and its path is not decoded."""
     read = head(f"GET {target} HTTP/1.1")
     assert (read.path, read.query) == (path, query)
 
@@ -94,7 +94,7 @@ def test_refusals(data: str, status: str) -> None:
 
 
 def test_chunks_win_over_a_length() -> None:
-    """With both headers Content-Length is ignored: proxies and server must agree where a request ends."""
+    """With both headers Content-Length is ignored, so that proxies and the server agree on the end of a request."""
     read = head("POST / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked")
     assert (read.is_chunked, read.length) == (True, 0)
 
@@ -117,7 +117,7 @@ def test_who_keeps_a_connection(version: str, connection: str | None, kept: bool
 
 @given(st.binary(max_size=200))
 def test_nothing_but_a_refusal_comes_of_rubbish(data: bytes) -> None:
-    """Any bytes are either a head or refused."""
+    """Any bytes are parsed or refused, without another error."""
     try:
         read = parse_head(data)
     except MalformedHead:

@@ -64,7 +64,7 @@ def test_streams_are_chunked_in_http_1_1() -> None:
 
 
 def test_a_header_cannot_be_split() -> None:
-    """Line ends in values, which may come from a client, become spaces."""
+    """Line breaks in header values become spaces."""
     response = Response(status=200, headers=[("Warning", "a\r\nX: y")])
     lines, _ = _split(encode_response(_head(), response, closing=False))
     assert "Warning: a  X: y" in lines

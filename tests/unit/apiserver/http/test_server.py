@@ -26,7 +26,7 @@ async def http(ask: Asker) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the server's side of the connection run."""
+    """Run the server's side of the connection."""
     async with asyncio.timeout(5):
         while not condition():
             await asyncio.sleep(0.001)
@@ -104,12 +104,12 @@ async def test_serving_ends_although_clients_watch(ask: Asker) -> None:
             answer = await session.get(url + CONFIGMAPS, params={"watch": "1"})
         with pytest.raises(aiohttp.ClientError):
             await answer.content.readexactly(1)
-            raise aiohttp.ClientPayloadError  # the stream may also end in good order
+            raise aiohttp.ClientPayloadError  # the stream may also end normally
         answer.close()
 
 
 async def test_https(ask: Asker) -> None:
-    """With an SSL context the same server speaks HTTPS."""
+    """With an SSL context the server uses HTTPS."""
     authority = Authority()
     trust = ssl.create_default_context(cadata=authority.pem.decode())
     tls = authority.server_context("127.0.0.1")

@@ -27,7 +27,7 @@ OLD: dict[str, Any] = {"metadata": {"generation": 3, "annotations": {"a": "b"}},
 def test_the_generation_counts_changes_of_the_spec(
     change: dict[str, Any], options: dict[str, bool], generation: int
 ) -> None:
-    """Changes of metadata and status count only for kinds that say so."""
+    """Changes of metadata and status increment the generation only for some kinds."""
     new = {**OLD, "metadata": dict(OLD["metadata"]), **change}
     bump_generation(new, OLD, **options)
     assert new["metadata"]["generation"] == generation
@@ -40,7 +40,7 @@ def test_json_is_compared_by_value(left: Any, right: Any, is_same: bool) -> None
 
 
 def test_versions_and_times_are_no_content() -> None:
-    """A write that changes only those is no change."""
+    """A write that changes only resourceVersion and the times of managed fields is no change."""
     new = {"metadata": {"resourceVersion": "1", "managedFields": [{"manager": "m", "time": "t"}]}}
     old = {"metadata": {"resourceVersion": "2", "managedFields": [{"manager": "m", "time": "u"}]}}
     assert same_content(new, old)

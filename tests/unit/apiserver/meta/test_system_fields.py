@@ -23,7 +23,7 @@ def test_a_replacement_may_leave_out_system_metadata() -> None:
 
 
 def test_a_new_object_gets_its_system_fields(ask: Asker) -> None:
-    """The server sets uid, creationTimestamp and resourceVersion, whatever the client sent."""
+    """The server sets uid, creationTimestamp and resourceVersion, and ignores the client's values."""
     made = ask.make("a", uid="mine", creationTimestamp="2001-01-01T00:00:00Z", deletionTimestamp="2001-01-01T00:00:00Z")
     metadata = made["metadata"]
     assert metadata["uid"] != "mine"

@@ -1,4 +1,4 @@
-"""Errors of patches that do not decode, which kubectl edit shows."""
+"""Errors of patches that do not decode, which kubectl edit displays."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def _containers(schema: SchemaNode, *containers: dict[str, Any]) -> list[dict[st
 
 
 def test_list_items_merge_by_the_key_of_the_schema(schema: SchemaNode) -> None:
-    """A container of the same name is merged field by field, its env by name with new ones first, others stay."""
+    """A container of the same name is merged field by field, and its env by name with new items first."""
     merged = _containers(schema, {"name": "a", "image": "9", "env": [{"name": "Z", "value": "3"}]})
     assert [each["name"] for each in merged] == ["a", "b"]
     assert merged[0]["image"] == "9"
@@ -66,7 +66,7 @@ def test_directives_delete_and_replace(schema: SchemaNode) -> None:
 
 
 def test_null_removes_a_field(schema: SchemaNode) -> None:
-    """As in a merge patch, a null removes the field."""
+    """A null removes the field, as in a merge patch."""
     assert "finalizers" not in strategic_merge(LIVE, {"metadata": {"finalizers": None}}, schema)["metadata"]
 
 
@@ -88,7 +88,7 @@ def test_retain_keys_removes_the_keys_that_it_does_not_list(deployment: SchemaNo
 
 
 def test_retain_keys_applies_to_items_of_a_list(schema: SchemaNode) -> None:
-    """A volume of the same name keeps the listed keys only, so that its source can change; other volumes stay."""
+    """A volume of the same name keeps only the listed keys, so that its source can change; others are kept."""
     live = {"spec": {"volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "emptyDir": {}}]}}
     volume = {"name": "v", "hostPath": {"path": "/x"}}
     merged = strategic_merge(live, {"spec": {"volumes": [{"$retainKeys": [*volume], **volume}]}}, schema)
@@ -112,7 +112,7 @@ def test_retain_keys_lists_every_key_that_the_patch_sets(deployment: SchemaNode,
 
 
 def test_a_map_whose_strategy_is_replace_is_taken_from_the_patch() -> None:
-    """The selector of a disruption budget is replaced, and not merged as other maps are."""
+    """The selector of a disruption budget is replaced; other maps are merged."""
     found = ResourceRegistry().find("policy", "v1", "poddisruptionbudgets")
     assert found is not None
     live = {"spec": {"minAvailable": 1, "selector": {"matchLabels": {"a": "1"}}}}

@@ -21,7 +21,7 @@ def row_id(each: object) -> str:
 
 
 def cells_of(place: tuple[str, str, str], obj: dict[str, Any]) -> list[Any]:
-    """Return the cells of an object's row, beside name and age."""
+    """Return the cells of an object's row, except name and age."""
     found = ResourceRegistry().find(*place)
     assert found is not None
     obj = {**obj, "metadata": {"name": "a", **obj.get("metadata", {})}}

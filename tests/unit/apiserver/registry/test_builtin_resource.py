@@ -135,7 +135,7 @@ def _load(name: str) -> Mapping[str, Any]:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
-    """Return a server with a built-in kind more, which one file declares."""
+    """Return a server with an additional built-in kind, which one file declares."""
     (tmp_path / "widgets.py").write_text(WIDGETS)
     monkeypatch.setattr(_registry, "__path__", [*_registry.__path__, str(tmp_path)])
     builtin_resources.cache_clear()
@@ -163,7 +163,7 @@ def _create(server: ApiServer, name: str = "w", **spec: str) -> tuple[Response, 
 
 
 def test_one_file_adds_a_kind(server: ApiServer) -> None:
-    """A new widget is defaulted and prepared, a wrong one is refused, and each answer warns."""
+    """A new widget is defaulted and prepared, an invalid one is refused, and each response has a warning."""
     answer, widget = _create(server)
     assert (answer.status, widget["spec"], widget["status"]) == (201, {"color": "grey"}, {"polished": 0})
     assert widget["metadata"]["generation"] == 1
@@ -208,7 +208,7 @@ def test_its_versions_convert(server: ApiServer) -> None:
 
 
 def test_a_kind_is_declared_once(server: ApiServer, tmp_path: Path) -> None:
-    """A second declaration of a kind is an error that names file and kind."""
+    """A second declaration of a kind is an error that names the file and the kind."""
     (tmp_path / "gadgets.py").write_text(WIDGETS)
     builtin_resources.cache_clear()
     with pytest.raises(ValueError, match=r"widgets declares Widget of group 'widgets\.example\.com' a second time"):
@@ -217,7 +217,7 @@ def test_a_kind_is_declared_once(server: ApiServer, tmp_path: Path) -> None:
 
 
 def test_declarations_belong_to_kinds_that_are_served() -> None:
-    """Each declaration is of a kind in discovery, and its subresources are served there."""
+    """Each declared kind is in discovery, and its subresources are served there."""
     types = list(ResourceRegistry())
     kinds = {(each.group, each.kind) for each in types}
     for key, resource in builtin_resources().items():

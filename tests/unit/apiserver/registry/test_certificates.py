@@ -34,7 +34,7 @@ def test_the_requester_is_the_authenticated_user() -> None:
 
 
 def test_approval_changes_conditions_only() -> None:
-    """Spec and certificate are put back, missing times are set, and a later status keeps the approval."""
+    """Changes of spec and certificate are reverted, missing times are set, and status writes keep the approval."""
     server = ApiServer()
     _, made = ask(server, "POST", PATH, {"metadata": {"name": "r"}, "spec": SPEC})
     approved = {"type": "Approved", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}

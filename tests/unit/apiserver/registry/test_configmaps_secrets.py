@@ -10,7 +10,7 @@ from tests.unit.apiserver._objects import complaints, create, update
 
 
 def test_string_data_becomes_data_of_a_secret() -> None:
-    """It is encoded and removed; the type of a Secret does not change."""
+    """`stringData` is encoded into `data` and removed; the type of a Secret is immutable."""
     registry = ResourceRegistry()
     obj = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"k": "v"}}
     created, _ = create(registry, obj)
@@ -21,7 +21,7 @@ def test_string_data_becomes_data_of_a_secret() -> None:
 
 
 def test_an_immutable_config_map_does_not_change() -> None:
-    """Changes of `data` and `immutable` are errors."""
+    """Changes of immutable `data` and of `immutable` are errors."""
     registry = ResourceRegistry()
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "immutable": True, "data": {"k": "1"}}
     old, _ = create(registry, obj)

@@ -34,7 +34,7 @@ def test_spec_and_annotations_increment_the_generation_of_a_deployment() -> None
 
 
 def test_a_selector_that_does_not_match_the_template_is_refused() -> None:
-    """The selector matches the labels of the template, and does not change."""
+    """The selector must match the labels of the template, and is immutable."""
     registry = ResourceRegistry()
     old, _ = create(registry, deployment())
     with pytest.raises(StatusError) as refused:

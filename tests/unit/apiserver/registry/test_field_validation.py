@@ -19,13 +19,13 @@ from pyctrl.apiserver._registry import field_validation as rules
     ],
 )
 def test_names_of_ports(name: str, errors: int) -> None:
-    """A name is an IANA service name."""
+    """A port name must be an IANA service name."""
     assert len(rules.port_name_errors(name)) == errors
 
 
 @pytest.mark.parametrize(("value", "errors"), [(1, 0), (65535, 0), (0, 1), (65536, 1), ("http", 0), ("", 2)])
 def test_ports_are_numbers_or_names(value: int | str, errors: int) -> None:
-    """A text is checked as a name, anything else as a number."""
+    """A string is checked as a name, any other value as a number."""
     assert len(list(rules.port(value, "p"))) == errors
 
 
@@ -41,14 +41,14 @@ def test_ports_are_numbers_or_names(value: int | str, errors: int) -> None:
     ],
 )
 def test_addresses_that_other_hosts_reach(text: str, why: str) -> None:
-    """Each kind of special address has an error of its own."""
+    """Each kind of special address has its own error."""
     causes = list(rules.non_special_ip(text, "p"))
     assert len(causes) == bool(why)
     assert not causes or why in causes[0].message
 
 
 def test_other_rules() -> None:
-    """Networks have a length; choices and numbers are checked where they are set."""
+    """Networks need a prefix length; choices and numbers are checked."""
     assert list(rules.network("10.0.0.0/8", "p")) == []
     assert len(list(rules.network("10.0.0.0", "p"))) == len(list(rules.network("10.0.0.0/33", "p"))) == 1
     assert [cause.message for cause in rules.one_of("", ("A",), "p")] == ["Required value"]

@@ -7,7 +7,7 @@ from tests.unit.apiserver._objects import create
 
 
 def test_a_job_gets_a_generated_selector() -> None:
-    """The selector is by the uid of the Job, and the template has its labels."""
+    """The selector matches the Job's uid, and the template has its labels."""
     spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}
     obj = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "uid": "u1"}, "spec": spec}
     created, _ = create(ResourceRegistry(), obj)

@@ -51,7 +51,7 @@ def test_a_claim_is_a_protected_file_system() -> None:
 
 
 def test_the_spec_of_a_claim_is_immutable() -> None:
-    """Access modes do not change."""
+    """Access modes are immutable."""
     registry = ResourceRegistry()
     created, _ = create(registry, made())
     with pytest.raises(StatusError, match="spec is immutable after creation"):

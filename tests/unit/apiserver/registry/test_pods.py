@@ -23,7 +23,7 @@ def test_a_new_pod_is_pending_and_tolerates_unready_nodes() -> None:
 
 
 def test_most_fields_of_a_pods_spec_are_immutable() -> None:
-    """An update may change the image, but not the command."""
+    """An update can change the image, but not the command."""
     registry = ResourceRegistry()
     old, _ = create(registry, pod())
     assert update(registry, pod(image="busybox:2"), old)["metadata"]["generation"] == 2

@@ -27,7 +27,7 @@ def test_name_and_namespace_are_always_selectable() -> None:
 
 
 def test_each_subresource_has_its_validation() -> None:
-    """A status without rules of its own is validated as a new object."""
+    """A status without its own rules is validated as a new object."""
 
     def of_object(_new: dict[str, Any], old: dict[str, Any] | None) -> Any:
         yield required("created" if old is None else "updated")

@@ -108,9 +108,9 @@ def test_a_value_that_breaks_its_schema_is_told_in_the_servers_words(
     ],
 )
 def test_values_that_fit_are_accepted(schema: dict[str, Any], value: Any) -> None:
-    """Whole numbers count as both kinds of number, int-or-string takes either, unknown formats take everything.
+    """Whole numbers are valid for both number types, int-or-string accepts either, unknown formats accept any value.
 
-    So does kube-apiserver 1.36, which also takes lists where a format is, and cuts bounds off for whole numbers.
+    As in kube-apiserver 1.36, a format also accepts lists, and bounds are truncated for whole numbers.
     """
     assert _told(schema, value) == []
 

@@ -26,7 +26,7 @@ def test_any_body_is_answered(body: bytes) -> None:
     assert code in (201, 400, 409, 422)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])  # a busy machine makes examples slowly
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])  # examples are slow on a busy machine
 @given(st.dictionaries(st.sampled_from(["metadata", "data", "kind", "apiVersion"]), json_values), st.booleans())
 def test_any_object_is_answered(body: dict[str, Any], patches: bool) -> None:
     """No object with wrong types causes an internal error, created or patched."""
@@ -43,7 +43,7 @@ SHARED = ApiServer(random=Random(3))
 
 @pytest.mark.parametrize("content_type", ["application/merge-patch+json", "application/json"])
 def test_what_is_nested_too_deeply_is_refused(content_type: str) -> None:
-    """A body of a hundred thousand levels is a client error."""
+    """A body with a hundred thousand levels is a client error."""
     server = ApiServer()
     depth = 100_000
     body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"x":' + b"[" * depth + b"]" * depth + b"}"
@@ -56,7 +56,7 @@ def test_what_is_nested_too_deeply_is_refused(content_type: str) -> None:
 
 
 def test_a_refusal_shows_how_the_body_begins(ask: Asker) -> None:
-    """The error for a body that is no object has its first bytes, in hexadecimal if it does not look like JSON."""
+    """The error for a body that is not an object has its first bytes, in hexadecimal unless they look like JSON."""
     assert ask("POST", CONFIGMAPS, b"")[1]["message"].endswith("unexpected end of JSON input (<empty>)")
     assert ask("POST", CONFIGMAPS, b"[1]")[1]["message"].endswith("(5b315d)")
     assert ask("POST", CONFIGMAPS, b"{" + b"x" * 40)[1]["message"].endswith("({" + "x" * 29 + " ...)")

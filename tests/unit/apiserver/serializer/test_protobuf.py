@@ -84,7 +84,7 @@ def test_an_object_of_another_kind_is_refused(ask: Asker) -> None:
 
 @pytest.mark.parametrize("version", ["v1", "apps/v1", "meta.k8s.io/v1", "example.com/v7", "a/b/c", ""])
 def test_options_of_a_delete_may_name_any_group(ask: Asker, version: str) -> None:
-    """DeleteOptions of any group version decode: typed Go clients send that of the resource."""
+    """DeleteOptions of any group version decode, because typed Go clients send the resource's."""
     ask.make("a")
 
     code, _ = ask("DELETE", f"{CONFIGMAPS}/a", enveloped(field(5, b"All"), version, "DeleteOptions"), headers=HEADERS)
@@ -104,7 +104,7 @@ def test_options_of_a_delete_come_in(ask: Asker) -> None:
 
 
 def test_an_envelope_that_tells_no_kind_has_the_one_asked_for() -> None:
-    """Version and kind may be absent."""
+    """Version and kind are optional."""
     assert decoded(enveloped(CONFIG_MAP, "", "")) == {"metadata": {"name": "a"}, "data": {"k": "v"}}
 
 
@@ -116,7 +116,7 @@ def test_fields_of_a_newer_release_are_passed_over() -> None:
 
 
 def test_packed_lists_are_read() -> None:
-    """A list of numbers may be packed, as other languages write it."""
+    """A list of numbers can be packed, as other languages write it."""
     ids = varint(-1) + varint(300)
     security = field(4, ids)  # PodSecurityContext.supplementalGroups
     pod = enveloped(field(2, field(14, security)), kind="Pod")
@@ -207,7 +207,7 @@ def test_fields_survive(written: list[tuple[int, bytes | int]]) -> None:
 
 @given(st.binary(max_size=60))
 def test_any_bytes_end(data: bytes) -> None:
-    """Any bytes are either fields or refused."""
+    """Any bytes are decoded or refused, without another error."""
     try:
         for number, wire, value in fields(data):
             assert number > 0

@@ -37,7 +37,7 @@ def test_an_alias_is_an_object_of_its_own() -> None:
 
 
 def test_documents_come_one_after_another() -> None:
-    """A text may have several documents, empty ones too."""
+    """A text can have several documents, including empty ones."""
     assert list(read_documents(b"a: 1\n---\n---\nb: 2\n")) == [{"a": 1}, None, {"b": 2}]
     assert list(read_documents(b"")) == []
 

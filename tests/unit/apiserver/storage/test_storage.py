@@ -62,7 +62,7 @@ def test_every_version_can_be_listed_as_it_was(changes: list[tuple[str, str, boo
 
 @given(steps, st.integers(min_value=1, max_value=6))
 def test_history_is_bounded_and_never_wrong(changes: list[tuple[str, str, bool]], limit: int) -> None:
-    """With a short history an old version is either listed correctly or refused, and its events have no gap."""
+    """With a short history a list at an old version is correct or refused, and its events have no gap."""
     bounded, full = Storage(history=limit), Storage()
     for storage in (bounded, full):
         collection = storage.collection("", "configmaps")
@@ -103,7 +103,7 @@ def test_compaction_refuses_older_versions_and_keeps_the_present() -> None:
 
 
 def test_stored_objects_are_not_the_callers() -> None:
-    """A change of an object that was stored or read does not change the storage."""
+    """Changes to an object that was stored or read do not affect the storage."""
     collection = Storage().collection("", "configmaps")
     obj: dict[str, Any] = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "n"}}
     stored = collection.put(obj, CONFIGMAPS)

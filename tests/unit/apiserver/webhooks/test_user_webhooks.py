@@ -84,7 +84,7 @@ async def test_nothing_has_to_be_kept() -> None:
 
 
 async def test_who_is_known_otherwise_is_not_asked_about() -> None:
-    """Static tokens and administrators need no review; anonymous users do."""
+    """Static tokens and administrators cause no review; anonymous users do."""
     asked = Reviewer(authz=lambda _: {"allowed": False})
     server = asked.server(tokens={"t": User(name="joe", groups=("system:masters",))})
     assert (await ask(server, "GET", PODS, token="t"))[0] == 200

@@ -18,7 +18,7 @@ def test_errors_of_evaluations(text: str) -> None:
 
 
 def test_optional_indexes() -> None:
-    """An optional index has no value where the list or map has none."""
+    """An optional index is empty if the list or map has no such element."""
     assert evaluated("self.l[?0].value()") == "x-a"
     assert evaluated("self.l[?7].hasValue() || self.m[?'y'].hasValue()") is False
     assert evaluated("'x' in self.m && 'x-b' in self.l && self.m['x'] == 1") is True

@@ -13,7 +13,7 @@ LONG = 200_000
 @pytest.mark.parametrize("function", ["quantity", "double", "int", "duration"])
 @pytest.mark.parametrize("text", ["0" * LONG + "!", "1" * LONG + "!", "0" * LONG + "1" * LONG + ".!"])
 def test_conversions_take_linear_time(function: str, text: str) -> None:
-    """Texts come from clients: a pattern that backtracks would not end here."""
+    """Conversions of long texts, which clients can send, take linear time."""
     program = Environment({"self": DYN}).compile(f"{function}(self) == {function}('1{'s' * (function == 'duration')}')")
     with pytest.raises(EvaluationFailed):
         program.evaluate({"self": text})

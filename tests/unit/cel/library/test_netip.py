@@ -20,5 +20,5 @@ from pyctrl.cel._library.netip import address_error
     ],
 )
 def test_errors_of_addresses(text: str, why: str) -> None:
-    """Each error says what is wrong with the text."""
+    """Each error has netip's reason."""
     assert why in address_error(text)

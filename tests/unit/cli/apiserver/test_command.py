@@ -34,7 +34,7 @@ def tokens(tmp_path: Path) -> Path:
 
 
 def test_the_kubeconfig_works(tmp_path: Path) -> None:
-    """With TLS, which is the default, the kubeconfig is all that a client needs; the cluster's controllers run."""
+    """With TLS, the default, a client needs only the kubeconfig, and the cluster's controllers run."""
     kubeconfig = tmp_path / "new" / "kubeconfig"
 
     async def look(config: Config) -> None:
@@ -53,14 +53,14 @@ def test_the_kubeconfig_works(tmp_path: Path) -> None:
 
 
 def test_the_authority_is_kept(tmp_path: Path) -> None:
-    """With --cert-dir the authority of one run is that of the next."""
+    """Two runs with the same --cert-dir have the same certificate authority."""
     for _ in range(2):
         with apiserver("--cert-dir", tmp_path, "--no-controllers", "--no-kubelet") as served:
             assert served.ask("GET", "/version", ca=tmp_path / "ca.crt")[0] == 200
 
 
 def test_users_objects_and_a_log_of_who_did_what(tmp_path: Path, tokens: Path) -> None:
-    """Tokens authenticate users, objects are loaded before it is ready, and each request is audited."""
+    """Tokens authenticate users, --load creates objects before the server is ready, and each request is audited."""
     crds, audit, kubeconfig = tmp_path / "crds", tmp_path / "audit.log", tmp_path / "kubeconfig"
     crds.mkdir()
     (crds / "a.yaml").write_text(WIDGET + "\n---\n" + NAMESPACE)
@@ -74,7 +74,7 @@ def test_users_objects_and_a_log_of_who_did_what(tmp_path: Path, tokens: Path) -
         code, review = served.ask("POST", WHOAMI, {}, token="two-token", headers={"User-Agent": "curl/8"})
         assert (code, review["status"]["userInfo"]["groups"]) == (201, ["dev", "ops", "system:authenticated"])
         assert served.ask("GET", "/api/v1/namespaces", token="wrong")[0] == 401
-    assert stat.S_IMODE(audit.stat().st_mode) == 0o600  # it has what users sent
+    assert stat.S_IMODE(audit.stat().st_mode) == 0o600  # the audit log contains objects that users sent
     events = [json.loads(line) for line in audit.read_text().splitlines()]
     assert [e["user"].get("username") for e in events[-3:]] == ["admin", "two", None]
     assert [e["verb"] for e in events[-3:]] == ["get", "create", "list"]
@@ -100,7 +100,7 @@ def test_kubectl_reaches_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("mode", "codes"), [([], (200, 403)), (["--authorization-mode", "AlwaysAllow"], (200, 200))])
 def test_users_may_what_roles_let_them(tokens: Path, mode: list[str], codes: tuple[int, int]) -> None:
-    """With a token file RBAC decides; AlwaysAllow admits every valid token."""
+    """With a token file RBAC decides; AlwaysAllow permits every request with a valid token."""
     with apiserver(*ALONE, "--token-auth-file", tokens, *mode) as served:
         asked = [served.ask("GET", "/api/v1/pods", token=token)[0] for token in ("admin-token", "plain-token")]
         assert tuple(asked) == codes
@@ -116,7 +116,7 @@ def test_roles_without_a_token_file(tmp_path: Path) -> None:
 
 
 def test_admission_plugins_are_enabled_by_kube_apiserver_s_flag(tmp_path: Path) -> None:
-    """With the plugin an owner of an unknown kind cannot be held back, even by an administrator."""
+    """With the plugin, blockOwnerDeletion for an owner of an unknown kind is forbidden, even for an administrator."""
     owner = {"apiVersion": "v1", "kind": "Nope", "name": "x", "uid": "1", "blockOwnerDeletion": True}
     body = {"metadata": {"name": "a", "ownerReferences": [owner]}}
     path = "/api/v1/namespaces/default/configmaps"
@@ -126,7 +126,7 @@ def test_admission_plugins_are_enabled_by_kube_apiserver_s_flag(tmp_path: Path) 
 
 
 def test_pods_are_pending_for_a_moment() -> None:
-    """With the default flags a new pod is seen Pending, without a node, and runs in the end."""
+    """With the default flags a new pod is first Pending without a node, and later Running."""
 
     async def run() -> tuple[str | None, str | None]:
         async with Client.connect(Config.from_token(served.url, "admin")) as client:
@@ -141,7 +141,7 @@ def test_pods_are_pending_for_a_moment() -> None:
 
 
 def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> None:
-    """A line that is no user is named, with its number and without the token."""
+    """The error for an invalid line has the line number, but not the token."""
     file = tmp_path / "tokens.csv"
     file.write_text(TOKENS + "\nsecret,lonely\n")
     told = run("apiserver", *ALONE, "--token-auth-file", file)
@@ -150,7 +150,7 @@ def test_a_bad_token_file_is_told_with_its_line(run: Run, tmp_path: Path) -> Non
 
 
 def _stand_in(directory: Path) -> Path:
-    """Make what stands in for kubectl where there is none: it reads the same kubeconfig."""
+    """Write a script that replaces kubectl where it is not installed, and reads the same kubeconfig."""
     script = directory / "kubectl"
     script.write_text(
         f"#!{sys.executable}\n"

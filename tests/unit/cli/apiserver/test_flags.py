@@ -50,7 +50,7 @@ def test_webhooks_are_asked_about_users(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_of_a_webhook_that_is_none(run: Run, tmp_path: Path, content: str | None, said: str) -> None:
-    """The error is one line with the flag, the file and what was expected."""
+    """The error is one line with the flag, the file and the expected value."""
     file = tmp_path / "webhook"
     if content is not None:
         file.write_text(content)
@@ -60,7 +60,7 @@ def test_a_file_of_a_webhook_that_is_none(run: Run, tmp_path: Path, content: str
 
 
 def test_a_webhook_without_its_mode(run: Run, tmp_path: Path) -> None:
-    """One line says which flag lacks the other."""
+    """The error names the authorization mode that the webhook's flag requires."""
     file = webhook(tmp_path / "webhook", server="https://127.0.0.1:1/a")
     told = run("apiserver", *ALONE, "--authorization-webhook-config-file", file, "--authorization-mode", "RBAC")
     assert (told.code, "an authorization webhook needs Webhook" in told.err) == (1, True)

@@ -1,4 +1,4 @@
-"""Clients that misbehave: they are answered or cut off, the server lives, and its memory comes back."""
+"""Misbehaving clients: the server answers or disconnects them, keeps serving, and releases their memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.unit.cli._command import Served, apiserver
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 MEGABYTE = 1 << 20
-SLACK = 40 * MEGABYTE  # what an allocator keeps
+SLACK = 40 * MEGABYTE  # memory that an allocator keeps
 PATIENCE = 50  # requests
 
 pytestmark = [pytest.mark.slow("starts a process and sends it a lot"), pytest.mark.timeout(120)]
@@ -28,7 +28,7 @@ def served() -> Iterator[Served]:
 
 
 def memory(served: Served) -> int:
-    """Give the resident bytes of the server's process."""
+    """Return the resident memory of the server's process."""
     told = subprocess.run(
         ["ps", "-o", "rss=", "-p", str(served.process.pid)], capture_output=True, text=True, check=True
     )
@@ -42,12 +42,12 @@ def connect(served: Served) -> socket.socket:
 
 
 def send(served: Served, body: bytes, media: str = "application/json") -> int:
-    """Send a body; give the status of the answer."""
+    """Send a body; return the status code of the response."""
     head = (
         f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     with connect(served) as client:
-        with suppress(BrokenPipeError, ConnectionResetError):  # it has been refused already
+        with suppress(BrokenPipeError, ConnectionResetError):  # the server has already refused the body
             client.sendall(head.encode() + body)
         return int(client.recv(64).split(b" ")[1])
 
@@ -83,12 +83,12 @@ def test_bodies_that_are_no_objects(served: Served, body: bytes, media: str, cod
 
 
 def returns(served: Served, before: int) -> bool:
-    """Whether memory returns to what it was: at once, or while the server tidies up between a few requests."""
+    """Return whether memory falls to its former value within a few requests."""
     return any(lives(served) and memory(served) - before < SLACK for _ in range(PATIENCE))
 
 
 def test_a_hundred_megabytes(served: Served) -> None:
-    """A body far beyond the limit is refused without being kept."""
+    """A body over the limit is refused and not kept in memory."""
     before = memory(served)
     for _ in range(3):
         assert send(served, bytes(100 * MEGABYTE)) == 413
@@ -97,7 +97,7 @@ def test_a_hundred_megabytes(served: Served) -> None:
 
 
 def test_half_a_body_from_many(served: Served) -> None:
-    """Clients that announce a body, send half of it and go leave nothing behind."""
+    """Clients that disconnect within a body leave no memory in use."""
     before = memory(served)
     head = f"POST {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2 * MEGABYTE}\r\n\r\n".encode()
     for _ in range(100):
@@ -108,7 +108,7 @@ def test_half_a_body_from_many(served: Served) -> None:
 
 
 def test_a_thousand_connections(served: Served) -> None:
-    """A thousand clients are served at once, watching or silent; when they vanish, so does what they cost."""
+    """A thousand watching or idle clients are served at once, and their memory is released when they disconnect."""
     before = memory(served)
     for _ in range(2):
         with ExitStack() as stack:
@@ -122,7 +122,7 @@ def test_a_thousand_connections(served: Served) -> None:
 
 
 def test_watchers_that_do_not_read(served: Served) -> None:
-    """What watchers do not take is not kept for each of them: fifty of them cost what one does."""
+    """Watch events that clients do not read are shared: fifty such watchers use the memory of one."""
     with ExitStack() as stack:
         for _ in range(50):
             client = stack.enter_context(connect(served))

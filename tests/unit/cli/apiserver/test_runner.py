@@ -27,7 +27,7 @@ def tokens(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it(number: signal.Signals) -> None:
-    """Ctrl-C and SIGTERM end it, although a client is watching, with exit code 0 and without a word."""
+    """Ctrl-C and SIGTERM end the server with exit code 0 and no output, even while a client watches."""
     with apiserver(*ALONE) as served:
         port = int(served.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as watcher:
@@ -38,7 +38,7 @@ def test_a_signal_ends_it(number: signal.Signals) -> None:
 
 
 def test_it_is_ready_within_a_second_of_work() -> None:
-    """Less than a second of CPU goes by until it serves, all of the process included."""
+    """The server is ready after less than a second of CPU time of the whole process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with apiserver(*ALONE) as served:
         served.stop()
@@ -47,7 +47,7 @@ def test_it_is_ready_within_a_second_of_work() -> None:
 
 
 def test_a_port_that_is_taken(run: Run) -> None:
-    """The error is one line that says that the port is in use, and what to do."""
+    """The error is one line: the port is in use, and --port 0 picks a free one."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = run("apiserver", *ALONE, "--port", str(port))
@@ -88,8 +88,8 @@ OPEN, CLEAR = "every client is an administrator", "tokens and Secrets are sent u
     ],
 )
 def test_an_address_that_others_reach_is_warned_of(run: Run, flags: list[str], risks: str) -> None:
-    """A warning on stderr describes the risks before anything is served."""
-    told = run("apiserver", *flags, "--audit", "no/such/file")  # which ends it
+    """Before the server is ready, a warning on stderr describes the risks."""
+    told = run("apiserver", *flags, "--audit", "no/such/file")  # which ends the server
     warnings = [line for line in told.err.splitlines() if line.startswith("warning: ")]
     cure = "use a loopback address, or --token-auth-file without --insecure-http"
     address = flags[1] if "--bind-address" in flags else ""
@@ -97,7 +97,7 @@ def test_an_address_that_others_reach_is_warned_of(run: Run, flags: list[str], r
 
 
 def test_without_cryptography_the_way_out_is_told() -> None:
-    """Without cryptography, the error says what to install, and the alternative."""
+    """Without cryptography, the error names the package to install, and the alternative."""
     code = "import sys; sys.modules['cryptography'] = None; from pyctrl.cli import main; sys.exit(main(['apiserver']))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1)

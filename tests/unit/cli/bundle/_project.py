@@ -1,4 +1,4 @@
-"""The program that bundles are made of."""
+"""A program for tests of bundles."""
 
 from __future__ import annotations
 

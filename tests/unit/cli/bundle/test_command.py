@@ -39,7 +39,7 @@ def test_what_is_wrong_is_told_for_people_and_programs(run: Run, folder: Path) -
 
 
 def test_what_cannot_be_done_is_one_line(run: Run, folder: Path) -> None:
-    """No version, no bundle, no such suite."""
+    """A missing version, a missing bundle and an unknown suite are one-line errors."""
     (folder / "pyproject.toml").write_text("[tool.pyctrl]\n")
     none = run("bundle", PODSET)
     assert (none.code, none.err) == (

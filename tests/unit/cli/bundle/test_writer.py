@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_nothing_to_a_bundle_that_is_valid(run: Run, folder: Path) -> None:
-    """The check reports stale, superfluous and missing files, and nothing after writing."""
+    """The check fails before writing, a new version updates and removes files, and the bundle is valid."""
     assert run("bundle", "--check").code == 1
     made = run("bundle")
     assert (made.code, made.err) == (0, f"warning: {CSV}:24:1: spec.icon: there is no icon [operatorhub]\n")
@@ -42,7 +42,7 @@ def test_from_nothing_to_a_bundle_that_is_valid(run: Run, folder: Path) -> None:
 
 
 def test_files_of_others_are_left_alone_and_checked(run: Run, folder: Path) -> None:
-    """One that cannot be in a bundle stops everything; one of the name of ours is not replaced."""
+    """A foreign object that bundles cannot contain is an error; a foreign file is replaced only with --force."""
     other = folder / "bundle" / "manifests" / "more.yaml"
     other.parent.mkdir(parents=True)
     other.write_text(

@@ -1,4 +1,4 @@
-"""CRDs, and changes of them."""
+"""CRDs, and changes to them."""
 
 from __future__ import annotations
 

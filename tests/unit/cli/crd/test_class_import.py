@@ -1,4 +1,4 @@
-"""`pyctrl crd import`: classes of definitions, printed or written, from files and clusters."""
+"""`pyctrl crd import`: classes from the CRDs of files and clusters, printed or written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def crd(tmp_path: Path) -> Path:
 
 
 def test_classes_are_printed(run: Run, crd: Path) -> None:
-    """Without `--out` the source goes to stdout, and nothing else."""
+    """Without `--out` stdout has only the source."""
     ran = run("crd", "import", crd)
 
     assert (ran.code, ran.err) == (0, "")
@@ -40,7 +40,7 @@ def test_a_file_is_written_once(run: Run, crd: Path, tmp_path: Path) -> None:
 
 
 def test_what_classes_cannot_say_is_told(run: Run, crd: Path) -> None:
-    """What classes cannot express is reported on stderr."""
+    """Constraints that classes cannot express are reported on stderr."""
     crd.write_text(DEFINITION.replace("required: [size]", "anyOf: [{required: [size]}, {required: [colour]}]"))
 
     ran = run("crd", "import", crd)
@@ -61,7 +61,7 @@ def test_a_kind_of_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
 
 
 def test_a_definition_of_a_chart(run: Run, crd: Path) -> None:
-    """Templates in its labels, as those of cert-manager have, say nothing of the kind."""
+    """Templates in labels, such as cert-manager's, do not prevent the import."""
     label = "metadata:\n  labels: {app: '{{ template \"name\" . }}'}\n"
     crd.write_text(DEFINITION.replace("metadata:\n", label, 1))
     assert "class Widget(" in run("crd", "import", crd).out

@@ -20,7 +20,7 @@ def crd(tmp_path: Path) -> Path:
 
 
 def test_what_comes_in(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-` is stdin."""
+    """`-` reads from stdin."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DEFINITION.encode())))
 
     assert "class Widget(" in run("crd", "import", "-").out

@@ -1,4 +1,4 @@
-"""`pyctrl crd diff`: files, folders, programs and clusters compared, and how it ends."""
+"""`pyctrl crd diff`: files, folders, programs and clusters, and exit codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def old(tmp_path: Path) -> Path:
 
 
 def test_what_breaks_is_told(run: Run, old: Path, tmp_path: Path) -> None:
-    """Breaking changes come first, harmless ones are only counted; the exit code is 1."""
+    """Breaking changes come first, harmless ones are counted, and the exit code is 1."""
     ran = run("crd", "diff", old, _written(tmp_path, NARROWER))
 
     assert (ran.code, ran.err) == (1, "")
@@ -48,7 +48,7 @@ def test_what_breaks_nothing(run: Run, old: Path, tmp_path: Path) -> None:
 
 
 def test_json_for_programs(run: Run, old: Path, tmp_path: Path) -> None:
-    """`-o json` tells everything, by definition."""
+    """`-o json` has all changes, by definition."""
     ran = run("crd", "diff", old, _written(tmp_path, NARROWER), "-o", "json")
 
     told = json.loads(ran.out)

@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Run
 
 
 def test_data_is_lost_with_a_flag_only(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """CRDs are kept, and may lose no version, unless flags say so; a deployment is awaited for two minutes."""
+    """CRDs and their versions are kept unless flags allow the loss; the default wait is two minutes."""
     calls: list[dict[str, Any]] = []
 
     def record(program: str | None, *_: object, **options: Any) -> int:

@@ -17,7 +17,7 @@ from tests.unit.packaging._programs import podset
 
 
 async def test_a_deployment_tells_its_steps_when_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:
-    """One document, whether it became available or not; the waiting itself is silent."""
+    """`-o json` prints one document, also on failure, and no progress."""
     project = await podset()
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         deployer = Deployer(client, project)

@@ -11,7 +11,7 @@ from tests.unit.cli.dev._program import PROGRAM
 
 
 def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a project PROGRAM is optional; elsewhere the error says what to write."""
+    """PROGRAM is optional in and below a project; elsewhere the error names the setting."""
     monkeypatch.chdir(tmp_path)
     told = run("dev")
     assert told.code == 1
@@ -26,7 +26,7 @@ def test_a_project_says_itself_what_its_program_is(run: Run, tmp_path: Path, mon
 
 
 def test_help_of_a_program_lists_its_own_flags(run: Run, tmp_path: Path) -> None:
-    """``-- --help`` is about the program, and starts nothing."""
+    """``-- --help`` lists the program's own flags and starts nothing."""
     file = tmp_path / "nothing.py"
     file.write_text(PROGRAM)
     ran = run("dev", file, "--", "--help")

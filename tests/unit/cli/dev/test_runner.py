@@ -36,7 +36,7 @@ from tests.unit.cli.dev._program import PROGRAM
 def test_what_cannot_be_followed_is_one_line(
     run: Run, tmp_path: Path, text: str, arguments: tuple[str, ...], code: int, told: str
 ) -> None:
-    """Nothing is started and no kubeconfig is written for a program that cannot be loaded."""
+    """A program that cannot be loaded is an error, and no kubeconfig is written."""
     file = tmp_path / "nothing.py"
     file.write_text(text)
     given = [each.format(file=file) for each in arguments]
@@ -47,7 +47,7 @@ def test_what_cannot_be_followed_is_one_line(
 
 
 def test_two_sessions_do_not_share_a_kubeconfig(run: Run, tmp_path: Path) -> None:
-    """A kubeconfig is not overwritten while its server is running."""
+    """A kubeconfig is not overwritten while its server runs."""
     file, kubeconfig = tmp_path / "nothing.py", tmp_path / "k"
     file.write_text(PROGRAM)
     arguments = ("dev", file, "--kubeconfig-out", kubeconfig)

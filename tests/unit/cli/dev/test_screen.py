@@ -25,7 +25,7 @@ def drawn(view: View, *, lines: list[str] | None = None, height: int = 40) -> st
 
 
 def test_a_terminal_shows_it_all() -> None:
-    """Title, how to reach the cluster, problem, controllers, objects, log and keys; what does not fit is counted."""
+    """The screen shows title, kubeconfig, problem, objects, log and keys, and counts rows that do not fit."""
     many = table(*(box(f"n{number}", "5s") for number in range(50)))
     look = Snapshot(
         now=0,
@@ -50,7 +50,7 @@ def test_a_terminal_shows_it_all() -> None:
 
 
 async def test_a_long_reason_takes_no_room_from_the_columns() -> None:
-    """What an object has is shown whole; why it was reconciled is what is cut off, on a terminal of any width."""
+    """The columns of an object are shown whole, and its causes are cut off at the width of the terminal."""
     journal, loop = Journal(), asyncio.get_running_loop()
     failed = item(
         BOX, ChangeCause(KIND, Key("default", "x" * 200), "created", "7"), RetryCause(3, "ValueError: no disk")
@@ -69,7 +69,7 @@ async def test_a_long_reason_takes_no_room_from_the_columns() -> None:
 
 async def test_keys() -> None:
     """p pauses and resumes, l shows and hides the log, q quits."""
-    screen = Screen(None, [], LogLines())  # type: ignore[arg-type]  # keys have nothing to do with the session
+    screen = Screen(None, [], LogLines())  # type: ignore[arg-type]  # keys do not use the session
     for key in "pllq":
         screen.press(key)
     assert (screen._is_paused, screen._shows_log, screen._is_quit) == (True, False, True)

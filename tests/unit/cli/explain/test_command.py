@@ -1,4 +1,4 @@
-"""Arguments of `pyctrl explain`: CRDs nearby and of a cluster, and unknown fields."""
+"""Arguments of `pyctrl explain`: CRDs of the project and of a cluster, and unknown fields."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def crd(tmp_path: Path) -> Path:
 
 
 def test_definitions_beside(run: Run, crd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The definitions of the project are known without being named."""
+    """CRDs of the project are found without a flag."""
     bases = crd.parent / "config" / "crd" / "bases"
     bases.mkdir(parents=True)
     crd.rename(bases / "widgets.yaml")
@@ -37,7 +37,7 @@ def test_definitions_beside(run: Run, crd: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.slow("starts a server")
 def test_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
-    """`--cluster` asks the cluster of the login."""
+    """`--cluster` reads the CRD from the cluster of the login."""
     login = tmp_path / "kubeconfig"
     with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", crd, "--kubeconfig-out", login):
         ran = run("explain", "widget.spec.size", "--cluster", "--kubeconfig", login)

@@ -26,7 +26,7 @@ def crd(tmp_path: Path) -> Path:
 
 
 def test_a_field_of_a_definition(run: Run, crd: Path) -> None:
-    """Type, description, rules, and the fields inside with theirs."""
+    """The page of a field has type, description, rules, and the fields inside with their own."""
     ran = run("explain", "widget.spec", "--crd", crd)
 
     assert (ran.code, ran.err) == (0, "")
@@ -56,7 +56,7 @@ def test_a_field_of_a_definition(run: Run, crd: Path) -> None:
 
 
 def test_the_whole_tree(run: Run, crd: Path) -> None:
-    """`--recursive` shows one field a line."""
+    """`--recursive` prints one field per line."""
     ran = run("explain", "widgets.example.com.spec", "--recursive", "--crd", crd)
 
     assert ran.out.endswith(
@@ -70,7 +70,7 @@ def test_the_whole_tree(run: Run, crd: Path) -> None:
 
 
 def test_the_kinds_of_a_package(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project has a module for each kind; its name stands for all of them."""
+    """The name of a package finds the kinds of all its modules."""
     (tmp_path / "atelier" / "api").mkdir(parents=True)
     for folder in ("atelier", "atelier/api"):
         (tmp_path / folder / "__init__.py").write_text("")
@@ -81,7 +81,7 @@ def test_the_kinds_of_a_package(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_built_in_kinds_and_programs(run: Run, tmp_path: Path) -> None:
-    """Built-in kinds need nothing; the classes of a program are definitions, too; `-o json` is for programs."""
+    """Built-in kinds need no file, `--types` names a program with classes, and both can be printed as JSON."""
     (tmp_path / "widgets.py").write_text(PROGRAM)
 
     deployment = run("explain", "deploy.spec.replicas", "-o", "json")

@@ -21,7 +21,7 @@ TARGET = "examples.podset.podset:add_podset"
 
 @pytest.fixture
 async def admin() -> AsyncIterator[Client]:
-    """The administrator of a cluster with RBAC and a service account without rights."""
+    """A client of a cluster with RBAC, and a service account without permissions."""
     async with Cluster(rbac=True, kubelet=False) as cluster, cluster.client() as client:
         await client.create(Unstructured({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ops"}}))
         await client.create(ServiceAccount(metadata=ObjectMeta(name=BOT.name, namespace=BOT.namespace)))
@@ -29,7 +29,7 @@ async def admin() -> AsyncIterator[Client]:
 
 
 async def test_what_an_account_lacks_is_listed_with_what_grants_it(admin: Client) -> None:
-    """A line for each resource and, below, the rule and the commands; not everything is allowed."""
+    """Each missing permission is a line, and the commands that grant the permissions follow."""
     found = await checked(admin, TARGET, own_namespace="default", account=BOT, watched=())
     text = found.text()
     assert not found.is_enough
@@ -40,7 +40,7 @@ async def test_what_an_account_lacks_is_listed_with_what_grants_it(admin: Client
 
 
 async def test_what_is_granted_is_listed_as_allowed(admin: Client) -> None:
-    """Under its generated roles the account may do everything, and nothing else is printed."""
+    """With its generated roles the account has all permissions, and the output lists only allowed ones."""
     async with offline_manager(TARGET, namespaces=["web"]) as manager:
         granted = manager.grants(own_namespace="ops")
     await admin.create(Unstructured({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "web"}}))
@@ -58,7 +58,7 @@ async def test_what_is_granted_is_listed_as_allowed(admin: Client) -> None:
 
 
 async def test_the_login_itself_is_reviewed_where_no_account_is_named(admin: Client) -> None:
-    """An administrator may do it all, and is named as the server knows it."""
+    """Without an account the login is checked, and shown with its user name on the server."""
     found = await checked(admin, TARGET, own_namespace="default", account=None, watched=())
     text = found.text()
     assert found.is_enough

@@ -12,7 +12,7 @@ from tests.unit.rbac import _seeds as seeds
 
 @pytest.fixture
 def role(tmp_path: Path) -> Path:
-    """The seed's files: the role, the binding to a user, the secret, the Deployment."""
+    """Files with the Role, its binding to a user, the Secret and the Deployment of an example."""
     file = tmp_path / "role.yaml"
     file.write_text(f"{seeds.SECRET}---{seeds.ROLE}---{seeds.FOR_USER}---{seeds.DEPLOYMENT}")
     return file
@@ -22,7 +22,7 @@ def role(tmp_path: Path) -> Path:
     "name", ["jenkins", "default:jenkins", "default/jenkins", "system:serviceaccount:default:jenkins"]
 )
 def test_an_account_is_named_as_people_do(run: Run, role: Path, name: str) -> None:
-    """All of these are the same account."""
+    """An account can be written in any of these forms."""
     assert run("rbac", "doctor", name, "-f", role).out.startswith("ServiceAccount default/jenkins\n")
 
 
@@ -40,7 +40,7 @@ def test_an_account_is_named_as_people_do(run: Run, role: Path, name: str) -> No
 def test_what_cannot_be_examined_is_one_line(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], why: str
 ) -> None:
-    """Files that are not there, directories without objects, and names that are none."""
+    """Missing files, directories without objects, and invalid names are one-line errors."""
     monkeypatch.chdir(tmp_path)
     ran = run("rbac", "doctor", *arguments)
     assert (ran.code, ran.out, ran.err) == (1, "", f"pyctrl: {why}\n")

@@ -77,7 +77,7 @@ def test_several_recordings_count_as_one(run: Run) -> None:
 
 
 def test_what_is_unused_fails_strict_comparisons_only(run: Run) -> None:
-    """Unused permissions are reported, and a failure only with --strict."""
+    """Unused permissions are reported, but fail the command only with --strict."""
     ran = run("rbac", "compare", "copier.py:add_copier", "one.json")
     unused = [f"unused: {verb} secrets at the cluster scope" for verb in ("create", "delete")]
     assert (ran.code, ran.out.splitlines()) == (0, unused)
@@ -97,7 +97,7 @@ def test_roles_of_a_file_count_where_they_are_bound(run: Run) -> None:
 
 
 def test_programs_read_the_same(run: Run) -> None:
-    """As JSON each right has its parts, in the words of access reviews."""
+    """As JSON each permission has the fields of an access review."""
     ran = run("rbac", "compare", "--role", "roles.yaml", "one.json", "two.json", "-o", "json")
     told = json.loads(ran.out)
     assert (ran.code, len(told["missing"]), told["unused"]) == (1, 3, [])
@@ -119,14 +119,14 @@ def test_programs_read_the_same(run: Run) -> None:
     ],
 )
 def test_what_cannot_be_compared_is_one_line(run: Run, arguments: list[str], line: str) -> None:
-    """An error is one line with the file, or what was expected."""
+    """The error is one line with the file or the missing arguments."""
     ran = run("rbac", "compare", *arguments)
     assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
     assert line in ran.err
 
 
 def test_the_least_role_of_a_recording(run: Run) -> None:
-    """The roles have exactly the recorded requests; with a namespace, requests in one become a Role there."""
+    """The roles have exactly the recorded requests; with -n, namespaced requests become a Role in that namespace."""
     ran = run("rbac", "generate", "--recorded", "one.json", "--recorded", "two.json", "-n", "web", "--name", "copier")
     everywhere, there = yaml.safe_load_all(ran.out)
     assert (everywhere["kind"], everywhere["rules"]) == (
@@ -139,7 +139,7 @@ def test_the_least_role_of_a_recording(run: Run) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["copier.py", "--recorded", "one.json"]])
 def test_roles_are_of_a_program_or_of_a_recording(run: Run, arguments: list[str]) -> None:
-    """Neither, or both, is a mistake that is explained."""
+    """The error says that a program or a recording is required, but not both."""
     ran = run("rbac", "generate", *arguments)
     assert (ran.code, ran.out) == (1, "")
     assert "name a program, such as MODULE:FUNCTION, or a recording with --recorded FILE" in ran.err

@@ -29,28 +29,28 @@ PROGRAM = """
 
 @pytest.fixture
 def role(tmp_path: Path) -> Path:
-    """The seed's files: the role, the binding to a user, the secret, the Deployment."""
+    """Files with the Role, its binding to a user, the Secret and the Deployment of an example."""
     file = tmp_path / "role.yaml"
     file.write_text(f"{seeds.SECRET}---{seeds.ROLE}---{seeds.FOR_USER}---{seeds.DEPLOYMENT}")
     return file
 
 
 def test_it_looks_at_one_account_if_asked(run: Run, role: Path) -> None:
-    """Findings of other accounts are left out; an account without permissions is reported."""
+    """With an account, findings about others are left out; an account without permissions is reported."""
     ran = run("rbac", "doctor", "other:robot", "-f", role)
     assert ran.code == 0
     assert ran.out == "ServiceAccount other/robot\n  has nothing: no binding names it\n\nnothing found\n"
 
 
 def test_the_namespace_of_what_names_none(run: Run, role: Path) -> None:
-    """-n says where files without a namespace are meant to be, as for kubectl."""
+    """-n is the namespace of objects without one, as in kubectl."""
     told = json.loads(run("rbac", "doctor", "-f", role, "-n", "ci", "-o", "json").out)
     places = {each["object"]["kind"]: each["object"].get("namespace") for each in told["findings"]}
     assert places["Secret"] == "ci"
 
 
 def test_it_says_what_grants_each_right_of_a_program(run: Run, tmp_path: Path) -> None:
-    """With a program, each permission is granted by a binding, or an error."""
+    """With a program, each permission is listed with the binding that grants it, or as an error."""
     program, role = tmp_path / "configs.py", tmp_path / "role.yaml"
     program.write_text(textwrap.dedent(PROGRAM))
     role.write_text(f"{seeds.JENKINS}---{seeds.CLUSTER_ROLE}---{seeds.WIDE}")

@@ -1,4 +1,4 @@
-"""`pyctrl rbac generate`: the roles of a program that is named on the command line."""
+"""`pyctrl rbac generate`: the roles of a program."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_roles_follow_from_the_program(run: Run, program: Path) -> None:
 
 
 def test_a_program_that_elects_has_its_lease(run: Run, program: Path) -> None:
-    """A Role in the namespace of the account: to create Leases, and to change the one that is named."""
+    """With leader election, a Role of the namespace permits creating Leases and updating the program's own."""
     arguments = ("--service-account", "ops:vault", "--leader-elect", "vault-operator")
     ran = run("rbac", "generate", f"{program}:add_vault", *arguments)
     roles = [document for document in yaml.safe_load_all(ran.out) if document["kind"] == "Role"]
@@ -78,7 +78,7 @@ def test_a_program_that_elects_has_its_lease(run: Run, program: Path) -> None:
 
 
 def test_a_program_without_a_manager_says_what_it_needs(run: Run) -> None:
-    """Anything that declares `rbac` has its roles printed, such as a web service on the client alone."""
+    """An object with `rbac`, such as a web service without a manager, has its roles printed."""
     ran = run("rbac", "generate", "examples.inventory.inventory:Inventory", "--service-account", "testing:inventory")
     assert (ran.code, ran.err) == (0, "")
     kinds = [each["kind"] for each in yaml.safe_load_all(ran.out)]
@@ -86,7 +86,7 @@ def test_a_program_without_a_manager_says_what_it_needs(run: Run) -> None:
 
 
 def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Path) -> None:
-    """Restricted to namespaces it needs a Role in each of them, and no ClusterRole."""
+    """With namespaces, the output has a Role in each of them, and no ClusterRole."""
     ran = run("rbac", "generate", f"{program}:add_vault", "-n", "web", "-n", "shop", "--name", "v")
     found = [(each["kind"], each["metadata"]) for each in yaml.safe_load_all(ran.out)]
     assert found == [("Role", {"name": "v", "namespace": "shop"}), ("Role", {"name": "v", "namespace": "web"})]
@@ -105,7 +105,7 @@ def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Pat
     ],
 )
 def test_a_target_that_is_none_is_one_line(run: Run, program: Path, target: str, line: str) -> None:
-    """An import or setup error is one line with the alternatives, and perhaps an excerpt."""
+    """An import or setup error is one line with the alternatives, or has an excerpt."""
     ran = run("rbac", "generate", target.format(file=program))
     assert (ran.code, ran.out, ran.err.partition("\n  --> ")[0].rstrip("\n").count("\n")) == (1, "", 0)
     assert line in ran.err
@@ -119,7 +119,7 @@ def test_an_account_is_named_with_its_namespace(run: Run, program: Path) -> None
 
 
 def test_each_cluster_has_roles_of_its_own(run: Run, program: Path) -> None:
-    """Roles of the home cluster and of a fleet are separate; an unknown name is an error."""
+    """The roles of the home cluster and of a fleet are printed separately; an unknown cluster is an error."""
     alone = run("rbac", "generate", f"{program}:add_vault")
     home = run("rbac", "generate", f"{program}:with_a_fleet")
     assert home.out == alone.out

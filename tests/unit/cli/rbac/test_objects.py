@@ -22,14 +22,14 @@ def _token(**claims: str) -> str:
 
 @pytest.fixture
 def role(tmp_path: Path) -> Path:
-    """The seed's files: the role, the binding to a user, the secret, the Deployment."""
+    """Files with the Role, its binding to a user, the Secret and the Deployment of an example."""
     file = tmp_path / "role.yaml"
     file.write_text(f"{seeds.SECRET}---{seeds.ROLE}---{seeds.FOR_USER}---{seeds.DEPLOYMENT}")
     return file
 
 
 def test_tokens_are_found_in_programs_and_objects(run: Run, tmp_path: Path) -> None:
-    """000.15: a token in a source file or an object is reported with its account, and never printed."""
+    """A token in a source file or an object is reported with its account, and never printed."""
     token = _token(sub="system:serviceaccount:default:jenkins")
     (tmp_path / "evc.py").write_text(f"import kopf\n\ntoken = '{token}'\n")
     deployment = seeds.DEPLOYMENT.rstrip() + f"\n        env:\n        - {{name: TOKEN, value: {token}}}\n"
@@ -43,7 +43,7 @@ def test_tokens_are_found_in_programs_and_objects(run: Run, tmp_path: Path) -> N
 
 
 def test_what_is_no_object_is_told_and_passed_over(run: Run, tmp_path: Path) -> None:
-    """A directory may have templates and settings, too."""
+    """Templates and settings in a directory are skipped, and reported."""
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
     (tmp_path / "template.yaml").write_text("kind: {{ .Values.kind }}\n")
     (tmp_path / "broken.yaml").write_text(seeds.ROLE.partition("rules:")[0] + "rules: everything\n")
@@ -57,7 +57,7 @@ def test_what_is_no_object_is_told_and_passed_over(run: Run, tmp_path: Path) -> 
 
 @pytest.mark.slow("starts a process, which takes up to a second")
 def test_it_reads_a_cluster_as_far_as_it_may(run: Run, tmp_path: Path) -> None:
-    """Without permissions, the doctor lists what it could not read, without a traceback."""
+    """Without permissions, the doctor lists the kinds that it could not read, without a traceback."""
     tokens, role, kubeconfig = tmp_path / "tokens.csv", tmp_path / "role.yaml", tmp_path / "kubeconfig"
     tokens.write_text("admin-token,admin,admin,system:masters\nplain-token,plain,plain\n")
     role.write_text(f"{seeds.JENKINS}---{seeds.ROLE}---{seeds.FOR_USER}")

@@ -13,14 +13,14 @@ from tests.unit.rbac import _seeds as seeds
 
 @pytest.fixture
 def role(tmp_path: Path) -> Path:
-    """The seed's files: the role, the binding to a user, the secret, the Deployment."""
+    """Files with the Role, its binding to a user, the Secret and the Deployment of an example."""
     file = tmp_path / "role.yaml"
     file.write_text(f"{seeds.SECRET}---{seeds.ROLE}---{seeds.FOR_USER}---{seeds.DEPLOYMENT}")
     return file
 
 
 def test_it_tells_by_object_what_is_wrong_and_what_mends_it(run: Run, role: Path) -> None:
-    """Each object is listed once with its source, findings and fixes; no colours without a terminal."""
+    """Each object is listed once with its source, findings and fixes, without colours outside a terminal."""
     ran = run("rbac", "doctor", "-f", role)
     assert (ran.code, ran.err) == (1, "")
     blocks = ran.out.split("\n\n")
@@ -39,7 +39,7 @@ def test_it_tells_by_object_what_is_wrong_and_what_mends_it(run: Run, role: Path
 
 
 def test_programs_read_json(run: Run, role: Path) -> None:
-    """-o json has the same, and the exit code is the same."""
+    """-o json has the same findings and exit code."""
     ran = run("rbac", "doctor", "jenkins", "-f", role, "-o", "json")
     told = json.loads(ran.out)
     assert ran.code == 1

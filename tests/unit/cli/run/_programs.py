@@ -1,4 +1,4 @@
-"""A program with flags of its own."""
+"""A program with its own flags."""
 
 from __future__ import annotations
 

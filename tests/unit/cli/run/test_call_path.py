@@ -1,4 +1,4 @@
-"""Test of the call path of `pyctrl run`: from the arguments to `Manager.run`, cli is entered and left once."""
+"""Test of the call path of `pyctrl run` from the arguments to `Manager.run`: cli is entered and left once."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ main(sys.argv[1:])
     ids=["no own flags", "own flags"],
 )
 def test_cli_is_left_once(tmp_path: Path, arguments: tuple[str, ...], blocks: int) -> None:
-    """The command's last statement hands everything to `program`; only a program's own flags are parsed after that."""
+    """The command calls `program` last; after that, cli is used only to parse the program's own flags."""
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(Config.from_token("http://127.0.0.1:1", "t").to_kubeconfig())
     program, *own = arguments

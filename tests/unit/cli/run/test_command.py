@@ -13,7 +13,7 @@ from tests.unit.cli.run._programs import PROGRAM
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A program that says what its flags were and then cannot be wired."""
+    """A program whose setup prints its flags and then fails."""
     path = tmp_path / "things.py"
     path.write_text(PROGRAM.format(then="raise ValueError('no more')"))
     return path
@@ -21,7 +21,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kubeconfig(tmp_path: Path) -> Path:
-    """A kubeconfig of a server that nobody reaches."""
+    """A kubeconfig of an unreachable server."""
     path = tmp_path / "kubeconfig"
     path.write_text(Config.from_token("http://127.0.0.1:1", "t").to_kubeconfig())
     return path
@@ -43,7 +43,7 @@ def kubeconfig(tmp_path: Path) -> Path:
 def test_what_cannot_be_run_is_one_line(
     run: Run, file: Path, kubeconfig: Path, arguments: tuple[str, ...], code: int, told: str
 ) -> None:
-    """1: it cannot be done; 2: the flags were not understood. Never a traceback."""
+    """A failure is exit code 1, a usage error is exit code 2, and neither shows a traceback."""
     first, *rest = (each.format(file=file) for each in arguments)
     ran = run("run", first, "--kubeconfig", kubeconfig, *rest)
     assert ran.code == code

@@ -1,4 +1,4 @@
-"""SIGTERM that comes to an operator before its manager runs: it stops in order, with the exit code of later."""
+"""SIGTERM before an operator's manager runs: the operator stops in order with exit code 0."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_things(manager) -> None:
 
 @pytest.fixture
 def kubeconfig(tmp_path: Path) -> Path:
-    """A kubeconfig of a server that nobody reaches."""
+    """A kubeconfig of an unreachable server."""
     path = tmp_path / "kubeconfig"
     path.write_text(Config.from_token("http://127.0.0.1:1", "t").to_kubeconfig())
     return path
@@ -46,7 +46,7 @@ def kubeconfig(tmp_path: Path) -> Path:
 def test_sigterm_while_the_program_is_imported_ends_with_0(
     run: Run, tmp_path: Path, kubeconfig: Path, text: str
 ) -> None:
-    """One line says so; nothing of the program is blamed, and the handler of before is back."""
+    """One line reports the signal, without an error of the program, and the former handler is restored."""
     before = signal.getsignal(signal.SIGTERM)
     (tmp_path / "things.py").write_text(text)
     ran = run("run", tmp_path / "things.py", "--kubeconfig", kubeconfig)
@@ -55,7 +55,7 @@ def test_sigterm_while_the_program_is_imported_ends_with_0(
 
 
 def test_sigterm_while_it_is_wired_ends_with_0(run: Run, tmp_path: Path, kubeconfig: Path) -> None:
-    """The loop has the signal by then: the manager hears of it as soon as it runs."""
+    """The event loop handles the signal by then: the manager stops as soon as it runs."""
     (tmp_path / "things.py").write_text(FUNCTION)
     addresses = ("--health-probe-bind-address", "0", "--metrics-bind-address", "0")
     ran = run("run", tmp_path / "things.py", "--kubeconfig", kubeconfig, *addresses)
@@ -64,7 +64,7 @@ def test_sigterm_while_it_is_wired_ends_with_0(run: Run, tmp_path: Path, kubecon
 
 
 def test_sigterm_while_definitions_are_installed_ends_with_0(run: Run, tmp_path: Path, kubeconfig: Path) -> None:
-    """What waits for the cluster is cancelled."""
+    """The installation of CRDs is cancelled."""
     (tmp_path / "things.py").write_text(INSTALLED)
     addresses = ("--health-probe-bind-address", "0", "--metrics-bind-address", "0")
     ran = run("run", tmp_path / "things.py", "--kubeconfig", kubeconfig, "--install-crds", *addresses)
@@ -89,7 +89,7 @@ def add_things(manager) -> None:
 
 
 def test_other_commands_are_ended_by_the_signal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that only prints something has nothing to put in order."""
+    """Commands that run no program do not handle SIGTERM."""
     handlers: list[object] = []
     real: Callable[..., object] = signal.signal
 
@@ -105,7 +105,7 @@ def test_other_commands_are_ended_by_the_signal(run: Run, monkeypatch: pytest.Mo
 def test_a_program_of_its_own_stops_in_order_too(
     run: Run, capsys: pytest.CaptureFixture[str], kubeconfig: Path
 ) -> None:
-    """`program` is `pyctrl run` under another name, in its messages as well."""
+    """`program` handles SIGTERM as `pyctrl run` does."""
 
     def add_thing(manager: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)

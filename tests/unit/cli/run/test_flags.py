@@ -1,4 +1,4 @@
-"""Tests of `pyctrl run`: its flags, those of the program, and error messages."""
+"""Tests of `pyctrl run`: shared flags, the program's own flags, and error messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.unit.cli.conftest import Run
 
 @pytest.fixture
 def kubeconfig(tmp_path: Path) -> Path:
-    """A kubeconfig of a server that nobody reaches."""
+    """A kubeconfig of an unreachable server."""
     path = tmp_path / "kubeconfig"
     path.write_text(Config.from_token("http://127.0.0.1:1", "t").to_kubeconfig())
     return path
@@ -22,10 +22,10 @@ def kubeconfig(tmp_path: Path) -> Path:
 def test_a_program_with_a_main_of_its_own_has_the_same_flags(
     capsys: pytest.CaptureFixture[str], kubeconfig: Path, run: Run
 ) -> None:
-    """Its own flags stand beside the shared ones, and messages begin with its name."""
+    """A program with `program` has the shared flags beside its own, and its name begins each message."""
 
     def add_thing(manager: object, *, colour: str = "red") -> None:
-        """Wire a thing."""
+        """Set up a thing."""
         raise ValueError(f"no {colour} things")
 
     code = program(add_thing, name="thing-operator", arguments=["--kubeconfig", str(kubeconfig), "--colour", "blue"])

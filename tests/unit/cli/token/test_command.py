@@ -6,7 +6,7 @@ from tests.unit.cli.conftest import Run
 
 
 def test_a_command_line_that_makes_no_sense_is_code_2(run: Run) -> None:
-    """No name, an unknown kind to bind to, and no duration at all are mistakes of the command line."""
+    """A missing name, an unknown --bound-object-kind and an invalid duration are usage errors."""
     for arguments in (["token"], ["token", "x", "--bound-object-kind", "Job"], ["token", "x", "--duration", "soon"]):
         refused = run(*arguments)
         assert (refused.code, refused.out) == (2, "")

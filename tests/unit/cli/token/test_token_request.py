@@ -1,4 +1,4 @@
-"""Tokens of service accounts from the command line, and what is said when there is none to be had."""
+"""`pyctrl token`: tokens of service accounts, and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def cluster() -> AsyncIterator[Cluster]:
 
 
 async def asked(config: Config, **wanted: object) -> str:
-    """Give what the command prints."""
+    """Return the output of the command."""
     request = TokenOptions(**{"account": "jenkins", **wanted})  # type: ignore[arg-type]
     async with Client.connect(config) as client:
         return request.shown(await request.get(client, config), "text")
@@ -45,13 +45,13 @@ async def user_of(cluster: Cluster, token: str) -> str | None:
 
 @pytest.mark.parametrize("account", ["jenkins", "default:jenkins", "system:serviceaccount:default:jenkins"])
 async def test_the_token_logs_in_as_the_account(cluster: Cluster, account: str) -> None:
-    """What is printed is a token of the account, named in any of the ways it has."""
+    """The output is a token of the account, for each form of the account's name."""
     token = await asked(cluster.config, account=account)
     assert await user_of(cluster, token) == "system:serviceaccount:default:jenkins"
 
 
 async def test_a_duration_is_kept(cluster: Cluster) -> None:
-    """--duration 15m gives a token that is good for that long and no longer."""
+    """With --duration 15m the token expires after 15 minutes."""
     token = await asked(cluster.config, duration=timedelta(minutes=15))
     await asyncio.sleep(14 * 60)
     assert await user_of(cluster, token)
@@ -61,20 +61,20 @@ async def test_a_duration_is_kept(cluster: Cluster) -> None:
 
 
 async def test_too_short_a_duration_is_the_servers_refusal(cluster: Cluster) -> None:
-    """Less than ten minutes is refused with the server's own sentence."""
+    """A duration below ten minutes is refused with the server's message."""
     with pytest.raises(Invalid, match="may not specify a duration less than 10 minutes"):
         await asked(cluster.config, duration=timedelta(minutes=1))
 
 
 async def test_another_audience_is_not_the_server(cluster: Cluster) -> None:
-    """A token for somebody else does not log in."""
+    """A token for another audience does not authenticate to the server."""
     token = await asked(cluster.config, audiences=("vault",))
     with pytest.raises(Unauthorized):
         await user_of(cluster, token)
 
 
 async def test_a_bound_token_ends_with_its_object(cluster: Cluster) -> None:
-    """A token that is bound to a Secret is good while that is there."""
+    """A token that is bound to a Secret is valid until the Secret is deleted."""
     async with cluster.client() as admin:
         secret = await admin.create(Secret(metadata=ObjectMeta(name="kept", namespace="default")))
         token = await asked(cluster.config, bound_kind="Secret", bound_name="kept", bound_uid=secret.metadata.uid)
@@ -85,7 +85,7 @@ async def test_a_bound_token_ends_with_its_object(cluster: Cluster) -> None:
 
 
 async def test_what_it_is_bound_to_has_to_be_there(cluster: Cluster) -> None:
-    """A missing object is told as that, and not as a missing account; a kind without a name is told before."""
+    """The error names the missing object; --bound-object-kind and --bound-object-name require each other."""
     with pytest.raises(NotFound, match='secrets "none" not found'):
         await asked(cluster.config, bound_kind="Secret", bound_name="none")
     with pytest.raises(CommandFailed, match="--bound-object-kind and --bound-object-name must be set together"):
@@ -93,7 +93,7 @@ async def test_what_it_is_bound_to_has_to_be_there(cluster: Cluster) -> None:
 
 
 async def test_a_missing_account_is_answered_with_those_there_are(cluster: Cluster) -> None:
-    """One message: which account, what the namespace has, and the command that makes it."""
+    """The error has the account, the accounts of the namespace, and the command that creates one."""
     with pytest.raises(CommandFailed) as missing:
         await asked(cluster.config, account="jenkin")
     assert str(missing.value) == (
@@ -103,13 +103,13 @@ async def test_a_missing_account_is_answered_with_those_there_are(cluster: Clust
 
 
 async def test_a_missing_namespace_is_told_as_that(cluster: Cluster) -> None:
-    """An account of a namespace that is not there cannot be created yet."""
+    """The error for a missing namespace has the command that creates the namespace."""
     with pytest.raises(CommandFailed, match="no namespace 'ci'. Create it: kubectl create namespace ci"):
         await asked(cluster.config, account="ci:jenkins")
 
 
 async def test_a_refusal_says_what_would_grant_it(cluster: Cluster) -> None:
-    """Without the right to make tokens the refusal has the commands that grant just this account's, and no more."""
+    """The error without permission has the commands that grant tokens of this account only."""
     config = Config.in_process(cluster.server, token=cluster.server.issue_account_token(*JENKINS))
     with pytest.raises(CommandFailed, match='cannot create resource "serviceaccounts/token"') as refused:
         await asked(config, account="default")
@@ -122,7 +122,7 @@ async def test_a_refusal_says_what_would_grant_it(cluster: Cluster) -> None:
 
 
 async def test_less_than_was_asked_for_is_told(capsys: pytest.CaptureFixture[str], cluster: Cluster) -> None:
-    """When the server gives a shorter token, stderr says so, and stdout is the token all the same."""
+    """If the server issues a shorter token, stderr has a warning, and stdout the token."""
     request = TokenOptions(account="jenkins", duration=timedelta(hours=1))
     async with cluster.client() as client:
         key, token = await request.get(client, cluster.config)
@@ -138,6 +138,6 @@ async def test_less_than_was_asked_for_is_told(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("text", ["", "ns/jenkins", "a:b:c", ":jenkins", "ns:"])
 def test_what_is_no_account_is_refused(text: str) -> None:
-    """A slash, a missing half and a colon too many are one error with what was expected."""
+    """An invalid account name is an error with the expected form."""
     with pytest.raises(CommandFailed, match="NAME or NAMESPACE:NAME was expected"):
         account_key(text, "default")

@@ -1,4 +1,4 @@
-"""curl commands that use a login."""
+"""`pyctrl url --curl`: commands with the credentials of a login."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.unit.cli.url._cluster import EVC
 
 @pytest.fixture
 async def cluster() -> AsyncIterator[Cluster]:
-    """A cluster that serves the claims of the seed."""
+    """A cluster that serves the kind EphemeralVolumeClaim."""
     async with Cluster(random=Random(1), rbac=True, kubelet=False) as running, running.client() as admin:
         await admin.create(CustomResourceDefinition.from_wire(yaml.safe_load(EVC)))
         yield running
@@ -31,12 +31,12 @@ async def cluster() -> AsyncIterator[Cluster]:
 
 @pytest.fixture
 def pyctrl_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the script be on PATH."""
+    """Put the pyctrl script on PATH."""
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
 
 
 async def curl(config: Config, *, login: ClientFlags | None = None, account: str | None = None, **options: bool) -> str:
-    """Give the line for `/version`, without its first words and the URL's own."""
+    """Return the command for `/version` without its first words and the URL."""
     login = login or ClientFlags()
     show_secrets = options.pop("show_secrets", False)
     async with Client.connect(config) as client:
@@ -80,7 +80,7 @@ OWN = '-H "Authorization: Bearer $(pyctrl whoami --print token)"'
 )
 @pytest.mark.usefixtures("pyctrl_on_path")
 async def test_the_line_has_what_the_login_has(config: Config, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are named, what is not in a file is printed by pyctrl as the line runs, and no secret is in it."""
+    """Files are passed by path, pyctrl prints other credentials when the command runs, and no secret is shown."""
     for name in ("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     assert await curl(config) == line
@@ -89,7 +89,7 @@ async def test_the_line_has_what_the_login_has(config: Config, line: str, monkey
 
 @pytest.mark.usefixtures("pyctrl_on_path")
 async def test_a_token_file_is_read_by_the_shell(tmp_path: Path) -> None:
-    """A token that somebody renews in a file is read from there when the line runs."""
+    """A token from a file is read when the command runs, so that a renewed token is used."""
     file = tmp_path / "my token"
     file.write_text("t1")
     header = f'-H "Authorization: Bearer $(cat {shlex.quote(str(file))})"'
@@ -98,7 +98,7 @@ async def test_a_token_file_is_read_by_the_shell(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("pyctrl_on_path")
 async def test_pyctrl_in_the_line_logs_in_as_it_did(tmp_path: Path) -> None:
-    """The flags that chose the login stand in what the line runs, with a path that works from every directory."""
+    """The pyctrl call inside the command has the flags of the login, with absolute paths."""
     config, login = (
         Config.from_token("https://cluster:6443", "t"),
         ClientFlags(kubeconfig=tmp_path / "k", context="a b"),
@@ -109,14 +109,14 @@ async def test_pyctrl_in_the_line_logs_in_as_it_did(tmp_path: Path) -> None:
 
 
 async def test_without_a_script_the_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no pyctrl is on PATH the line names the Python that has it."""
+    """Without pyctrl on PATH the command uses the Python that has the module."""
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert "-m pyctrl whoami --print token" in await curl(Config.from_token("https://cluster:6443", "t"))
 
 
 @pytest.mark.usefixtures("pyctrl_on_path")
 async def test_the_line_may_be_another_accounts() -> None:
-    """With --account the login's own certificate, token and impersonation stay out; a token is made as it runs."""
+    """With --account the command requests a token of the account, and omits the login's own credentials."""
     own = replace(PLAIN, tls=Tls(certificate=KEY), impersonate=Impersonation(user="jane"))
     words = await curl(own, login=ClientFlags(as_user="jane"), account="ci:jenkins")
     assert words == '-sS -H "Authorization: Bearer $(pyctrl token jenkins -n ci --as jane)"'
@@ -125,13 +125,13 @@ async def test_the_line_may_be_another_accounts() -> None:
 
 
 async def test_a_secret_is_in_the_line_on_demand_only() -> None:
-    """--show-secrets writes the token out; a watch shows each line as it comes."""
+    """--show-secrets prints the token; a watch prints each line immediately."""
     words = await curl(Config.from_token("https://cluster:6443", "s3cret"), show_secrets=True, streams=True)
     assert words == '-sSN -H "Authorization: Bearer s3cret"'
 
 
 async def test_a_server_name_is_verified_where_it_is_not_the_address() -> None:
-    """tls-server-name becomes the name in the URL, and --connect-to says where that is."""
+    """The URL has tls-server-name as its host, and --connect-to has the address."""
     config = Config(server="https://10.0.0.1:6443", tls=Tls(insecure=True, server_name="kubernetes"))
     assert await curl(config) == (
         "-sS --insecure --connect-to kubernetes:6443:10.0.0.1:6443 https://kubernetes:6443/version"
@@ -139,7 +139,7 @@ async def test_a_server_name_is_verified_where_it_is_not_the_address() -> None:
 
 
 async def test_a_proxy_is_no_surprise(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the login goes direct curl is told so too; a proxy's password of the proxy is left out, which is said."""
+    """curl uses the login's proxy or none; the proxy's password is omitted with a note."""
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     assert "--noproxy '*'" in await curl(replace(PLAIN, proxy=None))
     assert "joe" not in await curl(replace(PLAIN, proxy="http://joe:s3cret@proxy:3128"))

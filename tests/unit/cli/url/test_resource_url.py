@@ -1,4 +1,4 @@
-"""Where things are: paths from what people call them, and curl lines that log in as the login does."""
+"""Paths of resources by kubectl's names, and curl commands with the credentials of the login."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLAIMS = "/apis/kopf.dev/v1/namespaces/default/ephemeralvolumeclaims"
 
 @pytest.fixture
 async def cluster() -> AsyncIterator[Cluster]:
-    """A cluster that serves the claims of the seed."""
+    """A cluster that serves the kind EphemeralVolumeClaim."""
     async with Cluster(random=Random(1), rbac=True, kubelet=False) as running, running.client() as admin:
         await admin.create(CustomResourceDefinition.from_wire(yaml.safe_load(EVC)))
         yield running
@@ -37,14 +37,14 @@ async def path_of(cluster: Cluster, kind: str, name: str | None = None, **wanted
     ["evc", "EVCs", "EphemeralVolumeClaim", "ephemeralvolumeclaims.kopf.dev", "ephemeralvolumeclaims.v1.kopf.dev"],
 )
 async def test_a_kind_has_one_path_whatever_it_is_called(cluster: Cluster, kind: str) -> None:
-    """Every name of the seed's kind leads to the path that its author looked for; a name behind it to the object."""
+    """Every name of a kind gives the path of its collection; with an object name, that of the object."""
     assert await path_of(cluster, kind) == CLAIMS
     assert await path_of(cluster, kind, "my-claim") == f"{CLAIMS}/my-claim"
     assert await path_of(cluster, f"{kind}/my-claim") == f"{CLAIMS}/my-claim"
 
 
 async def test_paths_follow_scope_and_flags(cluster: Cluster) -> None:
-    """Namespaces, all of them, none for kinds without; sub-resources; watches, of one object by its name."""
+    """Paths have the namespace of namespaced kinds only, subresources, and the query of watches."""
     assert await path_of(cluster, "pods", namespace="shop") == "/api/v1/namespaces/shop/pods"
     assert await path_of(cluster, "deploy", all_namespaces=True) == "/apis/apps/v1/deployments"
     assert await path_of(cluster, "node", "n1", namespace="shop") == "/api/v1/nodes/n1"
@@ -56,7 +56,7 @@ async def test_paths_follow_scope_and_flags(cluster: Cluster) -> None:
 
 
 async def test_an_unknown_kind_is_answered_with_what_is_near(cluster: Cluster) -> None:
-    """A slip, and the path that the seed's author tried, name the kind that was meant."""
+    """The error for a misspelt kind or a wrong group suggests the similar kind."""
     for kind in ("ephemeralvolumclaim", "evcc", "kopf.dev/ephemeralvolumeclaims"):
         with pytest.raises(UnknownKind, match=r"it serves ephemeralvolumeclaims.kopf.dev \(evcs, evc\)"):
             await path_of(cluster, kind)
@@ -65,7 +65,7 @@ async def test_an_unknown_kind_is_answered_with_what_is_near(cluster: Cluster) -
 async def test_a_kind_of_several_groups_is_the_first_and_said(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As kubectl does it takes the first group; stderr has the names of the others."""
+    """For a name of several groups the first one is used, as in kubectl; stderr lists the others."""
     assert await path_of(cluster, "events") == "/api/v1/namespaces/default/events"
     assert capsys.readouterr().err == "pyctrl: 'events' may also mean events.v1.events.k8s.io\n"
     assert await path_of(cluster, "events.v1.events.k8s.io") == "/apis/events.k8s.io/v1/namespaces/default/events"
@@ -73,7 +73,7 @@ async def test_a_kind_of_several_groups_is_the_first_and_said(
 
 
 async def test_a_kind_that_cannot_be_read_is_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
-    """The path of a kind that is only created is right, and stderr says that getting it is not served."""
+    """For a kind that supports only create, stderr notes that list is not supported."""
     await path_of(cluster, "selfsubjectreviews")
     assert "does not support list; it supports: create" in capsys.readouterr().err
 
@@ -91,7 +91,7 @@ async def test_a_kind_that_cannot_be_read_is_told(cluster: Cluster, capsys: pyte
     ],
 )
 async def test_contradictions_are_told(cluster: Cluster, wanted: dict[str, str], why: str) -> None:
-    """What cannot be is one error that says what can."""
+    """Contradictory and invalid arguments are errors with the reason."""
     with pytest.raises(CommandFailed, match=why):
         await path_of(cluster, **wanted)
 

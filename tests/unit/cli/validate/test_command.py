@@ -13,7 +13,7 @@ from tests.unit.manifests.test_validator import DEFINITION
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a definition where projects have them, and where the command is run."""
+    """A folder with a CRD in the default directory of projects, as the current directory."""
     bases = tmp_path / "config" / "crd" / "bases"
     bases.mkdir(parents=True)
     (bases / "example.com_widgets.yaml").write_text(DEFINITION)
@@ -23,7 +23,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_definitions_that_are_named(run: Run, tmp_path: Path) -> None:
-    """`--crd` names files or folders; an invalid definition is told, and so is that its kind is unknown then."""
+    """`--crd` reads files or folders; an invalid CRD is reported, and its kind is unknown."""
     (tmp_path / "crd.yaml").write_text(DEFINITION)
     (tmp_path / "broken.yaml").write_text(DEFINITION.replace("scope: Namespaced", "scope: Everywhere"))
     (tmp_path / "good.yaml").write_text(GOOD)
@@ -38,7 +38,7 @@ def test_definitions_that_are_named(run: Run, tmp_path: Path) -> None:
 
 
 def test_unknown_kinds(run: Run, tmp_path: Path) -> None:
-    """An object of a kind that nobody knows is invalid, unless such objects are skipped."""
+    """An object of an unknown kind is invalid, unless a flag skips such objects."""
     (tmp_path / "good.yaml").write_text(GOOD)
 
     assert run("validate", tmp_path / "good.yaml").code == 1
@@ -48,7 +48,7 @@ def test_unknown_kinds(run: Run, tmp_path: Path) -> None:
 
 
 def test_options_that_do_not_exist(run: Run, project: Path) -> None:
-    """A misspelt option is not taken for a file."""
+    """A misspelt option is not read as a file."""
     ran = run("validate", "--cdr", "crd.yaml")
 
     assert ran.code == 2

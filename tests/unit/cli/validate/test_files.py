@@ -1,4 +1,4 @@
-"""`pyctrl validate`: what it prints for people and programs, where it finds definitions, and how it ends."""
+"""`pyctrl validate`: output as text and JSON, sources of CRDs, and exit codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Widget(CustomResource[WidgetSpec], group="example.com", version="v1"):
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a definition where projects have them, and where the command is run."""
+    """A folder with a CRD in the default directory of projects, as the current directory."""
     bases = tmp_path / "config" / "crd" / "bases"
     bases.mkdir(parents=True)
     (bases / "example.com_widgets.yaml").write_text(DEFINITION)
@@ -40,7 +40,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_folder_with_a_mistake(run: Run, project: Path) -> None:
-    """Each mistake is a line that an editor can jump to; the definitions beside are found; the exit code is 1."""
+    """Each error has a line that editors can open; the CRDs of the project are used; the exit code is 1."""
     (project / "config/samples/bad.yaml").write_text(BAD)
     (project / "config/samples/good.yaml").write_text(GOOD)
 
@@ -54,7 +54,7 @@ def test_a_folder_with_a_mistake(run: Run, project: Path) -> None:
 
 
 def test_a_whole_project(run: Run, project: Path) -> None:
-    """Definitions among the files are validated, too; patches and what kustomize reads are no objects of a cluster."""
+    """CRDs among the files are validated, too; patches and kustomization files are skipped."""
     (project / "config/patch.yaml").write_text("- {op: add, path: /a, value: b}\n")
     (project / "config/settings.yaml").write_text("namespace: default\n")
     (project / "config/samples/good.yaml").write_text(GOOD)
@@ -66,7 +66,7 @@ def test_a_whole_project(run: Run, project: Path) -> None:
 
 
 def test_what_comes_in(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-` is what comes in, against the definitions of the folder that the command is run in."""
+    """`-` reads stdin, and uses the CRDs of the current directory."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
 
     ran = run("validate", "-")
@@ -76,7 +76,7 @@ def test_what_comes_in(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_classes_of_a_program(run: Run, tmp_path: Path) -> None:
-    """`--types` takes the definitions from the classes of a program."""
+    """`--types` uses the classes of a program as CRDs."""
     (tmp_path / "widgets.py").write_text(PROGRAM)
     (tmp_path / "bad.yaml").write_text(BAD.replace("size: 3", "size: many"))
 
@@ -87,7 +87,7 @@ def test_the_classes_of_a_program(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read(run: Run, project: Path) -> None:
-    """The exit code is 2 for a file that is not there, or is no YAML; the others are validated."""
+    """A missing or unparsable file is exit code 2, and the other files are validated."""
     (project / "no.yaml").write_text("a: [")
     (project / "bad.yaml").write_text(BAD)
 
@@ -104,7 +104,7 @@ def test_what_cannot_be_read(run: Run, project: Path) -> None:
 
 
 def test_json_for_programs(run: Run, project: Path) -> None:
-    """`-o json` tells each object with its problems, their lines, columns, paths and reasons."""
+    """`-o json` lists each object with the lines, columns, paths and reasons of its errors."""
     (project / "bad.yaml").write_text(f"{GOOD}---\n{BAD}")
 
     ran = run("validate", "bad.yaml", "-o", "json")
@@ -126,7 +126,7 @@ def test_json_for_programs(run: Run, project: Path) -> None:
 
 
 def test_rules_that_are_not_checked(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra `cel` it is said that rules are not checked; that is no failure."""
+    """Without the extra `cel` a note says that rules are not checked; the exit code is 0."""
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)
     (project / "rule.yaml").write_text(GOOD.replace("size: 3", "size: 7"))
 

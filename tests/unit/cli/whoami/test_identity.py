@@ -1,4 +1,4 @@
-"""Who one is: as the server says, as the login says, and what is said when the server does not know."""
+"""`pyctrl whoami`: the identity according to the server and the login, and errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def cluster() -> AsyncIterator[Cluster]:
 
 
 async def told(config: Config) -> dict[str, Any]:
-    """Give what `whoami -o json` prints for a login."""
+    """Return the output of `whoami -o json` for a login."""
     async with Client.connect(config) as client:
         wire = json.loads(shown(await identify(client, config), "json"))
     assert isinstance(wire, dict)
@@ -54,7 +54,7 @@ async def told(config: Config) -> dict[str, Any]:
 
 
 async def test_a_service_account_is_told_who_it_is(cluster: Cluster) -> None:
-    """User, uid and groups are the server's; source, server, namespace and the token's end are the login's."""
+    """User, uid and groups are the server's; namespace, TLS, skipped sources and expiration are the login's."""
     async with cluster.client() as admin:
         uid = (await admin.get(ServiceAccount, JENKINS)).metadata.uid
         made = await create_token(admin, JENKINS)
@@ -74,7 +74,7 @@ async def test_a_service_account_is_told_who_it_is(cluster: Cluster) -> None:
 
 
 async def test_it_reads_as_lines_and_as_yaml(cluster: Cluster) -> None:
-    """People get a label and a text a line, a label once for several; programs get the same as YAML."""
+    """Text output has a label and a value per line, and repeats no label; YAML has the same data."""
     config = cluster.config_for(User(name="jane", groups=("people", "system:authenticated")))
     config = replace(config, passed_over=(("KUBECONFIG", "not set"), ("in-cluster", "this is not a pod")))
     async with Client.connect(config) as client:
@@ -95,7 +95,7 @@ async def test_it_reads_as_lines_and_as_yaml(cluster: Cluster) -> None:
 
 
 async def test_who_acts_as_somebody_else_is_told_both(cluster: Cluster) -> None:
-    """With --as the user is the other one, and that it is acted is said too."""
+    """With --as the output has the impersonated user, and a note of the impersonation."""
     acting = Impersonation(user="system:serviceaccount:default:jenkins", groups=("system:authenticated",))
     config = replace(cluster.config, impersonate=acting)
     wire = await told(config)
@@ -104,7 +104,7 @@ async def test_who_acts_as_somebody_else_is_told_both(cluster: Cluster) -> None:
 
 
 async def test_nobody_is_told_by_the_refusal(cluster: Cluster) -> None:
-    """Who may not ask learns the name from the refusal, and why there is no more."""
+    """Without permission for a review, the user name is taken from the refusal, with a note."""
     async with cluster.client() as admin:
         await admin.delete(ClusterRoleBinding, Key("", "system:basic-user"))
     wire = await told(Config.in_process(cluster.server, token=cluster.server.issue_account_token(*JENKINS)))
@@ -113,7 +113,7 @@ async def test_nobody_is_told_by_the_refusal(cluster: Cluster) -> None:
 
 
 async def test_an_expired_token_is_told_with_its_end(cluster: Cluster) -> None:
-    """After a 401 one reads what was sent and from where, that it has expired and when, and what to do."""
+    """The error after a 401 has the sent credential, its source and expiration, and what to do."""
     async with cluster.client() as admin:
         made = await create_token(admin, JENKINS, expiration_seconds=600)
     config = replace(
@@ -150,7 +150,7 @@ async def test_an_expired_token_is_told_with_its_end(cluster: Cluster) -> None:
     ],
 )
 async def test_a_401_names_what_was_sent(credentials: Any, sent: str, advice: str) -> None:
-    """Whatever was sent is named and not shown; the advice fits to it."""
+    """The error describes the sent credential without its secret, and gives matching advice."""
     config = Config(server="https://cluster:6443", source="the kubeconfig /home/jane/.kube/config, context 'dev'")
     config = replace(config, credentials=credentials) if credentials else config
     said = str(await explain_login_error(Unauthorized("Unauthorized"), config))
@@ -162,14 +162,14 @@ async def test_a_401_names_what_was_sent(credentials: Any, sent: str, advice: st
 
 
 async def test_a_server_that_is_not_there_is_told_with_the_login() -> None:
-    """Who reaches nobody reads which login named the server."""
+    """The error for an unreachable server has the login that named the server."""
     config = Config(server="https://cluster:6443", source="kubeconfig dev, context 'a'", passed_over=(("X", "no"),))
     said = str(await explain_login_error(ConnectionFailed("cannot connect"), config))
     assert said == "cannot connect\n  login: kubeconfig dev, context 'a'\n  skipped: X: no"
 
 
 def test_lengths_of_time_have_two_units() -> None:
-    """Days, hours, minutes and seconds, the two largest that count."""
+    """A duration shows its two largest units of days, hours, minutes and seconds."""
     lengths = [0, 45, 90, 3600, 5400, 86_400 + 7200, 90 * 86_400 + 5]
     assert [shown_duration(timedelta(seconds=each)) for each in lengths] == [
         "0s", "45s", "1m30s", "1h", "1h30m", "1d2h", "90d",
@@ -179,7 +179,7 @@ def test_lengths_of_time_have_two_units() -> None:
 
 
 def test_an_unreachable_server_is_one_message(run: Run, tmp_path: Path) -> None:
-    """The failure names the server, the kubeconfig that named it, and leaves with 1."""
+    """The error names the server and its kubeconfig, and the exit code is 1."""
     file = tmp_path / "config"
     file.write_text(Config.from_token("http://127.0.0.1:1", "t1").to_kubeconfig(context_name="dev"))
     failed = run("whoami", "--kubeconfig", file)

@@ -10,7 +10,7 @@ from tests.unit.cluster._rbac import cluster
 
 
 async def test_the_roles_for_users_are_aggregated_at_the_start() -> None:
-    """admin, edit and view have their rules when the cluster is entered, and the rules of added roles."""
+    """admin, edit and view have their rules when the cluster has started, and get the rules of added roles."""
     async with cluster() as running, running.client() as admin:
         counts = [len((await admin.get(ClusterRole, Key("", name))).rules) for name in ("view", "edit", "admin")]
         assert 0 < counts[0] < counts[1] < counts[2]

@@ -1,6 +1,6 @@
 """PodDisruptionBudgets and evictions in virtual time; the tests patch pod status in place of a kubelet.
 
-What is expected was compared with a kube-apiserver and kube-controller-manager 1.36 that did the same.
+The expected results were verified against a kube-apiserver and kube-controller-manager 1.36.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ async def allows(client: Client, number: int) -> PodDisruptionBudget:
 
 
 async def test_a_budget_counts_its_pods(client: Client) -> None:
-    """Pods above the minimum may be evicted, and the condition shows whether any may."""
+    """Pods above the minimum can be evicted, and the condition reports whether any can."""
     await bare(client, "a", "b", "c")
     await budget(client, minAvailable=2)
     found = await allows(client, 1)
@@ -99,7 +99,7 @@ async def test_evictions_are_taken_off_the_budget(client: Client) -> None:
 
 
 async def test_unhealthy_pods_may_be_evicted(client: Client) -> None:
-    """A pending pod may always be evicted, an unready one while the others are healthy."""
+    """A pending pod can always be evicted, an unready one while the others are healthy."""
     await bare(client, "a", "b")
     await client.create(Pod(metadata=ObjectMeta(name="c", namespace=NAMESPACE, labels=LABELS), spec=template().spec))
     await budget(client, minAvailable=2)
@@ -137,7 +137,7 @@ async def test_two_budgets_are_one_too_many(client: Client) -> None:
 
 
 async def test_without_a_controller_a_new_budget_is_not_known_yet() -> None:
-    """Without a counted status no pod may be evicted."""
+    """Until its status is counted, a budget permits no eviction."""
     async with Cluster(random=Random(1), controllers=False, kubelet=False) as cluster, cluster.client() as client:
         await bare(client, "a")
         await budget(client, minAvailable=0)

@@ -43,7 +43,7 @@ async def test_a_namespace_gets_its_default_objects(client: Client) -> None:
 
 
 async def test_a_deleted_namespace_is_emptied_first(client: Client) -> None:
-    """The objects of a namespace are deleted with it, and a finalizer in it delays it."""
+    """A deleted namespace stays until its objects are deleted and have no finalizers."""
     await client.create(Namespace(metadata=ObjectMeta(name="going")))
     held = await client.create(ConfigMap(metadata=ObjectMeta(name="held", namespace="going", finalizers=["x.io/f"])))
     await client.create(ConfigMap(metadata=ObjectMeta(name="free", namespace="going")))

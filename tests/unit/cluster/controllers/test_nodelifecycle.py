@@ -31,7 +31,7 @@ def ready(node: Node) -> tuple[str, str | None]:
 
 
 async def test_a_silent_node_is_unknown_and_loses_its_pods(client: Client) -> None:
-    """After 50 s a silent node is Unknown and tainted, its pods are unready, and 300 s later they are evicted."""
+    """After 50 s without a heartbeat a node is Unknown and tainted, its pods are unready and 300 s later evicted."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await tell(client, "lost")
@@ -92,7 +92,7 @@ async def test_no_pod_is_evicted_when_all_nodes_are_lost(client: Client) -> None
 
 
 async def test_a_cordon_is_a_taint(client: Client) -> None:
-    """An unschedulable node takes no new pods and keeps its own."""
+    """An unschedulable node gets no new pods and keeps its own."""
     await client.create(on("node-1"))
     await until_phase(client, "p", "Running")
     await client.patch(Node, ONE, MergePatch({"spec": {"unschedulable": True}}))

@@ -33,7 +33,7 @@ async def test_crashes_are_waited_for_longer_each_time(client: Client) -> None:
 
 
 async def test_an_image_that_cannot_be_pulled(client: Client) -> None:
-    """ErrImagePull, then ImagePullBackOff; the pod starts after the annotation is removed."""
+    """The reason is ErrImagePull, then ImagePullBackOff; the pod starts after the annotation is removed."""
     await client.create(pod(annotations=scripted(pull_error="no such image")))
     failed = await until(client, "p", lambda found: waits(found) == ["ErrImagePull"])
     assert failed.status.phase == "Pending"
@@ -44,7 +44,7 @@ async def test_an_image_that_cannot_be_pulled(client: Client) -> None:
 
 
 async def test_a_container_runs_out_of_memory(client: Client) -> None:
-    """The scripted reason comes with exit code 137."""
+    """A container with the scripted reason OOMKilled has exit code 137."""
     await client.create(pod(annotations=scripted(termination_reason="OOMKilled"), restartPolicy="Never"))
     ended = (await until_phase(client, "p", "Failed")).status.container_statuses[0].state.terminated
     assert ended is not None
@@ -52,7 +52,7 @@ async def test_a_container_runs_out_of_memory(client: Client) -> None:
 
 
 async def test_readiness_is_scripted(client: Client) -> None:
-    """A container may run without becoming ready, or become unready later."""
+    """A container can run without becoming ready, or become unready later."""
     await client.create(pod("never", annotations=scripted(ready_seconds="never")))
     await client.create(pod(annotations=scripted(unready_after_seconds="10")))
     await until(client, "p", lambda found: conditions(found).get("Ready") == ("True", None))

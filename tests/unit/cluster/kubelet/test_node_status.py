@@ -25,7 +25,7 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_a_node_renews_its_lease(client: Client) -> None:
-    """A healthy node renews its lease every ten seconds, and is not written otherwise."""
+    """A healthy node renews its lease every ten seconds, and its Node object is not written."""
     await asyncio.sleep(1)
     key = Key("kube-node-lease", "node-1")
     first = await client.get(Lease, key)

@@ -37,7 +37,7 @@ async def test_init_containers_go_first_one_by_one(client: Client) -> None:
 
 
 async def test_a_failing_init_container_keeps_a_pod_from_running(client: Client) -> None:
-    """It is restarted; with restartPolicy Never the pod fails."""
+    """A failing init container is restarted; with restartPolicy Never the pod fails."""
     inits = [{"name": "i", "image": "i", "command": ["false"]}]
     await client.create(pod(initContainers=inits))
     await client.create(pod("never", initContainers=inits, restartPolicy="Never"))

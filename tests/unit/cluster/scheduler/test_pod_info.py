@@ -34,7 +34,7 @@ def container(cpu: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_requests_are_those_of_the_busiest_phase(init: list[dict[str, Any]], cpu: str) -> None:
-    """Sidecars run beside init containers and containers; overhead and the pod itself are added."""
+    """Requests of sidecars add to those of init containers and containers; overhead and one pod are added."""
     found = pod_requests(pod(containers=[container("1"), container("2")], initContainers=init, overhead={"cpu": "1"}))
     assert found == {"cpu": Decimal(cpu) + 1, "pods": 1}
 

@@ -24,7 +24,7 @@ def _pod(**spec: Any) -> dict[str, Any]:
     ],
 )
 def test_the_pull_policy_follows_from_the_tag(image: str, policy: str) -> None:
-    """Only a fixed tag or a digest is pulled once."""
+    """An image with a fixed tag or a digest is pulled only if not present; `latest` is always pulled."""
     pod = _pod(containers=[{"name": "c", "image": image}])
     default_pod(pod)
     assert pod["spec"]["containers"][0]["imagePullPolicy"] == policy

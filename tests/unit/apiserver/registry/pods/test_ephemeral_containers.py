@@ -37,7 +37,7 @@ async def add(client: Client, *containers: dict[str, Any], **beside: Any) -> Pod
 
 
 async def test_one_is_added_and_nothing_else(client: Client) -> None:
-    """It gets defaults and increments the generation; changes of labels and other fields are put back."""
+    """An ephemeral container gets defaults and increments the generation; changes of other fields are reverted."""
     before = await client.get(Pod, POD)
     added = await add(client, {"name": "e", "image": "y"}, metadata={"labels": {"a": "b"}})
     (container,) = added.spec.ephemeral_containers
@@ -86,7 +86,7 @@ async def test_existing_ones_do_not_change(client: Client) -> None:
 
 
 async def test_only_the_subresource_adds_them(client: Client) -> None:
-    """Neither a create nor an update of the pod adds one."""
+    """A create or an update of the pod adds no ephemeral container."""
     with pytest.raises(Invalid, match="pod updates may not change fields other than"):
         await client.patch(Pod, POD, MergePatch({"spec": {"ephemeralContainers": [{"name": "e", "image": "y"}]}}))
     await client.delete(Pod, POD)
@@ -95,7 +95,7 @@ async def test_only_the_subresource_adds_them(client: Client) -> None:
 
 
 async def test_the_writer_owns_fields_that_are_put_back(client: Client) -> None:
-    """As upstream, the writer owns every field that it sent, also those that the subresource does not write."""
+    """As upstream, the writer owns every field of its request, also those that the subresource ignores."""
     added = await add(client, {"name": "e", "image": "y"}, metadata={"labels": {"a": "b"}}, status={"message": "m"})
     (entry,) = (each for each in added.metadata.managed_fields if each.get("subresource"))
     assert {"f:metadata", "f:status"} <= entry["fieldsV1"].keys()

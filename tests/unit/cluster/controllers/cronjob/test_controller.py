@@ -103,7 +103,7 @@ async def test_runs_that_overlap(policy: str, jobs: int) -> None:
 
 
 async def test_a_suspended_one_waits(client: Client) -> None:
-    """Nothing starts while suspended; after resuming, only the last missed run starts."""
+    """A suspended CronJob starts no Job; after resuming, only the last missed run starts."""
     await create(client, "*/2 * * * *", suspend=True)
     await asyncio.sleep(11 * 60)
     assert await names(client) == []
@@ -138,7 +138,7 @@ async def test_times_are_those_of_the_zone(client: Client) -> None:
     ],
 )
 async def test_an_invalid_schedule_is_reported(client: Client, spec: dict[str, str], event: str) -> None:
-    """An invalid schedule or zone causes an event, and nothing runs."""
+    """An invalid schedule or zone causes an event and no Job."""
     await create(client, **spec)
     await asyncio.sleep(300)
     assert await names(client) == []

@@ -1,6 +1,6 @@
 """DaemonSets on simulated nodes, in virtual time.
 
-What is expected was compared with a kube-controller-manager 1.36 that did the same.
+The expected results were verified against a kube-controller-manager 1.36.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ async def test_taints_keep_pods_away_or_drive_them_out(client: Client) -> None:
 
 @pytest.mark.parametrize(("unavailable", "least"), [(1, 2), ("50%", 1)])
 async def test_an_update_leaves_enough_pods(client: Client, unavailable: int | str, least: int) -> None:
-    """A rolling update keeps the minimum of available pods until all are updated."""
+    """A rolling update keeps the minimum of available pods until all pods are updated."""
     await client.create(daemon_set(rolling(unavailable=unavailable)))
     await ready(client, 3)
     await change(client, template=template("other").to_wire())
@@ -127,7 +127,7 @@ async def test_an_update_leaves_enough_pods(client: Client, unavailable: int | s
 
 
 async def test_with_surge_the_new_pod_comes_first(client: Client) -> None:
-    """With maxSurge, an old pod is deleted only when the new one beside it is available."""
+    """With maxSurge, an old pod is deleted only when the new one on its node is available."""
     await client.create(daemon_set(rolling(surge=1, unavailable=0)))
     await ready(client, 3)
     await change(client, template=template("other").to_wire())
@@ -145,7 +145,7 @@ async def test_with_surge_the_new_pod_comes_first(client: Client) -> None:
 
 
 async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
-    """Nothing is replaced automatically; a deleted pod is recreated from the new template."""
+    """With OnDelete no pod is replaced automatically; a deleted pod is recreated from the new template."""
     await client.create(daemon_set(DaemonSetUpdateStrategy(type="OnDelete")))
     await ready(client, 3)
     await change(client, template=template("other").to_wire())

@@ -33,14 +33,14 @@ def test_taints_decide_where_pods_run(taint: Taint, fit: NodeFit) -> None:
 
 
 def test_a_node_that_the_template_does_not_select() -> None:
-    """Neither new nor existing pods run there."""
+    """A node that the template's nodeSelector excludes admits no new pods and keeps no existing ones."""
     selecting = daemon_set(node_selector={"disk": "ssd"})
     assert node_should_run_daemon_pod(selecting, node("a", disk="ssd")) == NodeFit(True, True)
     assert node_should_run_daemon_pod(selecting, node("a", disk="hdd")) == NodeFit(False, False)
 
 
 def test_a_new_pod_is_pinned_to_its_node() -> None:
-    """The node is known before the scheduler binds the pod."""
+    """A new pod has its target node before the scheduler binds it."""
     owner = daemon_set()
     owner.metadata.uid = "u"
     made = new_daemon_pod(owner, "b", "h")

@@ -1,6 +1,6 @@
 """Deployments in virtual time; the tests patch pod status in place of a kubelet.
 
-What is expected was compared with a kube-controller-manager 1.36 that did the same.
+The expected results were verified against a kube-controller-manager 1.36.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ async def test_pause_holds_a_rollout_and_resume_goes_on(client: Client) -> None:
 
 
 async def test_recreate_has_no_two_templates_at_once(client: Client) -> None:
-    """New pods are created only after the old ones are gone, not merely terminating."""
+    """New pods are created only after the old ones have been removed, not while they terminate."""
     await create(client, 2, strategy=DeploymentStrategy(type="Recreate"))
     await rolled_out(client)
     (pod, _) = await until_pods(client, lambda pods: len(pods) == 2)

@@ -80,7 +80,7 @@ def test_scaling_without_a_rollout_resizes_the_one_set() -> None:
     ("replicas", "new", "old", "wanted"),
     [
         (10, 3, 5, {"old": 8, "new": 5}),  # recorded from kube-controller-manager: 6 to 10, with 8 pods of two sets
-        (3, 3, 5, {"old": 2, "new": 2}),  # 2.5 and 1.5 round to 3 and 2: one too many, the biggest gives it
+        (3, 3, 5, {"old": 2, "new": 2}),  # 2.5 and 1.5 round to 3 and 2: one too many, removed from the biggest
         (0, 3, 5, {"old": 0, "new": 0}),
     ],
 )
@@ -112,7 +112,7 @@ def test_recreate_empties_the_old_before_the_new_begins() -> None:
 
 
 def test_limits_of_zero_allow_one_unavailable_pod() -> None:
-    """If both limits round to 0, one pod may be unavailable."""
+    """If both limits round to 0, one pod can be unavailable."""
     assert Rollout(deployment(2, surge=0, unavailable="25%"), None, []).max_unavailable == 1
 
 

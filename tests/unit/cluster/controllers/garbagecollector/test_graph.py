@@ -59,7 +59,7 @@ def test_only_references_that_block_hold_an_owner_back() -> None:
 
 
 def test_a_deleted_owner_is_remembered_while_it_has_dependents() -> None:
-    """A deleted owner is remembered until its last dependent is deleted or drops the reference."""
+    """A deleted owner stays in the graph until its last dependent is deleted or drops the reference."""
     graph = Graph()
     for owner, child in (("a", "x"), ("b", "y")):
         graph.put(node(owner))

@@ -1,6 +1,6 @@
 """Jobs in virtual time; the tests patch pod status in place of a kubelet.
 
-What is expected was compared with a kube-controller-manager 1.36 that did the same.
+The expected results were verified against a kube-controller-manager 1.36.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ async def test_jobs_of_others_are_left_alone(client: Client) -> None:
 
 
 async def test_the_simulated_kubelet_completes_jobs() -> None:
-    """With simulated nodes, a Job completes without help."""
+    """On simulated nodes a Job completes."""
     async with Cluster(random=Random(1)) as cluster, cluster.client() as client:
         await create(client, completions=4, parallelism=2)
         job = await ends(client, "Complete")

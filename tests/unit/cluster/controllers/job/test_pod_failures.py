@@ -33,7 +33,7 @@ async def test_a_failure_policy_decides_about_failures(client: Client) -> None:
         client, completions=2, parallelism=2, backoff_limit=0, pod_failure_policy=PodFailurePolicy(rules=rules)
     )
     first, _ = await active(client, 2)
-    await set_phase(client, first, "Failed")  # exit code 1: no rule fits
+    await set_phase(client, first, "Failed")  # exit code 1: no rule matches
     assert told_of(await ends(client, "Failed"))[-1] == ("Failed", "BackoffLimitExceeded")
     await client.delete(Job, WORK, propagation="Background")
     await wait_until_gone(client, Job, WORK)

@@ -1,6 +1,6 @@
 """StatefulSets in virtual time; the tests patch pod status in place of a kubelet.
 
-What is expected was compared with a kube-controller-manager 1.36 that did the same.
+The expected results were verified against a kube-controller-manager 1.36.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ async def test_pods_come_one_after_the_other(client: Client) -> None:
         **LABELS,
         "statefulset.kubernetes.io/pod-name": "db-1",
         "apps.kubernetes.io/pod-index": "1",
-        "controller-revision-hash": "db-795968f978",  # what the real controller names this template
+        "controller-revision-hash": "db-795968f978",  # the real controller's hash of this template
     }
     assert (second.spec.hostname, second.spec.subdomain, second.metadata.generate_name) == ("db-1", "svc", "db-")
     assert second.spec.volumes[0].to_wire() == {"name": "data", "persistentVolumeClaim": {"claimName": "data-db-1"}}

@@ -42,7 +42,7 @@ async def test_below_the_partition_nothing_changes(client: Client) -> None:
 
 
 async def test_on_delete_waits_for_the_deletion(client: Client) -> None:
-    """Nothing is replaced automatically; a deleted pod is recreated from the new template."""
+    """With OnDelete no pod is replaced automatically; a deleted pod is recreated from the new template."""
     await client.create(stateful_set(2))
     await settled(client, 2)
     await new_image(client, "other", type="OnDelete", rollingUpdate=None)

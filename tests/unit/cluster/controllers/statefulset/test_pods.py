@@ -13,7 +13,7 @@ from tests.unit.cluster._workloads import (
 
 
 async def test_labels_that_name_the_pod_are_put_back(client: Client) -> None:
-    """A pod that lost its identity label gets it again."""
+    """A removed identity label of a pod is added again."""
     await client.create(stateful_set(1))
     await settled(client, 1)
     lost = {"metadata": {"labels": {"statefulset.kubernetes.io/pod-name": None}}}
