@@ -38,11 +38,11 @@ def test_a_thread_that_could_not_look_in_time_reports_when_it_can() -> None:
     look = turns.check(10.0, late=3.0, is_idle=False)
     assert (look.is_due, look.blocked, look.is_late) == (True, 3.0, True)
     assert turns.turned(10.1) == pytest.approx(3.1)
-    assert turns.check(20.0, late=3.0, is_idle=True).blocked is None  # the process was paused while it waited
+    assert turns.check(20.0, late=3.0, is_idle=True).blocked is None  # the process was suspended while it waited
 
 
 def test_a_place_that_blocks_over_and_over_is_logged_now_and_then() -> None:
-    """Three times, and then every five minutes with how often it was."""
+    """A repeated blockage at one place is logged three times, then every five minutes with its count."""
     place, shown = CodeLine("operator.py", 21, "reconcile", "operator"), []
     lines = BlockageLog()
     for second in range(700):

@@ -43,7 +43,7 @@ class Ending:
 
     @property
     def patience(self) -> float:
-        """After how many seconds those who have not stopped are cancelled."""
+        """After how many seconds runnables that have not stopped are cancelled."""
         again = [later for later, ask in enumerate(self.asks) if later and ask != "nothing"]
         # a signal after a failure is the first one
         if self.asks[0] == "failure":
@@ -51,12 +51,12 @@ class Ending:
         return min([inf if self.grace is None else self.grace, *again])
 
     def outcome(self, *, overdue: bool) -> type[BaseException] | None:
-        """Return what comes out of `run`."""
+        """Return the expected result of `run`."""
         return GracePeriodExceeded if overdue and self.raises is None and self.grace != 0 else self.raises
 
 
 class OtherFailed(Exception):
-    """What the failure of another raises."""
+    """The error of another runnable."""
 
 
 ENDINGS = (
