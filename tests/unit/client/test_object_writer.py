@@ -46,7 +46,7 @@ def widget(**spec: Any) -> Widget:
 
 @pytest.mark.parametrize("write", ["create", "update", "patch", "status.patch", "apply"])
 async def test_answers_are_decoded_when_they_are_looked_at(client: Client, server: FakeServer, write: str) -> None:
-    """A write succeeds whatever its answer contains; an invalid field raises on first access."""
+    """A write succeeds whatever its response contains; an invalid field raises on first access."""
     server.reply(wire(size="large"))
     writes: dict[str, Callable[[], Awaitable[Widget]]] = {
         "create": lambda: client.create(widget(size=2)),

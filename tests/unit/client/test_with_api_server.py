@@ -162,7 +162,7 @@ async def test_apply(live: Client) -> None:
         await live.apply({**document, "data": {"k": "2"}}, field_owner="you")
     await live.apply({**document, "data": {"k": "2"}}, field_owner="you", force=True)
     read = await live.get(ConfigMap, KEY)
-    await live.apply(read, field_owner="third", force=True)  # its managedFields do not stand in the way
+    await live.apply(read, field_owner="third", force=True)  # its managedFields do not prevent the apply
 
     assert isinstance(made, Unstructured)
     assert made["data"] == {"k": "1"}

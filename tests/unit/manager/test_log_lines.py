@@ -90,7 +90,7 @@ async def live(server: ApiServer) -> None:
 
 
 async def test_who_knows_the_logs_of_operators_in_go_knows_these() -> None:
-    """One replica loses its lease, another waits for it, leads, works, and is stopped."""
+    """The lines of a lost lease, a standby, a leader, its work and its stop are controller-runtime's."""
     server = ApiServer()
     with logged() as lines:
         one = Replica(server, "one")

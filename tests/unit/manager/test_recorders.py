@@ -80,7 +80,7 @@ async def test_what_is_told_to_the_very_end_is_written() -> None:
         finally:
             recorder.warning(config_map("a"), "Ended", "The end")
 
-    groups = [group for group in Group if group is not Group.SERVERS]  # the type of the Events themselves
+    groups = [group for group in Group if group is not Group.SERVERS]  # SERVERS has the event writer
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(Teller())
         for group in groups:

@@ -28,9 +28,9 @@ SHORT = timedelta(milliseconds=40)
 
 
 class Warned(logging.Handler):
-    """Keeps what the watchdog logs of calls of ``wait(10)``, and sets an event so that they end.
+    """Records the watchdog's lines about calls of ``wait(10)``, and sets an event that ends the call.
 
-    On a machine that is busy other turns may take long enough as well.
+    Other turns are ignored: on a busy machine they may be slow enough as well.
     """
 
     def __init__(self) -> None:

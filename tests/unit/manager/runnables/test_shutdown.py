@@ -159,19 +159,19 @@ def function() -> Callable[[], Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of runnable, and what is expected of it.
+    """A kind of runnable, and its expected behaviour.
 
     Args:
-        make: makes one.
-        drains: how many seconds after it was asked it has ended, if it is let.
-        well: how it has ended then.
-        cut: how many seconds after it was cancelled for good it has ended.
-        cut_at_once: the same, where it was not asked before.
-        badly: how it has ended then.
-        says: a line of the log that tells of what went wrong, whichever way it ends.
+        make: creates a runnable.
+        drains: seconds from the request to stop to its end, without cancellation.
+        well: how it ends without cancellation.
+        cut: seconds from its final cancellation to its end.
+        cut_at_once: the same, without a request to stop before.
+        badly: how it ends after cancellation.
+        says: a log line about its failure, for every way to stop.
         is_ready: whether the groups after its own start.
-        restart: how it was added.
-        lags: how many seconds pass at the end of all, for what does not belong to any group.
+        restart: the restart option of `add`.
+        lags: seconds at the end of the shutdown for work outside of all groups.
     """
 
     name: str

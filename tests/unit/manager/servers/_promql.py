@@ -29,10 +29,10 @@ _AGGREGATION: dict[str, Callable[[Iterable[float]], float]] = {"sum": sum, "min"
 
 
 class Scrapes:
-    """What was scraped, and when.
+    """Scrapes with their times.
 
-    A rate is the increase between the first and the last scrape of the range, by its length: scrape for as long as the
-    range is. Counters are not reset here. What else PromQL has is an error.
+    A rate is the increase between the first and the last scrape of the range, divided by its length: scrape for the
+    whole range. Counters do not reset here. Other PromQL raises an error.
     """
 
     def __init__(self) -> None:
