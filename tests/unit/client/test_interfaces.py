@@ -1,4 +1,4 @@
-"""The protocols of a client, and the signatures of their verbs: declared once, and the same in every class."""
+"""The protocols of a client, and the signatures of their verbs: declared once and equal in every class."""
 
 from __future__ import annotations
 

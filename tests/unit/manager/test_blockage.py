@@ -22,7 +22,7 @@ def test_a_turn_that_is_too_long_is_reported_while_it_lasts() -> None:
 
 
 def test_a_loop_that_turns_or_waits_is_not_reported() -> None:
-    """A loop that is idle or turns in time is not reported; the check adds one callback at most."""
+    """A loop that is idle or turns in time is not reported; only a busy loop gets a callback, one per check."""
     turns = LoopTurns(threshold=1.0)
     for second in range(100):
         look = turns.check(second, late=0.0, is_idle=second % 2 == 0)

@@ -94,7 +94,7 @@ async def test_an_expired_id_token_is_renewed_once_for_all(issuer: Issuer) -> No
 
 
 async def test_the_client_says_who_it_is(issuer: Issuer) -> None:
-    """A client with a secret proves itself in the header, escaped as OAuth asks; one without is named in the form."""
+    """A client with a secret sends it in the header, escaped as OAuth requires; others send their id in the form."""
     await OidcCredentials(issuer.provider(secret="a b:c"), refresh_token="r1").authorization()
     await OidcCredentials(issuer.provider(secret=""), refresh_token="r1").authorization()
     assert issuer.clients == ["Basic " + base64.b64encode(b"me:a+b%3Ac").decode(), "none"]

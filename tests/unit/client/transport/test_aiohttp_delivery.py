@@ -24,7 +24,7 @@ async def test_a_piece_is_handed_over_when_the_socket_gives_it(is_secure: bool) 
     tasks: set[asyncio.Task[None] | None] = set()
 
     def take(chunk: bytes) -> None:
-        if seen:  # the head may have come with the first one
+        if seen:  # the first piece may come with the head
             tasks.add(asyncio.current_task())
         seen.append(chunk)
         is_first_seen.set()
