@@ -20,7 +20,7 @@ KEY = Key("default", "a")
 
 
 class NamedClient(Client):
-    """A user's client, with arguments and attributes of its own."""
+    """A user's client with additional arguments and attributes."""
 
     def __init__(self, name: str, transport: Transport) -> None:
         super().__init__(transport)

@@ -159,13 +159,13 @@ async def test_delete_all_of(client: Client, server: FakeServer) -> None:
 
 
 async def test_a_name_is_needed(client: Client) -> None:
-    """Deleting an object without a name is refused: it would delete the whole collection."""
+    """Deleting an object without a name, which would delete the whole collection, is refused."""
     with pytest.raises(ValueError, match="must have a name"):
         await client.delete(Widget, Key("default", ""))
 
 
 async def test_refusals(client: Client, server: FakeServer) -> None:
-    """A refusal is raised as the class of its reason, with the invalid fields."""
+    """A failed request raises the class of its reason, with the invalid fields."""
     server.refuse(409, "AlreadyExists")
     status = {"causes": [{"reason": "FieldValueInvalid", "message": "too big", "field": "spec.size"}]}
     server.reply({"kind": "Status", "code": 422, "reason": "Invalid", "details": status}, status=422)

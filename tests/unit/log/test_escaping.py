@@ -70,7 +70,7 @@ def record_of_lines(text: str) -> logging.LogRecord:
 @pytest.mark.parametrize("evil", EVIL, ids=ascii)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_text_begins_a_line_or_steers_the_terminal(way: str, evil: str) -> None:
-    """Whatever carries it: what is below the first line is indented, and nothing but line breaks is a control."""
+    """Lines after the first are indented, and line breaks are the only controls, wherever the text comes from."""
     text = WAYS[way](evil)
     first, *more = text.split("\n")
     assert all(not line or line.startswith("    ") for line in more)
@@ -80,7 +80,7 @@ def test_no_text_begins_a_line_or_steers_the_terminal(way: str, evil: str) -> No
 
 
 def test_what_is_escaped_can_still_be_read() -> None:
-    """Letters of every script are unchanged; control characters, also of colours, are escaped as in Python."""
+    """Letters of every script are unchanged; control characters are escaped as in Python, except our own colours."""
     assert console("größer 大きい\ttab") == "INFO    podset: größer 大きい\\ttab"
     assert console("a\u2028b\x1b[1m") == "INFO    podset: a\\u2028b\\x1b[1m"
     assert console("a", note="b\u2028c d") == 'INFO    podset: a  note="b\\u2028c d"'

@@ -181,7 +181,7 @@ OUTSIDE = """
 def test_virtual_time_on_an_outside_cluster_fails(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    """An hour would be an hour there: the test says so and how to choose, and nothing is left out unnoticed."""
+    """A virtual-time test on an external cluster fails, names the ways to choose otherwise, and the header says so."""
     monkeypatch.setenv(variable, "true")
     result = _run(pytester, OUTSIDE.format(argument=""))
     result.assert_outcomes(passed=3, errors=1)

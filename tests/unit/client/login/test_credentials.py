@@ -111,7 +111,7 @@ async def test_a_token_file_that_was_never_good_is_an_error(tmp_path: Path, cont
 
 
 def test_credentials_survive_their_loop(tmp_path: Path) -> None:
-    """The same login works in one event loop after another, whose clocks are independent."""
+    """The same credentials work in consecutive event loops with independent clocks."""
     path = tmp_path / "token"
     path.write_text("first")
     credentials = TokenFile(path)

@@ -443,7 +443,7 @@ async def test_what_the_library_cannot_load(machine: Machine) -> None:
 
 @pytest.mark.slow(reason="starts an interpreter, and imports the library")
 def test_the_library_is_optional(machine: Machine) -> None:
-    """Only one constructor imports the library; without the library its error says how to install it."""
+    """Only one constructor needs the library, and its error without the library has the install command."""
     program = """
 import asyncio, sys
 import pyctrl.client

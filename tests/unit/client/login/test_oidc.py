@@ -137,7 +137,7 @@ async def test_a_revoked_refresh_token_is_an_error(issuer: Issuer) -> None:
 
 
 async def test_an_answer_without_a_token_is_an_error(issuer: Issuer) -> None:
-    """The error about a response without id_token has the usual reason."""
+    """The error about a response without id_token has the usual reason, a missing scope."""
     issuer.answer = {"access_token": "x"}
     with pytest.raises(ConfigError, match="is the scope 'openid' granted"):
         await OidcCredentials(issuer.provider(), refresh_token="r1").authorization()

@@ -1,4 +1,4 @@
-"""Invalid keys, which are refused before anything is sent."""
+"""Invalid keys are refused before a request is sent."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class AtATerminal(Rotating):
 
 
 async def test_a_login_may_take_its_time() -> None:
-    """The limits of a request and of a stream's head begin once credentials are there, and again after a 401."""
+    """The timeouts of a request and of a stream's head start once credentials are available, and again after a 401."""
     credentials = AtATerminal()
 
     async def serve(peer: Peer) -> None:

@@ -48,7 +48,7 @@ async def test_a_token_without_an_authority_is_told_what_is_missing() -> None:
 
 
 async def test_a_wrong_authority_is_not_a_missing_one() -> None:
-    """With another cluster's authority the error mentions the wrong authority; a wrong name is a separate error."""
+    """With another cluster's authority the error suggests that cause; an error about a wrong name does not."""
     authority = Authority("cluster")
     async with server_of(authority) as url:
         other = await refusal(Config.from_token(url, "t1", ca=Authority("other").pem))

@@ -37,7 +37,7 @@ class Noter(Reconciler[Any]):
 
 
 class World:
-    """Two servers, a manager of the first that knows the second as "remote", and the network to the second."""
+    """Two servers, a manager of the first with the second as "remote", and the network to the second."""
 
     def __init__(self, home: Client, away: Client, manager: Manager, remote: ConnectedCluster) -> None:
         self.home, self.away, self.manager, self.remote = home, away, manager, remote

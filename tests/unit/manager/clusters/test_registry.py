@@ -33,7 +33,7 @@ async def test_names_are_taken_once() -> None:
 
 
 async def test_clusters_that_nobody_has_added_are_told_at_the_start() -> None:
-    """A permission for an unknown cluster is an error at start: the permission would never be reviewed."""
+    """A permission for an unknown cluster, which would never be reviewed, is an error at start."""
 
     class Misspelt(Reconciler[ConfigMap]):
         rbac = (allow(ConfigMap, "create", cluster="remot"),)

@@ -52,7 +52,7 @@ async def test_an_answer_to_the_first_claim_that_was_lost(server: ApiServer, adm
 
 
 async def test_a_claim_whose_answer_was_lost_is_given_up_too(server: ApiServer, admin: Client) -> None:
-    """A candidate that stops before it knows that it holds the Lease still releases it."""
+    """A candidate that stops before the response to its claim still releases the Lease."""
     one = Replica(server, "one")
     one.network.add(Rule(AnswerLost(), method="POST"))
     async with running(one):

@@ -158,7 +158,7 @@ async def without_rights(ending: Ending) -> AsyncIterator[World]:
 
 @asynccontextmanager
 async def candidate(ending: Ending) -> AsyncIterator[World]:
-    """A standby whose leader leads until the standby has ended."""
+    """A standby; the leader leads until the standby has ended."""
     async with _life(World(ending, leads=True)) as world:
         world.network.add(Rule(ConnectionRefused(), path="*/leases*", times=None))  # it cannot read the holder
         controller = world.controller()

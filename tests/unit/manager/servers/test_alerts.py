@@ -76,7 +76,7 @@ class Failing(Reconciler[ConfigMap]):
 async def test_an_alert_fires_for_what_it_is_named_after(
     reconciler: type[Reconciler[ConfigMap]], firing: list[str]
 ) -> None:
-    """Each alert fires for its controller, triggered by its own writes or failing, and not for a healthy one."""
+    """The alerts fire for a controller that its own writes trigger and for a failing one, not for a healthy one."""
     scrapes, chosen = Scrapes(), ("PyctrlCausesItself", "PyctrlReconcilesFail")
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(reconciler())

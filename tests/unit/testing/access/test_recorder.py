@@ -82,7 +82,7 @@ async def test_what_is_refused_is_noted(guarded: Cluster) -> None:
     ],
 )
 async def test_a_refusal_that_is_about_something_else_is_none(guarded: Cluster, message: str) -> None:
-    """A 403 by a quota, a webhook or a new kind's missing owner permission does not count as a missing permission."""
+    """A 403 for another reason, such as a quota or an unknown owner kind, does not count as a missing permission."""
     rule = Rule(Answered(status=403, reason="Forbidden", message=message), method="POST")
     config = replace(guarded.config, wrap_transport=lambda inner: FaultyTransport(inner, [rule]))
     recorder = AccessRecorder()

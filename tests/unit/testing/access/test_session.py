@@ -18,7 +18,7 @@ from pyctrl.testing._access.session import RECORDED, SENT, pytest_testnodedown
 
 pytestmark = pytest.mark.slow("each test is a session of tests, with clusters that have RBAC")
 
-# Imported by each inner session otherwise: pytester forgets what that has imported, and cryptography is no module to be
+# Imported by each inner session otherwise: pytester unloads new modules, and cryptography is no module to be
 # imported twice.
 LOADED = (cryptography, pyctrl.cluster, pyctrl.testing._access.under_role)
 

@@ -23,12 +23,12 @@ KEY = Key("default", "guest")
 
 
 class Greeter(Reconciler[ConfigMap]):
-    """Writes greetings, and declares the permission unless configured otherwise."""
+    """Writes greetings with update, but declares patch."""
 
     rbac: Sequence[Permission] = (allow(ConfigMap, "patch"),)
 
     async def reconcile(self, request: Request) -> None:
-        """Greet an object without greeting."""
+        """Greet the object if it lacks a greeting."""
         found = await self.client.find(ConfigMap, request.key)
         if found is not None and request.key == KEY and "greeting" not in found.data:
             found.data["greeting"] = "hello"
@@ -36,13 +36,13 @@ class Greeter(Reconciler[ConfigMap]):
 
 
 class HonestGreeter(Greeter):
-    """Declares its permissions."""
+    """Declares the permission that it uses."""
 
     rbac = (allow(ConfigMap, "update"),)
 
 
 class RecordingGreeter(Greeter):
-    """Declares the permission for Events, and writes none."""
+    """Also declares the permission for Events, and writes none."""
 
     rbac = (allow(ConfigMap, "update"), EVENTS)
 

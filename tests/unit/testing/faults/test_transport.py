@@ -97,7 +97,7 @@ async def test_without_rules_nothing_changes() -> None:
 
 @pytest.mark.parametrize("fault", [ConnectionRefused(), AnswerLost(), Broken()])
 async def test_lost_requests_and_lost_answers(fault: Fault) -> None:
-    """The server does not get a refused request, but gets one whose response is lost, which matters for writes."""
+    """The server does not receive a refused request, but receives one whose response is lost, as matters for writes."""
     transport, server = _faulty(Rule(fault))
 
     with pytest.raises(ConnectionFailed if fault == ConnectionRefused() else StreamBroken, match="scripted"):
@@ -243,7 +243,7 @@ async def test_first_rule_wins_and_all_count() -> None:
 
 
 async def test_rules_come_and_go() -> None:
-    """Rules added later count from then; unmatched rules are reported; clearing removes all faults."""
+    """Rules added later count from then; unmatched rules are listed; clearing removes all faults."""
     transport, _ = _faulty()
     await transport.request(PODS)
     transport.add(Rule(Answered.conflict(), times=None), Rule(Ended()))
