@@ -81,7 +81,7 @@ async def test_an_object_of_another_version_is_refused(live: Client) -> None:
 
 
 async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:
-    """A stale update is a Conflict, and creating an object that exists by now AlreadyExists."""
+    """Updating a stale object is a Conflict, and creating an existing object AlreadyExists."""
     made = await live.create(config_map())
     await live.patch(ConfigMap, KEY, MergePatch({"data": {"l": "1"}}))
 
@@ -115,7 +115,7 @@ async def test_the_status_is_somebody_else_s(live: Client) -> None:
 
 
 async def test_a_patch_removes_what_was_taken_away(live: Client) -> None:
-    """Members removed from maps are removed by the patch, and changes of others in the meantime stay."""
+    """A patch removes the members that were removed from maps, and keeps other clients' changes."""
 
     def change(found: Unstructured) -> None:
         found["data"] = {"k": "2"}

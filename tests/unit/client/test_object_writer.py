@@ -79,7 +79,7 @@ async def test_create(client: Client, server: FakeServer) -> None:
 
 
 async def test_create_untyped(client: Client, server: FakeServer) -> None:
-    """An Unstructured is written like a typed object, and is answered with one."""
+    """An Unstructured is written like a typed object, and the response is one."""
     version = {
         "version": "v1",
         "resources": [{"resource": "widgets", "responseKind": {"kind": "Widget"}, "scope": "Namespaced"}],
@@ -105,7 +105,7 @@ async def test_update(client: Client, server: FakeServer) -> None:
 
 
 async def test_apply(client: Client, server: FakeServer) -> None:
-    """apply sends the object without managedFields, under the owner's name, and creates or changes it."""
+    """apply sends the object without managedFields, with the field owner, and creates or changes the object."""
     server.reply(wire(size=2))
     obj = widget(size=2)
     obj.metadata.managed_fields = [{"manager": "x"}]
@@ -147,7 +147,7 @@ async def test_delete(client: Client, server: FakeServer) -> None:
 
 
 async def test_delete_all_of(client: Client, server: FakeServer) -> None:
-    """delete_all_of deletes what matches in one namespace, which is required."""
+    """delete_all_of deletes the matching objects in one namespace, which is required."""
     server.reply({"kind": "WidgetList", "items": []})
 
     await client.delete_all_of(Widget, namespace="default", labels="app=x")

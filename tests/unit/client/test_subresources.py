@@ -37,7 +37,7 @@ def wire(ready: int = 0) -> dict[str, Any]:
 
 
 async def test_status(client: Client, server: FakeServer) -> None:
-    """The status is written at its own path and answered with the whole object, typed."""
+    """The status is written at its own path, and the response is the whole object, typed."""
     obj = Widget.from_wire(wire())
     patch = merge_from(obj)
     obj.status.ready = 2

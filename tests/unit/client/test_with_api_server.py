@@ -283,7 +283,7 @@ async def test_token(live: Client) -> None:
 
 
 async def test_dry_run(live: Client) -> None:
-    """A dry run is answered like a write, but nothing is kept."""
+    """A dry run has the response of a write, but stores nothing."""
     made = await dry_run(live).create(config_map(k="1"))
 
     assert made.metadata.uid

@@ -114,7 +114,7 @@ def test_a_clock_that_is_set_back_does_not_silence_the_log() -> None:
 
 
 def test_tracebacks_of_one_place_are_shown_five_times_a_minute() -> None:
-    """Tracebacks of one place are logged five times a minute; other lines have the error as a field."""
+    """Tracebacks of one place are logged five times a minute, then only the error; other handlers get all."""
     written = Written()
     error = raised(ValueError("no"))
     records = [record(f"{number}", exc=error) for number in range(TRACES + 3)]

@@ -112,7 +112,7 @@ def test_a_loop_that_has_stopped_is_one_failure(pytester: pytest.Pytester) -> No
 
 
 def test_strictness_is_opt_in(pytester: pytest.Pytester) -> None:
-    """Without the setting, the plugin changes nothing for tests that do not ask for it."""
+    """Without the setting, the plugin changes nothing for tests without its markers."""
     code = """
         import asyncio, time
 

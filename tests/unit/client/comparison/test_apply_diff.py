@@ -66,8 +66,8 @@ async def compare(
         return "refused" if said is not None else "wrong"
     is_same = answer.metadata.resource_version == live.metadata.resource_version
     try:
-        # An apply may need another one: with an empty list of items with keys a manager owns nothing, so that
-        # kube-apiserver first prunes what the manager owned before, and then takes the object as never applied.
+        # An apply may need a second one. After an apply of an empty list of keyed items a manager owns nothing:
+        # kube-apiserver first prunes the manager's former fields, and then treats the object as never applied.
         *_, last, again = [(await client.create_or_apply(second, field_owner="me")).result for _ in range(4)]
     except Conflict:  # a server may reject its previous result: empty labels that another manager applies as well
         with pytest.raises(Conflict):
@@ -88,8 +88,8 @@ def test_it_is_never_wrong(kind: str) -> None:
     counts: Counter[str] = Counter()
     numbers = itertools.count()
 
-    # Time is frozen: a manager that applies empty annotations is recorded again in the next second, as the last of all,
-    # and kube-apiserver takes their order for a change. The same examples each time: how many are needless is luck.
+    # The clock is frozen: a manager that applies empty annotations is recorded last in the next second, and
+    # kube-apiserver sees a change of order. The examples are fixed, since the number of needless applies varies.
     with _clock.use(lambda: NOW), asyncio.Runner() as runner:
         client = Client(InProcessTransport(ApiServer()))
         runner.run(client.apply(DEFINITION))

@@ -65,7 +65,7 @@ async def test_stale_group_keeps_what_was_known(client: Client, server: FakeServ
 
 
 async def test_unknown_then_installed(client: Client, server: FakeServer) -> None:
-    """A kind that is installed after it was unknown is found by the next lookup, at most a second later."""
+    """A kind that is installed after a failed lookup is found by a lookup at most a second later."""
     for _ in range(3):
         server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))

@@ -21,7 +21,7 @@ from pyctrl.client._login.tls import Pem, Tls, TlsContexts
 from pyctrl.errors import ConfigError
 from tests.unit.client._authority import Authority, shake_hands
 
-pytestmark = pytest.mark.real_time  # a plugin is a process
+pytestmark = pytest.mark.real_time  # a plugin is a real process
 
 V1 = "client.authentication.k8s.io/v1"
 ANSWER = {"apiVersion": V1, "kind": "ExecCredential"}

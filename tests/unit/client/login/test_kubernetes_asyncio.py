@@ -23,7 +23,7 @@ from pyctrl.client._login.tls import CertificateSource, TlsContexts
 from pyctrl.errors import ConfigError, NoConfiguration
 from tests.unit.client._authority import Authority, Issued, shake_hands
 
-pytestmark = pytest.mark.real_time  # plugins are processes, and contexts are built in a thread
+pytestmark = pytest.mark.real_time  # plugins are real processes, and contexts are built in a thread
 
 V1 = "client.authentication.k8s.io/v1"
 CLUSTER = Authority()

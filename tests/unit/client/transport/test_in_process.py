@@ -195,7 +195,7 @@ async def test_other_tasks_run_meanwhile(server: FakeServer) -> None:
 
 
 async def test_who_asks(server: FakeServer) -> None:
-    """Each request has its credentials and impersonation; impersonation replaces the default."""
+    """Requests have the login's credentials; impersonation on a request replaces all of the login's."""
     transport = InProcessTransport(
         server, credentials=BearerToken("t"), impersonate=Impersonation(user="a", groups=("g", "h"))
     )

@@ -1,4 +1,4 @@
-"""Failures and warnings, as they come over the wire."""
+"""Errors and warnings in the server's responses."""
 
 from __future__ import annotations
 

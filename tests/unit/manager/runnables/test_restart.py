@@ -1,4 +1,4 @@
-"""Restarts of runnables: when, how often, and their log lines and readiness."""
+"""Restarts of runnables: conditions, limits, log lines and readiness."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ async def admit(admin: Client) -> Unstructured:
 
 
 async def test_who_may_get_metrics_passes_and_others_do_not() -> None:
-    """No token or an unknown one: 401. A user without permission: 403, with the name. A user with permission passes."""
+    """A missing or unknown token gets a 401, a user without permission a 403 with the name; others get the metrics."""
     async with Cluster(rbac=True) as cluster, cluster.client() as admin:
         await admit(admin)
         guard = ScrapeGuard(lambda: admin)
