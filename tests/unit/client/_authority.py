@@ -24,7 +24,7 @@ class Issued:
 
 
 class Authority:
-    """A certificate authority. ``identifiers=False`` leaves out what RFC 5280 asks for and many clusters lack."""
+    """A certificate authority. ``identifiers=False`` omits extensions that RFC 5280 requires and many clusters lack."""
 
     def __init__(self, name: str = "cluster", *, identifiers: bool = True, parent: Authority | None = None) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -39,16 +39,16 @@ class Authority:
         self.pem = _pem(self._identified(builder, self._key.public_key(), signer_key).sign(signer_key, hashes.SHA256()))
 
     def server(self, *names: str) -> Issued:
-        """Issue a certificate for a server of these names and addresses."""
+        """Issue a certificate for a server with these names and addresses."""
         alternatives = [_alternative(name) for name in names or ("localhost", "127.0.0.1")]
         return self._issue("server", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(alternatives))
 
     def client(self, name: str = "dev") -> Issued:
-        """Issue a certificate for a user of this name."""
+        """Issue a certificate for a user with this name."""
         return self._issue(name, ExtendedKeyUsageOID.CLIENT_AUTH)
 
     def server_context(self, *names: str, issued: Issued | None = None) -> ssl.SSLContext:
-        """Return what a server of these names uses; it asks for client certificates and takes none as well."""
+        """Return the TLS context of a server with these names; client certificates are requested but optional."""
         issued = issued or self.server(*names)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         load_chain(context, issued)
@@ -90,7 +90,7 @@ def encrypted(issued: Issued, password: bytes = b"secret") -> bytes:
 
 
 def load_chain(context: ssl.SSLContext, issued: Issued) -> None:
-    """Give a context its certificate."""
+    """Load the certificate into a context."""
     import tempfile
     from pathlib import Path
 
@@ -101,7 +101,7 @@ def load_chain(context: ssl.SSLContext, issued: Issued) -> None:
 
 
 def shake_hands(client: ssl.SSLContext, server: ssl.SSLContext, name: str = "localhost") -> str | None:
-    """Let two contexts do a TLS handshake in memory; return the name in the client's certificate, if it showed one."""
+    """Do a TLS handshake of two contexts in memory; return the name in the client's certificate, if any."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     one = client.wrap_bio(to_client, to_server, server_hostname=name)
     other = server.wrap_bio(to_server, to_client, server_side=True)

@@ -20,7 +20,7 @@ KEY = Key("default", "a")
 
 
 class NamedClient(Client):
-    """A user's client, with arguments and attributes of its own."""
+    """A user's client with additional arguments and attributes."""
 
     def __init__(self, name: str, transport: Transport) -> None:
         super().__init__(transport)
@@ -48,6 +48,6 @@ async def test_the_class_unstructured_names_no_kind(client: Client, server: Fake
 
 @pytest.mark.parametrize("verb", ["create", "update", "patch", "apply", "delete", "delete_all_of"])
 async def test_an_option_that_a_verb_lacks_is_refused_by_its_name(client: Client, verb: str) -> None:
-    """The TypeError names the verb that was called, and the option."""
+    """The TypeError for an unknown option names the called verb and the option."""
     with pytest.raises(TypeError, match=rf"{verb}\(\) got an unexpected keyword argument 'forced'"):
         await cast(Any, getattr(client, verb))(Widget, forced=True)

@@ -6,7 +6,7 @@ from pyctrl.client import Client, in_namespace, with_field_owner
 
 
 def test_a_derived_client_shares_the_connection(client: Client) -> None:
-    """Transport, discovery, observers and memory of applies are those of the client it was derived from."""
+    """A derived client shares transport, discovery, observers and the memory of applies."""
     derived = in_namespace(client, "default")
 
     assert derived.connection is client.connection
@@ -15,7 +15,7 @@ def test_a_derived_client_shares_the_connection(client: Client) -> None:
 
 
 def test_a_client_of_a_connection_has_options_of_its_own(client: Client) -> None:
-    """The connection of one client serves another, whose options do not depend on the first one's."""
+    """Two clients of one connection have independent options."""
     other = Client(with_field_owner(client, "me").connection)
 
     assert other.connection is client.connection

@@ -57,7 +57,7 @@ def nothing(found: object) -> None:
 
 
 async def test_the_client_s_namespace(live: Client) -> None:
-    """A client for one namespace fills it in for objects without one; a dry run is not remembered."""
+    """A client for one namespace sets it on objects without one; a dry run is not remembered."""
     here = in_namespace(live, "default")
     wanted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
 
@@ -81,7 +81,7 @@ async def test_an_object_of_another_version_is_refused(live: Client) -> None:
 
 
 async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:
-    """A stale update is a Conflict, and creating an object that exists by now AlreadyExists."""
+    """Updating a stale object is a Conflict, and creating an existing object AlreadyExists."""
     made = await live.create(config_map())
     await live.patch(ConfigMap, KEY, MergePatch({"data": {"l": "1"}}))
 
@@ -96,7 +96,7 @@ async def test_what_was_read_too_early_is_a_conflict(live: Client) -> None:
 
 
 async def test_the_status_is_somebody_else_s(live: Client) -> None:
-    """create_or_update ignores the status; create_or_patch patches only the status when nothing else changed."""
+    """create_or_update ignores the status; create_or_patch patches only the status if nothing else changed."""
 
     def status(found: Deployment) -> None:
         found.status.replicas = 3
@@ -115,7 +115,7 @@ async def test_the_status_is_somebody_else_s(live: Client) -> None:
 
 
 async def test_a_patch_removes_what_was_taken_away(live: Client) -> None:
-    """Members removed from maps are removed by the patch, and changes of others in the meantime stay."""
+    """A patch removes the members that were removed from maps, and keeps other clients' changes."""
 
     def change(found: Unstructured) -> None:
         found["data"] = {"k": "2"}
@@ -130,7 +130,7 @@ async def test_a_patch_removes_what_was_taken_away(live: Client) -> None:
 
 
 async def test_another_name_is_refused(live: Client) -> None:
-    """A changed name or namespace would write another object: it is refused."""
+    """A changed name or namespace, which would write another object, is refused."""
 
     def rename(found: ConfigMap) -> None:
         found.metadata.name = "b"
@@ -144,7 +144,7 @@ async def test_another_name_is_refused(live: Client) -> None:
 
 
 async def test_a_coroutine_function_is_refused(live: Client) -> None:
-    """A coroutine function would never run: it is refused."""
+    """A coroutine function, which would never run, is refused."""
 
     async def change(found: ConfigMap) -> None: ...
 

@@ -1,4 +1,4 @@
-"""The protocols of a client, and the signatures of their verbs: declared once, and the same in every class."""
+"""The protocols of a client, and the signatures of their verbs: declared once and equal in every class."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def test_clients_have_the_parameters_of_the_protocols(client: type, protocol: ty
 
 @pytest.mark.parametrize("verb", ["update", "patch", "apply"])
 def test_the_status_has_the_options_of_the_object(verb: str) -> None:
-    """One declaration serves objects and their status."""
+    """The options for the status are those for objects."""
     assert _parameters(StatusResource, verb) == _parameters(Client, verb)
     assert _parameters(StatusWriter, "update") == _parameters(Writer, "update")
 
 
 @pytest.mark.parametrize("verb", ["update", "patch", "apply"])
 def test_other_sub_resources_have_the_options_of_the_object(verb: str) -> None:
-    """Beside ``answer``, which names the class of the result."""
+    """Other subresources have the same options, and ``answer``, the class of the result."""
     options = {name: each for name, each in _parameters(Client, verb).items() if each.kind is each.KEYWORD_ONLY}
     found = {name: each for name, each in _parameters(SubResource, verb).items() if each.kind is each.KEYWORD_ONLY}
     assert found.pop("answer").default is None

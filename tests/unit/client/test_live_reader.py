@@ -242,7 +242,7 @@ async def test_leaving_a_watch_closes_it(client: Client, server: FakeServer) -> 
 
 
 async def test_in_namespace(client: Client, server: FakeServer) -> None:
-    """A client for one namespace fills it in, leaves cluster-scoped kinds alone, and refuses other namespaces."""
+    """A client for one namespace sets the namespace, except for cluster-scoped kinds, and refuses other namespaces."""
     server.reply({"items": []})
     server.reply({"items": []})
     inner = in_namespace(client, "team")

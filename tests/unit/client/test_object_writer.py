@@ -46,7 +46,7 @@ def widget(**spec: Any) -> Widget:
 
 @pytest.mark.parametrize("write", ["create", "update", "patch", "status.patch", "apply"])
 async def test_answers_are_decoded_when_they_are_looked_at(client: Client, server: FakeServer, write: str) -> None:
-    """A write succeeds whatever its answer contains; an invalid field raises on first access."""
+    """A write succeeds whatever its response contains; an invalid field raises on first access."""
     server.reply(wire(size="large"))
     writes: dict[str, Callable[[], Awaitable[Widget]]] = {
         "create": lambda: client.create(widget(size=2)),
@@ -79,7 +79,7 @@ async def test_create(client: Client, server: FakeServer) -> None:
 
 
 async def test_create_untyped(client: Client, server: FakeServer) -> None:
-    """An Unstructured is written like a typed object, and is answered with one."""
+    """An Unstructured is written like a typed object, and the response is one."""
     version = {
         "version": "v1",
         "resources": [{"resource": "widgets", "responseKind": {"kind": "Widget"}, "scope": "Namespaced"}],
@@ -105,7 +105,7 @@ async def test_update(client: Client, server: FakeServer) -> None:
 
 
 async def test_apply(client: Client, server: FakeServer) -> None:
-    """apply sends the object without managedFields, under the owner's name, and creates or changes it."""
+    """apply sends the object without managedFields, with the field owner, and creates or changes the object."""
     server.reply(wire(size=2))
     obj = widget(size=2)
     obj.metadata.managed_fields = [{"manager": "x"}]
@@ -147,7 +147,7 @@ async def test_delete(client: Client, server: FakeServer) -> None:
 
 
 async def test_delete_all_of(client: Client, server: FakeServer) -> None:
-    """delete_all_of deletes what matches in one namespace, which is required."""
+    """delete_all_of deletes the matching objects in one namespace, which is required."""
     server.reply({"kind": "WidgetList", "items": []})
 
     await client.delete_all_of(Widget, namespace="default", labels="app=x")
@@ -159,13 +159,13 @@ async def test_delete_all_of(client: Client, server: FakeServer) -> None:
 
 
 async def test_a_name_is_needed(client: Client) -> None:
-    """Deleting an object without a name is refused: it would delete the whole collection."""
+    """Deleting an object without a name, which would delete the whole collection, is refused."""
     with pytest.raises(ValueError, match="must have a name"):
         await client.delete(Widget, Key("default", ""))
 
 
 async def test_refusals(client: Client, server: FakeServer) -> None:
-    """A refusal is raised as the class of its reason, with the invalid fields."""
+    """A failed request raises the class of its reason, with the invalid fields."""
     server.refuse(409, "AlreadyExists")
     status = {"causes": [{"reason": "FieldValueInvalid", "message": "too big", "field": "spec.size"}]}
     server.reply({"kind": "Status", "code": 422, "reason": "Invalid", "details": status}, status=422)

@@ -1,4 +1,4 @@
-"""Sub-resources: the status, and any other by name."""
+"""Subresources: the status, and others by name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def wire(ready: int = 0) -> dict[str, Any]:
 
 
 async def test_status(client: Client, server: FakeServer) -> None:
-    """The status is written at its own path and answered with the whole object, typed."""
+    """The status is written at its own path, and the response is the whole object, typed."""
     obj = Widget.from_wire(wire())
     patch = merge_from(obj)
     obj.status.ready = 2
@@ -81,7 +81,7 @@ async def test_status_answers_reach_observers(client: Client, server: FakeServer
 
 
 async def test_any_other(client: Client, server: FakeServer) -> None:
-    """Any sub-resource can be read and replaced by name; with a class the answer is typed."""
+    """Any subresource can be read and replaced by name; with a class the response is typed."""
     server.reply(wire())
     server.reply(wire(1))
 
@@ -94,7 +94,7 @@ async def test_any_other(client: Client, server: FakeServer) -> None:
 
 
 async def test_options_of_sub_resources(client: Client, server: FakeServer) -> None:
-    """The status and every other sub-resource take the options of the client's own verbs."""
+    """The status and every other subresource take the options of the client's own verbs."""
     obj, scale = Widget.from_wire(wire()), client.subresource("scale")
     for _ in range(7):
         server.reply(wire())
@@ -113,7 +113,7 @@ async def test_options_of_sub_resources(client: Client, server: FakeServer) -> N
 
 
 async def test_subresource_that_is_not_served(client: Client, server: FakeServer) -> None:
-    """A sub-resource that the kind does not have is named in the error."""
+    """A missing subresource is named in the error."""
     server.not_served()
 
     with pytest.raises(UnknownKind, match="sub-resource nonsense"):

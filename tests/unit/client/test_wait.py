@@ -30,7 +30,7 @@ async def live(client: Client) -> None:
 
 
 async def test_what_is_waited_for_is_told_when_it_happens() -> None:
-    """An existing object, its status, a list and a deletion are each noticed in the second in which they happen."""
+    """An existing object, its status, a list and a deletion are each noticed within the second of the change."""
     async with Client.connect(Config.in_process(ApiServer())) as client, asyncio.TaskGroup() as group:
         group.create_task(live(client))
         await wait_for(client, ConfigMap, KEY)

@@ -162,7 +162,7 @@ async def test_apply(live: Client) -> None:
         await live.apply({**document, "data": {"k": "2"}}, field_owner="you")
     await live.apply({**document, "data": {"k": "2"}}, field_owner="you", force=True)
     read = await live.get(ConfigMap, KEY)
-    await live.apply(read, field_owner="third", force=True)  # its managedFields do not stand in the way
+    await live.apply(read, field_owner="third", force=True)  # its managedFields do not prevent the apply
 
     assert isinstance(made, Unstructured)
     assert made["data"] == {"k": "1"}
@@ -283,7 +283,7 @@ async def test_token(live: Client) -> None:
 
 
 async def test_dry_run(live: Client) -> None:
-    """A dry run is answered like a write, but nothing is kept."""
+    """A dry run has the response of a write, but stores nothing."""
     made = await dry_run(live).create(config_map(k="1"))
 
     assert made.metadata.uid

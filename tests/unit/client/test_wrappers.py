@@ -100,7 +100,7 @@ async def test_field_validation(client: Client, server: FakeServer) -> None:
 
 
 async def test_impersonate(client: Client, server: FakeServer) -> None:
-    """Each group is a header of its own, and the original client does not impersonate."""
+    """Each group is a separate header, and the original client does not impersonate."""
     server.reply(wire())
     server.reply(wire())
 

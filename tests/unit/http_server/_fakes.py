@@ -1,4 +1,4 @@
-"""A transport that records what becomes of it, and connections on such transports."""
+"""A transport that records its calls, and connections on such transports."""
 
 from __future__ import annotations
 

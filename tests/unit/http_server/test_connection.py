@@ -8,7 +8,7 @@ from tests.unit.http_server._fakes import Clients
 
 
 async def test_a_client_that_sends_no_request_is_cut() -> None:
-    """A connection without a whole head is closed 32 seconds after it was opened, however slowly its bytes come."""
+    """A connection without a complete head is closed 32 seconds after it was opened, however slowly bytes arrive."""
     clients = Clients()
     connection, transport = clients.connect()
 
@@ -23,7 +23,7 @@ async def test_a_client_that_sends_no_request_is_cut() -> None:
 
 
 async def test_a_body_that_does_not_end_is_cut() -> None:
-    """The rest of a request has 30 seconds, and some for the answer 408."""
+    """The rest of a request has 30 seconds, plus some for the response 408."""
     connection, transport = Clients().connect()
     connection.began(lambda: None)
 
@@ -34,7 +34,7 @@ async def test_a_body_that_does_not_end_is_cut() -> None:
 
 
 async def test_an_answer_may_take_its_time() -> None:
-    """While it is our turn, no connection is closed; then the client has 90 seconds for its next request."""
+    """A connection is not closed while the server works on a response; then the client has 90 seconds for a request."""
     connection, transport = Clients().connect()
     connection.began(lambda: None)
     connection.has_body()
@@ -49,7 +49,7 @@ async def test_an_answer_may_take_its_time() -> None:
 
 
 async def test_the_next_head_has_the_time_of_a_head() -> None:
-    """The first byte of the next request ends the time of an idle connection and begins that of a head."""
+    """The first byte of a request ends the idle timeout and starts the timeout of the head."""
     connection, transport = Clients().connect()
     connection.began(lambda: None)
     connection.has_body()
@@ -64,7 +64,7 @@ async def test_the_next_head_has_the_time_of_a_head() -> None:
 
 
 async def test_a_client_that_reads_no_answer_is_cut() -> None:
-    """After 30 seconds in which a client accepted nothing its connection is closed; what it accepts resets that."""
+    """A connection is closed after 30 seconds in which the client accepts no bytes."""
     connection, transport = Clients().connect()
     connection.began(lambda: None)
     connection.has_body()

@@ -12,7 +12,7 @@ from tests.unit.http_server._fakes import Clients
 
 
 async def test_the_connection_that_waits_longest_makes_a_place() -> None:
-    """At the limit the connection that has waited longest for its client is closed, also one that was just kept."""
+    """At the limit the connection that has been idle longest is closed, also one that became idle just now."""
     clients = Clients(connections=3)
     (busy, first), (_, second), (kept, third) = (clients.connect() for _ in range(3))
     busy.began(lambda: None)
@@ -30,7 +30,7 @@ async def test_the_connection_that_waits_longest_makes_a_place() -> None:
 
 
 async def test_a_new_client_waits_while_all_others_are_being_answered() -> None:
-    """No request is given up for a new connection, nor an answer that is not sent yet."""
+    """A new connection closes no connection whose request is in progress or whose response is not sent yet."""
     clients = Clients(connections=1)
     connection, transport = clients.connect()
     connection.began(lambda: None)
@@ -49,7 +49,7 @@ async def test_a_new_client_waits_while_all_others_are_being_answered() -> None:
 
 
 async def test_at_the_limit_of_bytes_the_slowest_request_is_closed() -> None:
-    """Bytes of requests that do not end make place for those of others, the oldest first."""
+    """At the limit of bytes, incomplete requests are closed, the oldest first."""
     clients = Clients(request_bytes=1000)
     (slow, first), (later, second), (new, third) = (clients.connect() for _ in range(3))
     slow.began(lambda: None)
@@ -67,7 +67,7 @@ async def test_at_the_limit_of_bytes_the_slowest_request_is_closed() -> None:
 
 
 async def test_at_the_limit_of_bytes_nothing_more_is_read_while_others_are_quick() -> None:
-    """Many large requests at once are read in turns, and none is closed."""
+    """Many large concurrent requests are read in turns, and none is closed."""
     clients = Clients(request_bytes=1000)
     (first, one), (second, two) = clients.connect(), clients.connect()
     first.began(lambda: None)
@@ -85,7 +85,7 @@ async def test_at_the_limit_of_bytes_nothing_more_is_read_while_others_are_quick
 
 
 async def test_requests_that_wait_for_each_other_do_not_wait_for_ever() -> None:
-    """When all requests at the limit of bytes stand still, the slowest one is closed after a second."""
+    """When all requests at the limit of bytes are stalled, the slowest one is closed after a second."""
     clients = Clients(request_bytes=1000)
     (first, one), (second, two) = clients.connect(), clients.connect()
     first.began(lambda: None)
@@ -100,7 +100,7 @@ async def test_requests_that_wait_for_each_other_do_not_wait_for_ever() -> None:
 
 
 async def test_the_rest_of_a_refused_body_is_dropped_and_not_counted() -> None:
-    """A client may send on what was refused for a moment, so that it can read why."""
+    """A client may continue a refused body for a moment, so that it can read the response."""
     clients = Clients(request_bytes=1000)
     connection, transport = clients.connect()
     connection.began(lambda: None)
@@ -114,7 +114,7 @@ async def test_the_rest_of_a_refused_body_is_dropped_and_not_counted() -> None:
 
 
 async def test_an_attack_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
-    """A thousand connections beyond the limit write one line."""
+    """A thousand connections beyond the limit log one line a minute."""
     clients = Clients(connections=1)
     for _ in range(1000):
         await clients.pool.make_place()
@@ -126,6 +126,6 @@ async def test_an_attack_is_logged_once_a_minute(caplog: pytest.LogCaptureFixtur
 
 
 def test_limits_are_greater_than_nothing() -> None:
-    """A limit of 0 would close every connection: it is refused by its name."""
+    """A limit of 0, which would close every connection, is an error with the name of the limit."""
     with pytest.raises(ValueError, match="ServerLimits: idle_seconds must be greater than 0, got 0"):
         ServerLimits(idle_seconds=0)

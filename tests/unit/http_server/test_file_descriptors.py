@@ -23,7 +23,7 @@ def open_descriptors() -> list[int]:
 
 
 def test_spare_descriptors_are_held_until_they_are_needed() -> None:
-    """Each is given up once, and `fill` opens the missing ones again."""
+    """Each spare descriptor is released once, and `fill` opens the missing ones again."""
     before = len(open_descriptors())
     spares = SpareDescriptors(2)
     try:
@@ -45,19 +45,19 @@ def test_spare_descriptors_are_held_until_they_are_needed() -> None:
     [(1024, 1024 - 64), (100, 75)],
 )
 def test_the_last_descriptors_are_reserved(monkeypatch: pytest.MonkeyPatch, limit: int, first_scarce: int) -> None:
-    """64 of them, or a quarter where there are few."""
+    """64 descriptors are reserved, or a quarter of a small limit."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     assert [is_scarce(first_scarce - 1), is_scarce(first_scarce)] == [False, True]
 
 
 def test_without_a_limit_none_is_scarce(monkeypatch: pytest.MonkeyPatch) -> None:
-    """RLIM_INFINITY is no number."""
+    """With RLIM_INFINITY no descriptor is reserved or scarce."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert not is_scarce(1_000_000)
 
 
 def test_only_missing_resources_are_exhaustion() -> None:
-    """A client that has gone is another error of `accept`."""
+    """A closed client is an error of `accept` that does not count as exhaustion."""
     assert is_exhaustion(OSError(errno.EMFILE, ""))
     assert is_exhaustion(OSError(errno.ENOMEM, ""))
     assert not is_exhaustion(OSError(errno.ECONNABORTED, ""))

@@ -16,12 +16,12 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
 from pyctrl.manager import HttpServer, Manager
 
-pytestmark = pytest.mark.real_time  # there are sockets
+pytestmark = pytest.mark.real_time  # the tests use sockets
 
 
 @contextmanager
 def few_descriptors(left: int) -> Iterator[list[int]]:
-    """Let the process open so few more descriptors than it has now; yield those that a test opens."""
+    """Limit the process to so few more descriptors than it has now; yield those that a test opens."""
     probe = os.open(os.devnull, os.O_RDONLY)
     os.close(probe)
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -55,7 +55,7 @@ async def get(made: socket.socket, server: HttpServer) -> bytes:
 
 
 async def test_probes_are_answered_without_any_descriptor_left() -> None:
-    """Where everything else has failed for lack of descriptors, the health server has a few of its own."""
+    """The health server has spare descriptors, and answers when no other descriptor is left."""
     async with Manager(Config.in_process(ApiServer()), health_bind_address="127.0.0.1:0") as manager:
         server = manager.health_server
         assert server is not None
@@ -70,7 +70,7 @@ async def test_probes_are_answered_without_any_descriptor_left() -> None:
 
 
 async def test_a_server_without_descriptors_waits_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
-    """One line is logged however many clients wait, and they are accepted as soon as they can be."""
+    """Without descriptors, one line is logged for all waiting clients, which are accepted as soon as possible."""
     accepted: asyncio.Queue[socket.socket] = asyncio.Queue()
     has_failed = asyncio.Event()
     failures = iter([False, False, True])
@@ -96,7 +96,7 @@ async def test_a_server_without_descriptors_waits_and_goes_on(caplog: pytest.Log
 
 
 async def test_the_last_descriptors_are_left_to_others() -> None:
-    """A connection that gets one of the last descriptors is closed at once, unless the server has something idle."""
+    """A connection that gets a reserved descriptor is closed at once, unless the server can close an idle one."""
     accepted: asyncio.Queue[socket.socket] = asyncio.Queue()
     idle = [True]
     acceptor = Listener("test", accepted.put, free_descriptor=lambda: idle.pop() if idle else False)

@@ -14,7 +14,7 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Config
 from pyctrl.manager import HttpServer, Manager, ServerLimits
 
-pytestmark = pytest.mark.real_time  # there are sockets
+pytestmark = pytest.mark.real_time  # the tests use sockets
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def health(manager: Manager) -> HttpServer:
 
 
 async def ask(server: HttpServer, request: bytes) -> bytes:
-    """Send bytes, and return the first line of the answer."""
+    """Send bytes, and return the first line of the response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(request)
     line = await reader.readline()
@@ -53,7 +53,7 @@ async def ask(server: HttpServer, request: bytes) -> bytes:
 async def test_what_is_no_request_is_answered_400_and_not_logged(
     manager: Manager, request_: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No client can write tracebacks into the log."""
+    """An invalid request gets a 400, and logs no traceback."""
     async with manager.running():
         caplog.clear()
         assert (await ask(metrics(manager), request_)).split()[1] == b"400"
@@ -61,7 +61,7 @@ async def test_what_is_no_request_is_answered_400_and_not_logged(
 
 
 async def test_a_collector_that_fails_is_logged(manager: Manager, caplog: pytest.LogCaptureFixture) -> None:
-    """A bug of the program is answered 500, and the log has its traceback."""
+    """An exception in a collector gets a 500, and logs its traceback."""
 
     class Broken(Collector):
         def describe(self) -> list[Metric]:
@@ -81,7 +81,7 @@ async def test_a_collector_that_fails_is_logged(manager: Manager, caplog: pytest
 
 
 async def test_limits_of_a_server_can_be_set(manager: Manager) -> None:
-    """What `HttpServer.limits` is when the manager runs holds for its clients."""
+    """`HttpServer.limits`, as set when the manager runs, applies to all clients."""
     health(manager).limits = ServerLimits(head_seconds=0.1)
     async with manager.running():
         assert await ask(health(manager), b"GET /healthz HT") == b""

@@ -14,7 +14,7 @@ AT = datetime(2026, 11, 21, 18, 2, 31, 692_300, UTC)
 def make_record(
     message: str, *, level: int = logging.INFO, exc: BaseException | None = None, **extra: object
 ) -> logging.LogRecord:
-    """Return a record of 2026-11-21 18:02:31.6923 UTC with the context of this moment."""
+    """Return a record of 2026-11-21 18:02:31.6923 UTC with the current context."""
     trace = (type(exc), exc, exc.__traceback__) if exc is not None else None
     record = logging.getLogger("podset").makeRecord("podset", level, "", 0, message, (), trace, extra=extra)
     record.created = AT.timestamp()

@@ -16,7 +16,7 @@ Row = tuple[str, str, set[str]]
 
 @contextmanager
 def logged() -> Iterator[list[dict[str, Any]]]:
-    """Collect what pyctrl logs in the block; it is there when the block has ended."""
+    """Collect pyctrl's log lines in the block; they are available after the block."""
     stream, lines = io.StringIO(), list[dict[str, Any]]()
     logger = logging.getLogger("pyctrl")
     handler, level = LogOptions(encoder="json").handler(stream), logger.level
@@ -31,13 +31,13 @@ def logged() -> Iterator[list[dict[str, Any]]]:
 
 
 def read_table(table: str) -> list[Row]:
-    """Read rows of level, message and keys; a key that has a space is written with a ``+`` for it."""
+    """Read rows of level, message and keys; in a key with a space, ``+`` replaces the space."""
     rows = [[cell.strip() for cell in row.split("|")] for row in table.strip().splitlines()]
     return [(level, message, {key.replace("+", " ") for key in keys.split()}) for level, message, keys in rows]
 
 
 def missing(table: str, lines: Iterable[dict[str, Any]]) -> list[Row]:
-    """Say which rows of a table were not logged, or without which of their keys."""
+    """Return the rows of a table that were not logged, or not with all of their keys."""
     found: dict[tuple[str, str], set[str]] = {}
     for line in lines:
         found.setdefault((line["level"], line["msg"]), set(line))

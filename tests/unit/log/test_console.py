@@ -12,13 +12,13 @@ from tests.unit.log._lines import console, make_record, raised
 
 
 def test_a_line_shows_message_and_fields() -> None:
-    """Extras are key=value; values that are not one word are quoted; empty ones are left out."""
+    """Extras are key=value; values of several words are quoted; empty values are omitted."""
     line = console("scaled", replicas=3, reason="asked to", empty="", none=None, nothing=(), some=["a", "b"])
     assert line == 'INFO    podset: scaled  replicas=3 reason="asked to" some=[a, b]'
 
 
 def test_values_are_as_people_write_them() -> None:
-    """Durations as Go prints them, numbers with the digits that matter, objects by kind and name, no endless texts."""
+    """Durations have Go's format, numbers few digits, objects kind and name, and long texts are cut."""
     web = ConfigMap(metadata=ObjectMeta(name="web", namespace="default"), data={"secret": "x"})
     line = console(
         "done", took=0.104283712, after=timedelta(seconds=90), soon=timedelta(milliseconds=5), ok=True, on=web
@@ -29,7 +29,7 @@ def test_values_are_as_people_write_them() -> None:
 
 
 def test_the_work_comes_last_and_says_each_thing_once() -> None:
-    """The object is one field, ids are shortened, group, kind and causes do not repeat on every line."""
+    """The object is one field, ids are shortened, and group, kind and causes are not repeated."""
     fields = {"controller": "podset", "controllerGroup": "a.b", "controllerKind": "PodSet", "causes": ("created",)}
     with log_context(**fields, namespace="default", name="web", reconcileID="993fcadd-6046-4527-b9af-91ea5782a3ac"):
         line = console("scaled", replicas=3, object="default/web")
@@ -43,7 +43,7 @@ def test_the_work_comes_last_and_says_each_thing_once() -> None:
 
 
 def test_fields_of_the_context_are_on_every_line_of_the_block() -> None:
-    """Blocks nest, and end."""
+    """Fields of a context are on every line of its block, including nested blocks, and not afterwards."""
     with log_context(controller="podset", name="web"):
         with log_context(zone="a"):
             assert console("inside", x=1) == "INFO    podset: inside  x=1 object=web controller=podset zone=a"
@@ -64,7 +64,7 @@ def test_an_error_is_told_once() -> None:
 
 
 def test_lines_after_the_first_can_be_copied() -> None:
-    """The fields belong to the first line of a message that has several on purpose, the others are below it."""
+    """In a message with several lines the fields follow the first line; other lines are below."""
     record = make_record("%s", x=1)
     record.args = (Lines("do this:\n  kubectl apply"),)
     text = ConsoleFormatter().format(record).split(" ", 1)[1]
@@ -72,5 +72,5 @@ def test_lines_after_the_first_can_be_copied() -> None:
 
 
 def test_levels_below_debug_say_so() -> None:
-    """``--zap-log-level=3`` shows lines that logging has no name for."""
+    """``--zap-log-level=3`` shows lines of levels without a name in logging."""
     assert console("detail", level=8).startswith("DEBUG-2 podset")

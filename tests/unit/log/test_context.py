@@ -1,4 +1,4 @@
-"""Log context: fields on every line that is logged in a block."""
+"""Log context: fields on every log line of a block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.log._lines import make_record
 
 
 def test_blocks_add_fields_and_take_them_away() -> None:
-    """An inner block adds to the outer one and replaces its fields; after an error they are gone too."""
+    """An inner block adds and replaces fields; they are removed at its end, also after an error."""
     with log_context(controller="podset", name="a"):
         with log_context(name="b"):
             assert current_log_context() == {"controller": "podset", "name": "b"}
@@ -23,7 +23,7 @@ def test_blocks_add_fields_and_take_them_away() -> None:
 
 
 async def test_each_task_has_its_own_context() -> None:
-    """Reconciles that run at the same time do not mix their fields."""
+    """Concurrent reconciles have separate fields."""
 
     async def named(name: str) -> Mapping[str, object]:
         with log_context(name=name):
@@ -34,7 +34,7 @@ async def test_each_task_has_its_own_context() -> None:
 
 
 def test_the_filter_keeps_the_context_apart_from_the_record() -> None:
-    """`name` of a record is the name of its logger, while that of the context is the object's."""
+    """A record's `name` is its logger, and the context's `name` is the object's."""
     with log_context(name="web"):
         record = make_record("hello")
     assert LogContextFilter().filter(record)
@@ -45,7 +45,7 @@ def test_the_filter_keeps_the_context_apart_from_the_record() -> None:
 
 
 def test_lazy_fields_are_computed_once_and_only_for_a_line() -> None:
-    """Most reconciles log nothing."""
+    """Lazy fields are computed once, and only if a line is logged."""
     computed: list[str] = []
 
     class Fields(LazyFields):

@@ -14,7 +14,7 @@ from pyctrl._log import ConsoleFormatter, Lines
 from tests.unit.log._lines import console, make_record, raised
 
 FORGED = "2026-11-21T18:02:31.692Z ERROR   pyctrl.manager: all is lost"
-#: What ends a line somewhere, or steers a terminal: C0, DEL, C1, line and paragraph separators, bidirectional marks.
+#: Line ends and terminal controls: C0, DEL, C1, line and paragraph separators, bidirectional marks.
 EVIL = [
     "\n",
     "\r",
@@ -32,7 +32,7 @@ EVIL = [
     "\u2029",
     "\u202e",
 ]
-#: How it can get into a line.
+#: The parts of a line that can contain untrusted text.
 WAYS: dict[str, Callable[[str], str]] = {
     "message": lambda text: console(f"a{text}{FORGED}"),
     "field": lambda text: console("a", note=f"b{text}{FORGED}"),
@@ -70,7 +70,7 @@ def record_of_lines(text: str) -> logging.LogRecord:
 @pytest.mark.parametrize("evil", EVIL, ids=ascii)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_text_begins_a_line_or_steers_the_terminal(way: str, evil: str) -> None:
-    """Whatever carries it: what is below the first line is indented, and nothing but line breaks is a control."""
+    """Lines after the first are indented, and line breaks are the only controls, wherever the text comes from."""
     text = WAYS[way](evil)
     first, *more = text.split("\n")
     assert all(not line or line.startswith("    ") for line in more)
@@ -80,7 +80,7 @@ def test_no_text_begins_a_line_or_steers_the_terminal(way: str, evil: str) -> No
 
 
 def test_what_is_escaped_can_still_be_read() -> None:
-    """Letters of every script stay, controls are as in Python; a colour of our own is none of theirs."""
+    """Letters of every script are unchanged; control characters are escaped as in Python, except our own colours."""
     assert console("größer 大きい\ttab") == "INFO    podset: größer 大きい\\ttab"
     assert console("a\u2028b\x1b[1m") == "INFO    podset: a\\u2028b\\x1b[1m"
     assert console("a", note="b\u2028c d") == 'INFO    podset: a  note="b\\u2028c d"'
@@ -90,7 +90,7 @@ def test_what_is_escaped_can_still_be_read() -> None:
 
 
 def test_a_traceback_keeps_its_own_lines_and_shows_what_an_error_says_in_one() -> None:
-    """Files, code and causes are below each other; the line breaks of the text are escaped."""
+    """Files, code and causes of a traceback have separate lines; line breaks of an error's text are escaped."""
     text = console("failed", level=logging.ERROR, exc=raised(ValueError("no\nTraceback (most recent call last):")))
     lines = text.split("\n")
     assert lines[1] == "    Traceback (most recent call last):"
@@ -99,7 +99,7 @@ def test_a_traceback_keeps_its_own_lines_and_shows_what_an_error_says_in_one() -
 
 
 def test_a_stack_is_indented_too() -> None:
-    """``stack_info=True`` has lines of its own as well."""
+    """The lines of ``stack_info=True`` are indented."""
     record = make_record("here")
     record.stack_info = 'Stack (most recent call last):\n  File "a.py", line 1, in <module>'
     lines = ConsoleFormatter().format(record).split("\n")
@@ -107,7 +107,7 @@ def test_a_stack_is_indented_too() -> None:
 
 
 def test_json_cannot_be_forged_either() -> None:
-    """Each record is one line of ASCII."""
+    """Each JSON record is one line of ASCII."""
     stream = io.StringIO()
     handler = LogOptions(encoder="json", sampling=False).handler(stream)
     for evil in EVIL:

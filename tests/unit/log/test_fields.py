@@ -16,7 +16,7 @@ OBJECT = ConfigMap(metadata=ObjectMeta(name="a", namespace="web"))
 
 
 class Colour(enum.Enum):
-    """A field may be a member of an enum."""
+    """An enum as a field."""
 
     RED = "red"
 
@@ -45,20 +45,20 @@ class Colour(enum.Enum):
     ],
 )
 def test_a_value_is_shown_for_people_and_for_programs(value: object, words: str | None, wire: object) -> None:
-    """Durations are Go's on the console and seconds in JSON; an object is its kind and name, never its content."""
+    """Durations have Go's format on the console and are seconds in JSON; objects are kind and name, without content."""
     assert in_json(value) == wire
     if words is not None:
         assert in_words(value) == words
 
 
 def test_long_values_are_cut_on_the_console_only() -> None:
-    """JSON has all of a value."""
+    """Long values are cut on the console, and complete in JSON."""
     assert in_words("x" * 1000) == "x" * 199 + "…"
     assert in_json("x" * 1000) == "x" * 1000
 
 
 def test_a_recursive_value_has_an_end() -> None:
-    """After six levels it becomes text."""
+    """A recursive value becomes text after six levels."""
     value: dict[str, object] = {}
     value["self"] = value
     found: object = in_json(value)
@@ -69,14 +69,14 @@ def test_a_recursive_value_has_an_end() -> None:
 
 
 def test_fields_of_a_record_are_those_of_its_call() -> None:
-    """The attributes that every record has are no fields."""
+    """Standard attributes of a record are not fields."""
     record = make_record("hello", object="web/a", count=3)
     assert extra_of(record) == {"object": "web/a", "count": 3}
     assert context_of(record) == {}
 
 
 def test_an_error_is_one_line() -> None:
-    """The field `error` comes before the exception of the record."""
+    """The field `error` wins over the exception of the record."""
     failed = raised(ValueError("no\n  such   thing"))
     assert error_of(make_record("hello", exc=failed)) == "ValueError: no such thing"
     assert error_of(make_record("hello", exc=raised(KeyError()))) == "KeyError"

@@ -24,7 +24,7 @@ def line(message: str, *, formatter: JsonFormatter | None = None, **fields: Any)
 
 
 def test_the_keys_are_controller_runtimes() -> None:
-    """level, ts, logger, msg first, then the object under its kind, then the work and the line's own fields."""
+    """level, ts, logger, msg come first, then the object under its kind, the reconcile, and the line's fields."""
     fields = {"controller": "podset", "controllerGroup": "a.b", "controllerKind": "PodSet"}
     with log_context(**fields, namespace="default", name="web", reconcileID="993fcadd-6046"):
         found = line("scaled", replicas=3)
@@ -45,7 +45,7 @@ def test_the_keys_are_controller_runtimes() -> None:
 
 
 def test_an_error_has_its_own_keys_and_leaves_the_message_alone() -> None:
-    """What is searched for, "Reconciler error", is the same for every error."""
+    """The message of an error is constant, such as "Reconciler error", so that it can be searched for."""
     found = line("Reconciler error: ValueError: no", level=logging.ERROR, error="ValueError: no")
     assert (found["level"], found["msg"], found["error"]) == ("error", "Reconciler error", "ValueError: no")
     record = make_record("failed", level=logging.ERROR)
@@ -58,7 +58,7 @@ def test_an_error_has_its_own_keys_and_leaves_the_message_alone() -> None:
 
 
 def test_values_are_json() -> None:
-    """Durations are seconds, objects are named and not shown, what JSON does not know is text, whatever it is."""
+    """Durations are seconds, objects are kind and name, and values without a JSON type are text."""
     web = ConfigMap(metadata=ObjectMeta(name="web", namespace="default"), data={"secret": "x"})
     endless: dict[str, object] = {}
     endless["again"] = endless
@@ -72,7 +72,7 @@ def test_values_are_json() -> None:
 
 
 def test_no_field_hides_the_head_of_a_line() -> None:
-    """A field that is called as one of the first four keys gets another name."""
+    """A field with the name of one of the first four keys is renamed."""
     with log_context(level="high"):
         found = line("x", ts="now")
     assert (found["level"], found["level_"], found["ts_"]) == ("info", "high", "now")
@@ -90,7 +90,7 @@ def test_no_field_hides_the_head_of_a_line() -> None:
     ],
 )
 def test_times_are_in_zaps_forms(encoding: TimeEncoding, expected: float | str) -> None:
-    """Each form of ``--zap-time-encoding``, in UTC."""
+    """Times have each format of ``--zap-time-encoding``, in UTC."""
     assert line("x", formatter=JsonFormatter(time_encoding=encoding))["ts"] == expected
 
 
@@ -99,5 +99,5 @@ def test_times_are_in_zaps_forms(encoding: TimeEncoding, expected: float | str) 
     [(3, "debug"), (10, "debug"), (20, "info"), (30, "warn"), (40, "error"), (50, "panic")],
 )
 def test_levels_have_zaps_names(level: int, name: str) -> None:
-    """So that what filters a Go operator's logs filters these."""
+    """Levels have zap's names, so that existing log filters work."""
     assert line("x", level=level)["level"] == name

@@ -20,12 +20,12 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def root() -> Iterator[logging.Logger]:
-    """The root logger, without handlers, as it was afterwards."""
+    """The root logger without handlers, restored afterwards."""
     logger = logging.getLogger()
     level, handlers = logger.level, logger.handlers[:]
     logger.handlers[:] = []
     yield logger
-    configure_logging()  # puts back the levels of single loggers
+    configure_logging()  # restores the levels of single loggers
     logging.getLogger("asyncio").setLevel(logging.NOTSET)
     logger.setLevel(level)
     logger.handlers[:] = handlers
@@ -38,7 +38,7 @@ def options_of(*arguments: str) -> LogOptions:
 
 
 def shown(options: LogOptions, *, level: int = logging.INFO, terminal: bool = False, trace: bool = False) -> str:
-    """Return what becomes of one line."""
+    """Return the output of one line."""
     stream = Terminal() if terminal else io.StringIO()
     configure_logging(options, stream=stream)
     try:
@@ -49,7 +49,7 @@ def shown(options: LogOptions, *, level: int = logging.INFO, terminal: bool = Fa
 
 
 def test_colour_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file gets plain text with the date, and so does a terminal whose user set NO_COLOR, without the date."""
+    """A file gets plain text with the date; a terminal with NO_COLOR gets plain text without the date."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\033[" in shown(LogOptions(), terminal=True)
     file = shown(LogOptions())
@@ -62,7 +62,7 @@ def test_colour_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_last_configuration_counts(root: logging.Logger) -> None:
-    """Each line is shown once, where lines went before; handlers of others stay."""
+    """After another configuration each line is shown once, in the same place; other handlers stay."""
     other = logging.StreamHandler(io.StringIO())
     root.addHandler(other)
     stream = io.StringIO()
@@ -107,7 +107,7 @@ def test_modes_are_controller_runtimes() -> None:
     ],
 )
 def test_flags_are_controller_runtimes(arguments: list[str], expected: LogOptions) -> None:
-    """What the manifest of a Go operator passes can stay as it is."""
+    """The flags of a Go operator's manifest work unchanged."""
     assert options_of(*arguments) == expected
 
 
@@ -126,12 +126,12 @@ def test_flags_are_controller_runtimes(arguments: list[str], expected: LogOption
     ],
 )
 def test_levels_are_zaps(text: str, level: int) -> None:
-    """Names, and numbers that tell more the higher they are."""
+    """Levels may be names, or numbers, of which a higher one is more verbose."""
     assert LogOptions(log_level=text).level == level
 
 
 def test_single_loggers_have_levels_of_their_own() -> None:
-    """Those below them too; a later call puts back what it does not name."""
+    """A logger's level applies to its children; a later call restores the levels that it does not name."""
     configure_logging(LogOptions(log_level="warn,pyctrl.cache=debug"), stream=io.StringIO())
     assert logging.getLogger("pyctrl.cache").isEnabledFor(logging.DEBUG)
     assert not logging.getLogger("pyctrl.client").isEnabledFor(logging.INFO)
@@ -152,13 +152,13 @@ def test_single_loggers_have_levels_of_their_own() -> None:
     ],
 )
 def test_a_flag_that_is_wrong_says_what_is_right(arguments: str, said: str) -> None:
-    """On the command line, one sentence."""
+    """An invalid flag is an error of one sentence with the valid values."""
     with pytest.raises(argparse.ArgumentError, match=said):
         options_of(arguments)
 
 
 def test_options_that_are_wrong_say_what_is_right() -> None:
-    """In Python too."""
+    """An invalid option in Python is an error with the valid values."""
     with pytest.raises(ValueError, match="encoder must be one of console, json, got 'xml'"):
         LogOptions(encoder="xml")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected a level"):

@@ -23,7 +23,7 @@ def record(message: str = "Reconciler error: %s", *, at: float = AT, **options: 
 
 
 class Written:
-    """A handler for JSON, its lines, and what it wants to do later."""
+    """A handler for JSON, its lines, and its pending timers."""
 
     def __init__(self) -> None:
         self.stream = io.StringIO()
@@ -37,7 +37,7 @@ class Written:
 
 
 def test_of_errors_that_repeat_the_first_are_shown_and_then_one_in_a_hundred() -> None:
-    """Their arguments may differ: ten thousand objects fail with one message each."""
+    """Of a repeated error, the first lines are logged and then one in a hundred, even with different arguments."""
     sampler = Sampler()
     shown = [number for number in range(1000) if sampler.take(record()).is_shown]
     assert shown == [*range(FIRST_WARNINGS), *range(FIRST_WARNINGS + THEREAFTER - 1, 1000, THEREAFTER)]
@@ -54,12 +54,12 @@ def test_each_controller_message_and_level_has_its_own_count() -> None:
             assert sum(sampler.take(record(level=logging.INFO)).is_shown for _ in range(FIRST)) == FIRST
     assert sampler.take(record()).is_shown
     odd = record()
-    odd.msg = {"not": "text"}  # logging takes anything
+    odd.msg = {"not": "text"}  # logging accepts any object
     assert sampler.take(odd).is_shown
 
 
 def test_what_was_left_out_is_counted_at_the_end_of_the_second() -> None:
-    """With the next line or, if there is none, a second later; under the name of the controller."""
+    """The number of omitted lines is logged with the next line or after a second, under the controller's name."""
     written = Written()
     with log_context(controller="podset", name="web"):
         for _ in range(60):
@@ -90,7 +90,7 @@ def test_what_was_left_out_is_counted_at_the_end_of_the_second() -> None:
 
 
 def test_what_ends_a_second_does_not_shorten_the_next() -> None:
-    """The timer of a second that a line has ended already waits for the one that has begun meanwhile."""
+    """The timer of an ended second does not end the second after it."""
     written = Written()
     for _ in range(20):
         written.handler.handle(record())
@@ -105,7 +105,7 @@ def test_what_ends_a_second_does_not_shorten_the_next() -> None:
 
 
 def test_a_clock_that_is_set_back_does_not_silence_the_log() -> None:
-    """Nor does a line of another thread that comes a moment late begin a new second."""
+    """A clock that is set back does not suppress lines, and a late line of another thread starts no new second."""
     sampler = Sampler()
     for _ in range(FIRST_WARNINGS):
         assert sampler.take(record()).is_shown
@@ -114,7 +114,7 @@ def test_a_clock_that_is_set_back_does_not_silence_the_log() -> None:
 
 
 def test_tracebacks_of_one_place_are_shown_five_times_a_minute() -> None:
-    """The line itself is there, with its error as a field; other handlers get the record as it was."""
+    """Tracebacks of one place are logged five times a minute, then only the error; other handlers get all."""
     written = Written()
     error = raised(ValueError("no"))
     records = [record(f"{number}", exc=error) for number in range(TRACES + 3)]
@@ -129,7 +129,7 @@ def test_tracebacks_of_one_place_are_shown_five_times_a_minute() -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    """Neither messages that differ nor errors of many classes fill the memory."""
+    """Memory is bounded, also for different messages and many error classes."""
     sampler = Sampler()
     for number in range(PLACES + 10):
         kind = type(f"Error{number}", (Exception,), {})
@@ -139,7 +139,7 @@ def test_what_is_remembered_is_bounded() -> None:
 
 
 def test_sampling_is_on_unless_for_development() -> None:
-    """As in controller-runtime; and it can be switched off."""
+    """Sampling is off in development, as in controller-runtime, and can be switched off otherwise."""
 
     def shown(options: LogOptions) -> int:
         stream = io.StringIO()

@@ -1,4 +1,4 @@
-"""Managers with a fleet in one virtual loop, whose clusters join and leave over separate networks."""
+"""Managers with a fleet in one virtual loop: clusters join and leave over separate networks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def config_map(name: str, text: str = "", **labels: str) -> ConfigMap:
 
 
 class Log:
-    """What the reconcilers of all clusters have seen, in order."""
+    """The requests that the reconcilers of all clusters have handled, in order."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str | None]] = []
@@ -36,7 +36,7 @@ class Log:
 
 
 class Noter(Reconciler[ConfigMap]):
-    """Written for one cluster: notes each request with what it finds."""
+    """A reconciler of one cluster that records each request with the object that it reads."""
 
     def __init__(self, log: Log) -> None:
         self.log = log
@@ -48,7 +48,7 @@ class Noter(Reconciler[ConfigMap]):
 
 
 class Away:
-    """A server of a fleet, and the way there."""
+    """A server of a fleet, and the network to that server."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -57,7 +57,7 @@ class Away:
         self.config = self.login()
 
     def login(self) -> Config:
-        """Return a login that differs from all before."""
+        """Return a login that differs from all previous ones."""
 
         def wrap(inner: Transport) -> Transport:
             self.networks.append(FaultyTransport(inner))
@@ -78,12 +78,12 @@ class Away:
             return await client.get(ConfigMap, key)
 
     def cut(self) -> None:
-        """Let nothing through any more, of open watches either."""
+        """Block all traffic, including open watches."""
         self.network.add(Rule(ConnectionRefused(), times=None))
 
 
 class World:
-    """A manager with a fleet that is told of clusters in code."""
+    """A manager with a fleet whose clusters are added in code."""
 
     def __init__(self, home: Client, manager: Manager) -> None:
         self.home, self.manager = home, manager
@@ -105,7 +105,7 @@ async def world(**options: Any) -> AsyncIterator[World]:
 
 @contextmanager
 def logged() -> Iterator[list[logging.LogRecord]]:
-    """Collect what pyctrl logs from info on."""
+    """Collect pyctrl's log lines of level info and above."""
     records: list[logging.LogRecord] = []
 
     class Keep(logging.Handler):

@@ -1,4 +1,4 @@
-"""Replicas of a program in one virtual loop: managers with leader election, each with its own network."""
+"""Replicas of a program in one virtual loop: managers with leader election and separate networks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def now() -> float:
 
 
 def stand_still(seconds: float) -> None:
-    """Let time pass without the loop noticing, as in a process that was stopped."""
+    """Advance the time while the loop is stopped, as for a suspended process."""
     cast(VirtualTimeLoop, asyncio.get_running_loop())._now += seconds
 
 
@@ -34,7 +34,7 @@ def config_map(name: str) -> ConfigMap:
 
 
 class Noter(Reconciler[ConfigMap]):
-    """Notes what it was asked for."""
+    """Records the requests."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -45,7 +45,7 @@ class Noter(Reconciler[ConfigMap]):
 
 
 class Replica:
-    """A manager with its own way to the server, and a controller that notes what it does."""
+    """A manager with its own network to the server, and a controller that records its reconciles."""
 
     def __init__(self, server: ApiServer, name: str, *, grace: float = 30, **options: Any) -> None:
         self.network = FaultyTransport(InProcessTransport(server))
@@ -61,7 +61,7 @@ class Replica:
 
     @asynccontextmanager
     async def running(self, *add: Callable[[], Any], only_leader: bool = True) -> AsyncIterator[None]:
-        """Run it beside the block; how it ended is in `ran`."""
+        """Run the replica during the block; `ran` has its result."""
         async with self.manager as manager:
             for runnable in add:
                 manager.add(runnable)
@@ -77,7 +77,7 @@ class Replica:
 
     @property
     def lists(self) -> int:
-        """How often it has listed or watched."""
+        """The number of lists and watches that the replica has sent."""
         return len([r for r in self.network.requests if r.method == "GET" and r.path.endswith("/configmaps")])
 
     def cut(self) -> None:

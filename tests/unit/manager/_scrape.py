@@ -15,7 +15,7 @@ from pyctrl.manager._servers.metrics import Metrics
 
 
 class Moody(Reconciler[ConfigMap]):
-    """Does what the name of the object says; what is slow is so once."""
+    """Has the outcome that the object's name asks for; a slow object is slow once."""
 
     def __init__(self) -> None:
         self.was_slow = False

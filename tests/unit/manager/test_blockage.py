@@ -9,7 +9,7 @@ from pyctrl.manager._blockage import ALWAYS_LOGGED, MAX_PLACES, REMINDER, Blocka
 
 
 def test_a_turn_that_is_too_long_is_reported_while_it_lasts() -> None:
-    """After the threshold, twice that, four times that; then it is known how long it took."""
+    """A blockage is reported after the threshold, then each time its duration doubles, and at its end."""
     turns, reports = LoopTurns(threshold=1.0), []
     assert turns.check(0.0, late=0.0, is_idle=False).is_due
     for half_seconds in range(1, 40):
@@ -22,7 +22,7 @@ def test_a_turn_that_is_too_long_is_reported_while_it_lasts() -> None:
 
 
 def test_a_loop_that_turns_or_waits_is_not_reported() -> None:
-    """An idle loop gets no callback, a busy one gets one for each check."""
+    """A loop that is idle or turns in time is not reported; only a busy loop gets a callback, one per check."""
     turns = LoopTurns(threshold=1.0)
     for second in range(100):
         look = turns.check(second, late=0.0, is_idle=second % 2 == 0)
@@ -33,16 +33,16 @@ def test_a_loop_that_turns_or_waits_is_not_reported() -> None:
 
 
 def test_a_thread_that_could_not_look_in_time_reports_when_it_can() -> None:
-    """C code that holds the interpreter lock stops the watchdog too: it reports at its first look afterwards."""
+    """A blockage that also stops the watchdog, by the interpreter lock, is reported at the next check."""
     turns = LoopTurns(threshold=1.0)
     look = turns.check(10.0, late=3.0, is_idle=False)
     assert (look.is_due, look.blocked, look.is_late) == (True, 3.0, True)
     assert turns.turned(10.1) == pytest.approx(3.1)
-    assert turns.check(20.0, late=3.0, is_idle=True).blocked is None  # the process was paused while it waited
+    assert turns.check(20.0, late=3.0, is_idle=True).blocked is None  # the process was suspended while it waited
 
 
 def test_a_place_that_blocks_over_and_over_is_logged_now_and_then() -> None:
-    """Three times, and then every five minutes with how often it was."""
+    """A repeated blockage at one place is logged three times, then every five minutes with its count."""
     place, shown = CodeLine("operator.py", 21, "reconcile", "operator"), []
     lines = BlockageLog()
     for second in range(700):

@@ -21,7 +21,7 @@ def now() -> float:
 
 
 class Busy:
-    """Ends so many seconds after it is asked to."""
+    """Ends a given time after the request to stop."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -36,7 +36,7 @@ class Busy:
 
 
 async def test_stopping_may_take_30_s() -> None:
-    """Signals are handled by default; runnables that have not ended after 30 seconds are cancelled and named."""
+    """Signals are handled by default; runnables that do not end within 30 seconds are cancelled and named."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         manager.add(Busy(1000))
         loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
@@ -48,7 +48,7 @@ async def test_stopping_may_take_30_s() -> None:
 
 
 async def test_without_a_grace_period_stopping_takes_as_long_as_it_takes() -> None:
-    """What a negative GracefulShutdownTimeout is there."""
+    """Without a grace period, stopping waits for ever, as with a negative GracefulShutdownTimeout."""
     async with Manager(Config.in_process(ApiServer()), grace_period=None) as manager:
         manager.add(Busy(timedelta(hours=10).total_seconds()))
         asyncio.get_running_loop().call_at(100, manager.ask_to_stop)
@@ -58,7 +58,7 @@ async def test_without_a_grace_period_stopping_takes_as_long_as_it_takes() -> No
 
 
 async def test_a_manager_that_is_told_nothing_listens_nowhere_and_elects_nobody() -> None:
-    """In virtual time a socket is an error, and so would be a request for a Lease on a server that has none to give."""
+    """A manager without options opens no socket and requests no Lease."""
     server = ApiServer()
     async with Manager(Config.in_process(server)) as manager, manager.running():
         assert manager.elected.is_set()

@@ -20,7 +20,7 @@ from tests.unit.manager._replicas import Replica, config_map
 CONTROLLER = "controller controllerGroup controllerKind"
 OBJECT = f"{CONTROLLER} ConfigMap namespace name reconcileID"
 
-#: What a life logs that has everything in it: level, message, keys.
+#: The log of a full run: level, message, keys.
 LINES = f"""
 info  | Starting EventSource                                                 | {CONTROLLER} source
 info  | Starting Controller                                                  | {CONTROLLER}
@@ -47,7 +47,7 @@ info  | Wait completed, proceeding to shutdown the manager                   |
 
 
 class Moody(Reconciler[ConfigMap]):
-    """Fails, wants to run again, or is content, as the name of the object says."""
+    """Fails, requests a requeue, or succeeds, by the object's name."""
 
     async def reconcile(self, request: Request) -> Result | None:
         match request.name:
@@ -90,7 +90,7 @@ async def live(server: ApiServer) -> None:
 
 
 async def test_who_knows_the_logs_of_operators_in_go_knows_these() -> None:
-    """One replica loses its lease, another waits for it, leads, works, and is stopped."""
+    """The lines of a lost lease, a standby, a leader, its work and its stop are controller-runtime's."""
     server = ApiServer()
     with logged() as lines:
         one = Replica(server, "one")
@@ -107,7 +107,7 @@ async def test_who_knows_the_logs_of_operators_in_go_knows_these() -> None:
 
 
 async def test_each_attempt_has_an_id_and_the_object_under_its_kind() -> None:
-    """The lines of an object are found by its name, those of one reconcile by its id."""
+    """Lines of an object can be found by its name, those of one reconcile by its id."""
     with logged() as lines:
         await live(ApiServer())
 
@@ -128,7 +128,7 @@ info | shutting down server                  | server
 
 @pytest.mark.real_time
 async def test_servers_say_where_they_are() -> None:
-    """That of probes and that of metrics, when they listen and when they end."""
+    """The servers for probes and metrics log their addresses when they start and stop."""
     config = Config.in_process(ApiServer())
     manager = Manager(config, health_bind_address="127.0.0.1:0", metrics_bind_address="127.0.0.1:0")
     with logged() as lines:

@@ -30,7 +30,7 @@ def config_map(name: str) -> ConfigMap:
 
 
 class Copier(Reconciler[ConfigMap]):
-    """Copies each map whose name does not say that it is one."""
+    """Copies each ConfigMap whose name does not mark it as a copy."""
 
     async def reconcile(self, request: Request) -> Result | None:
         if request.name.endswith("-copy"):
@@ -42,7 +42,7 @@ class Copier(Reconciler[ConfigMap]):
 
 
 class Idle(Reconciler[Secret]):
-    """Has nothing to do."""
+    """Does nothing."""
 
     async def reconcile(self, request: Request) -> None: ...
 
@@ -53,7 +53,7 @@ async def names(client: Client) -> Sequence[str]:
 
 
 async def test_a_program_runs_until_a_signal_and_goes_on() -> None:
-    """Start, reconcile existing and new objects, stop by SIGTERM, and leave the loop running."""
+    """A manager reconciles existing and new objects, stops on SIGTERM, and leaves the loop running."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         await manager.live_client.create(config_map("early"))
         Builder(manager).reconciles(ConfigMap).build(Copier())
@@ -72,7 +72,7 @@ async def test_a_program_runs_until_a_signal_and_goes_on() -> None:
 
 
 async def test_a_controller_can_be_built_while_the_manager_runs() -> None:
-    """Its informer is added, its first list awaited, and it stops with the others."""
+    """A controller added at run time adds its informer, waits for the first list, and stops with the others."""
     async with Manager(Config.in_process(ApiServer())) as manager, asyncio.TaskGroup() as group:
         group.create_task(manager.run(handle_signals=False))
         await manager.elected.wait()
@@ -85,7 +85,7 @@ async def test_a_controller_can_be_built_while_the_manager_runs() -> None:
 
 
 async def test_a_controller_can_be_stopped_while_the_manager_runs() -> None:
-    """The others continue; its watch can be removed as well, and its name is free for another controller."""
+    """Other controllers continue; the stopped controller's watch can be removed, and its name is free."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(Copier())
         secrets = Builder(manager).reconciles(Secret).build(Idle())
@@ -106,7 +106,7 @@ async def test_a_controller_can_be_stopped_while_the_manager_runs() -> None:
 
 
 async def test_runnables_of_ones_own_find_a_filled_cache() -> None:
-    """What is added to a later group starts when the first lists are complete."""
+    """A runnable in a later group starts once the first lists are complete."""
     seen: list[bool] = []
     async with Manager(Config.in_process(ApiServer())) as manager:
         manager.cache.informer(ConfigMap)
@@ -122,7 +122,7 @@ async def test_runnables_of_ones_own_find_a_filled_cache() -> None:
 
 
 async def test_a_kind_that_nobody_serves_ends_the_manager_if_that_is_asked_for() -> None:
-    """With OnSyncFailure.END, after the time for the first lists: an error that names the missing kinds."""
+    """With OnSyncFailure.END, an error names the missing kinds after the time for the first lists."""
     config, limit = Config.in_process(ApiServer()), timedelta(seconds=30)
     async with Manager(config, cache_sync_timeout=limit, on_sync_failure=OnSyncFailure.END) as manager:
         Builder(manager).reconciles(GroupVersionKind("example.com", "v1", "Missing")).build(cast(Any, Copier()))
@@ -133,7 +133,7 @@ async def test_a_kind_that_nobody_serves_ends_the_manager_if_that_is_asked_for()
 
 
 async def test_what_the_cache_watches_is_decided_in_one_place() -> None:
-    """Namespaces, kinds and reads outside of them are options of the manager."""
+    """Namespaces, kinds and reads outside of the cache are options of the manager."""
     options = KindOptions(selectors=[Selector(labels="app=web")])
     config = Config.in_process(ApiServer())
     async with Manager(config, namespaces=["default"], kinds={ConfigMap: options}) as manager:
@@ -154,7 +154,7 @@ async def test_what_the_cache_watches_is_decided_in_one_place() -> None:
 
 
 async def test_a_given_client_stays_open() -> None:
-    """Who opened it closes it."""
+    """The manager does not close a client that it was given."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
         async with Manager(client=client) as manager:
             assert manager.live_client is client
@@ -162,7 +162,7 @@ async def test_a_given_client_stays_open() -> None:
 
 
 async def test_using_a_manager_that_is_not_connected_says_so() -> None:
-    """The message tells to use `async with`, whatever is tried first."""
+    """Any use before `async with` raises an error that names `async with`."""
     manager = Manager(Config.in_process(ApiServer()))
     with pytest.raises(ManagerError, match="async with Manager"):
         _ = manager.client
@@ -173,13 +173,13 @@ async def test_using_a_manager_that_is_not_connected_says_so() -> None:
 
 
 def test_a_manager_needs_to_know_its_cluster() -> None:
-    """Neither a config nor a client, or both, is a mistake told at once."""
+    """A manager with neither or both of config and client raises an error at once."""
     with pytest.raises(ManagerError, match=r"such as Config.load\(\), client="):
         Manager()
 
 
 async def test_two_managers_live_in_one_loop() -> None:
-    """Nothing is global: names, caches and stopping are each manager's own."""
+    """Two managers in one loop have separate names, caches and shutdowns."""
     server = ApiServer()
     async with Manager(Config.in_process(server)) as one, Manager(Config.in_process(server)) as two:
         for manager in (one, two):
@@ -197,7 +197,7 @@ async def test_two_managers_live_in_one_loop() -> None:
 
 
 async def test_a_cache_is_handed_over_warm(caplog: pytest.LogCaptureFixture) -> None:
-    """A manager that is given a running cache starts without a list, sees what was written, and leaves it running."""
+    """A manager with a running cache starts without a list, reads what was written, and leaves the cache running."""
     requests: list[str] = []
     server = ApiServer()
 

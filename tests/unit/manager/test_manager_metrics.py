@@ -20,7 +20,7 @@ async def manager() -> Manager:
 
 
 async def test_the_leader_is_told_of() -> None:
-    """0 before, 1 while it leads, by the name of the election."""
+    """The leader metric is 0 before and 1 while this replica leads, with the name of the election."""
     config = Config.in_process(ApiServer())
     async with Manager(config, leader_election=LeaderElection(name="op")) as manager:
         scrape = Scrape(manager)
@@ -32,7 +32,7 @@ async def test_the_leader_is_told_of() -> None:
 
 
 async def test_who_is_not_ready_is_named(manager: Manager) -> None:
-    """The same names as in /readyz, and the state of each controller."""
+    """The metrics have the names in /readyz, and the state of each controller."""
     async with manager:
         Builder(manager).reconciles(ConfigMap).build(Moody())
         scrape = Scrape(manager)

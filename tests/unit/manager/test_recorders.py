@@ -22,7 +22,7 @@ from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule
 
 
 class Teller(Reconciler[ConfigMap]):
-    """Tells of each object when it begins with it, and five seconds later when it is done."""
+    """Records an event when it starts with an object, and another five seconds later."""
 
     async def reconcile(self, request: Request) -> None:
         config = await self.client.find(ConfigMap, request.key)
@@ -33,7 +33,7 @@ class Teller(Reconciler[ConfigMap]):
 
 
 class Silent(Reconciler[Secret]):
-    """Has nothing to tell."""
+    """Records no events."""
 
     async def reconcile(self, request: Request) -> None: ...
 
@@ -43,12 +43,12 @@ def config_map(name: str) -> ConfigMap:
 
 
 async def told(client: Client) -> Sequence[tuple[str | None, str | None]]:
-    """Return who told what, sorted."""
+    """Return the events with their reporters, sorted."""
     return sorted((event.reporting_controller, event.reason) for event in await client.list(Event))
 
 
 async def test_each_reconciler_has_a_recorder_in_its_controllers_name() -> None:
-    """It has it from the builder, as it has its client."""
+    """The builder gives each reconciler a recorder with the controller's name."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(Teller())
         Builder(manager).reconciles(ConfigMap).options(name="another").build(Teller())
@@ -59,7 +59,7 @@ async def test_each_reconciler_has_a_recorder_in_its_controllers_name() -> None:
 
 
 async def test_a_replica_is_known_by_the_name_of_its_host() -> None:
-    """In a cluster, the host is the pod's name: in Events, and in the Lease."""
+    """The host name, which is the pod's name in a cluster, identifies the replica in Events and in the Lease."""
     election = LeaderElection(name="op", namespace="default")
     async with Manager(Config.in_process(ApiServer()), leader_election=election) as manager, manager.running():
         manager.event_recorder("teller").normal(config_map("a"), "Seen", "Seen it")
@@ -71,7 +71,7 @@ async def test_a_replica_is_known_by_the_name_of_its_host() -> None:
 
 
 async def test_what_is_told_to_the_very_end_is_written() -> None:
-    """A reconcile that finishes while the manager stops, and the last words of what every replica does."""
+    """Events that controllers and other runnables record during shutdown are written."""
 
     async def everywhere() -> None:
         recorder = manager.event_recorder("everywhere")
@@ -80,7 +80,7 @@ async def test_what_is_told_to_the_very_end_is_written() -> None:
         finally:
             recorder.warning(config_map("a"), "Ended", "The end")
 
-    groups = [group for group in Group if group is not Group.SERVERS]  # where the events themselves are
+    groups = [group for group in Group if group is not Group.SERVERS]  # SERVERS has the event writer
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(Teller())
         for group in groups:
@@ -99,7 +99,7 @@ async def test_what_is_told_to_the_very_end_is_written() -> None:
 
 
 async def test_a_server_that_is_gone_does_not_use_up_the_grace_period(caplog: pytest.LogCaptureFixture) -> None:
-    """Stopping goes on after five seconds without the events, and raises nothing."""
+    """After five seconds without a server, stopping continues without the events and raises no error."""
     network = FaultyTransport(InProcessTransport(ApiServer()))
     async with Client(network) as client, Manager(client=client, grace_period=timedelta(seconds=30)) as manager:
         Builder(manager).reconciles(ConfigMap).build(Teller())
@@ -114,7 +114,7 @@ async def test_a_server_that_is_gone_does_not_use_up_the_grace_period(caplog: py
 
 
 async def test_a_program_that_tells_nothing_sends_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """No request, no line in the log: its role needs no right to write events."""
+    """Without events, no request is sent and nothing is logged: the role needs no permission for events."""
     caplog.set_level(logging.DEBUG, "pyctrl.events")
     network = FaultyTransport(InProcessTransport(ApiServer()))
     async with Client(network) as client, Manager(client=client) as manager:

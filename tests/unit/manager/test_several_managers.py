@@ -21,7 +21,7 @@ from tests.unit.manager._replicas import Noter, config_map, now
 
 
 class Tenant:
-    """A manager with everything, that is called as every other one: controller, runnable, lease."""
+    """A manager with a controller, a runnable and a lease, named like those of the other managers."""
 
     def __init__(self, server: ApiServer, namespace: str, name: str) -> None:
         self.network = FaultyTransport(InProcessTransport(server))
@@ -50,7 +50,7 @@ class Tenant:
 
 
 async def test_each_ends_by_itself() -> None:
-    """One fails, one loses its Lease, one is stopped; the last one keeps reconciling, with its own metrics only."""
+    """One manager fails, one loses its Lease, one stops; the last one reconciles on, with its own metrics only."""
     server = ApiServer()
     failing, losing, stopped, last = (
         Tenant(server, namespace, name)
@@ -89,7 +89,7 @@ async def test_each_ends_by_itself() -> None:
 
 
 async def test_one_that_is_down_is_no_others_trouble() -> None:
-    """A runnable of the same name that waits for its next life is named by its own manager only."""
+    """A runnable in its backoff is named by its own manager only, although others have one of the same name."""
     server = ApiServer()
     one, two = Tenant(server, "default", "one"), Tenant(server, "kube-system", "two")
     async with one.running(restart=Restart()), two.running(restart=Restart()):
@@ -100,7 +100,7 @@ async def test_one_that_is_down_is_no_others_trouble() -> None:
 
 @pytest.mark.real_time
 async def test_each_has_its_own_servers() -> None:
-    """Probes and metrics of one are refused when it has ended, and answered by the other."""
+    """The probes and metrics of a stopped manager are refused, and those of the other manager work."""
     server = ApiServer()
     managers = [
         Manager(Config.in_process(server), health_bind_address="127.0.0.1:0", metrics_bind_address="127.0.0.1:0")

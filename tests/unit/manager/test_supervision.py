@@ -61,7 +61,7 @@ def definition(kind: GroupVersionKind) -> Unstructured:
 
 @dataclass
 class Zoo:
-    """A cluster with twenty kinds and an object of each, and when each was reconciled first."""
+    """A cluster with twenty kinds and an object of each, and the time of each first reconcile."""
 
     cluster: Cluster
     admin: Client
@@ -69,7 +69,7 @@ class Zoo:
 
     @property
     def reconciled(self) -> set[str]:
-        """The kinds that were reconciled."""
+        """The kinds that have been reconciled."""
         return set(self.firsts)
 
     async def install(self, kind: GroupVersionKind) -> None:
@@ -78,13 +78,13 @@ class Zoo:
         await self.admin.create(Unstructured.new(kind, name="a", namespace="default"))
 
     async def grant(self, granted: Grants) -> None:
-        """Give the account these rights."""
+        """Grant the account these permissions."""
         for document in manifests(granted, name="bot", account=BOT):
             await self.admin.create(Unstructured(document))
 
 
 class Keeper(Reconciler[Any]):
-    """Reads what it is asked for, and keeps when it was first asked."""
+    """Reads each requested object, and records the time of the first request."""
 
     def __init__(self, zoo: Zoo, kind: GroupVersionKind) -> None:
         self.zoo, self.kind = zoo, kind
@@ -106,7 +106,7 @@ async def zoo(*missing: GroupVersionKind, rbac: bool = False) -> AsyncIterator[Z
 
 
 def build(manager: Manager, zoo: Zoo, kinds: Sequence[GroupVersionKind] = KINDS) -> dict[str, Controller]:
-    """Give each kind a controller."""
+    """Build a controller for each kind."""
     return {kind.kind: Builder(manager).reconciles(kind).build(Keeper(zoo, kind)) for kind in kinds}
 
 
@@ -115,14 +115,14 @@ def others() -> set[str]:
 
 
 async def others_work(zoo: Zoo, begun: float, *, within: float = 1) -> None:
-    """Wait for a second since the start, and see that by then nineteen have reconciled."""
+    """Wait for a second since the start, and assert that nineteen kinds have been reconciled."""
     await asyncio.sleep(max(0.0, begun + within - now()))
     assert zoo.reconciled == others()
     assert max(zoo.firsts.values()) < begun + within
 
 
 async def named(manager: Manager, why: str) -> None:
-    """Assert that readiness and metrics name the one that cannot work, and nobody else."""
+    """Assert that readiness and metrics name only the failing controller."""
     assert set(manager.not_ready) == {NAME}
     assert manager.not_ready[NAME].startswith(why)
     assert (await manager.health.answer(f"/readyz/controller-{NAME}")).status == 500
@@ -141,7 +141,7 @@ async def named(manager: Manager, why: str) -> None:
 
 
 async def test_of_twenty_controllers_one_may_not_list() -> None:
-    """The other 19 reconcile within a second of start; readiness and metrics name the one; granted, it works."""
+    """The other 19 reconcile within a second; readiness and metrics name the one, which works after the grant."""
     async with zoo(rbac=True) as it, Manager(it.cluster.config_for_account(BOT)) as manager:
         build(manager, it, [kind for kind in KINDS if kind != ODD])
         await it.grant(manager.grants())
@@ -161,7 +161,7 @@ async def test_of_twenty_controllers_one_may_not_list() -> None:
 
 
 async def test_of_twenty_controllers_one_lacks_its_definition(caplog: pytest.LogCaptureFixture) -> None:
-    """The other 19 reconcile within a second; it is said once, as long as that lasts; installed, it works at once."""
+    """The other 19 reconcile within a second; the missing kind is logged once, and reconciled once it is installed."""
     caplog.set_level(logging.INFO)
     async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
         odd = build(manager, it)[ODD.kind]
@@ -188,7 +188,7 @@ async def test_of_twenty_controllers_one_lacks_its_definition(caplog: pytest.Log
 
 
 class Torn(Source):
-    """A source that raises until it is mended."""
+    """A source that raises until the test repairs it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -202,7 +202,7 @@ class Torn(Source):
 
 
 async def test_of_twenty_controllers_one_has_a_source_that_raises() -> None:
-    """The other 19 reconcile within a second; it is run again, and the controller begins when it works."""
+    """The other 19 reconcile within a second; the source is restarted, and then its controller starts."""
     async with zoo() as it, Manager(it.cluster.config) as manager:
         build(manager, it, [kind for kind in KINDS if kind != ODD])
         torn = Torn()
@@ -229,7 +229,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("fault", "seconds"), FAULTS)
 async def test_of_twenty_controllers_one_has_a_kind_whose_list_fails(fault: Any, seconds: float) -> None:
-    """The other 19 reconcile within a second, or within 30 when the list is not answered at all."""
+    """The other 19 reconcile within a second, or within 30 when the server does not answer the list."""
     async with zoo() as it:
         path = f"/apis/{GROUP}/v1/animal7s"
         wire = FaultyTransport(InProcessTransport(it.cluster.server), [Rule(fault, path=path, times=None)])
@@ -248,7 +248,7 @@ async def test_of_twenty_controllers_one_has_a_kind_whose_list_fails(fault: Any,
 
 
 async def test_a_controller_works_without_an_optional_kind(caplog: pytest.LogCaptureFixture) -> None:
-    """It starts without the kind, is ready, and logs no warning; once the CRD exists, the kind is watched."""
+    """A controller is ready without the optional kind and logs no warning; once the CRD exists, the kind is watched."""
     caplog.set_level(logging.INFO)
     seen: list[str] = []
 
@@ -282,7 +282,7 @@ async def test_a_controller_works_without_an_optional_kind(caplog: pytest.LogCap
 
 
 async def test_a_controller_of_an_optional_kind_rests() -> None:
-    """It has nothing to do, and nothing is wrong; defined, it begins within seconds, however long that took."""
+    """A controller of a missing optional kind is ready, and starts within seconds once the kind is defined."""
     async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
         builder = Builder(manager).reconciles(ODD, optional=True).owns(KINDS[0])
         controller = builder.build(Keeper(it, ODD))
@@ -296,7 +296,7 @@ async def test_a_controller_of_an_optional_kind_rests() -> None:
 
 
 async def test_a_kind_that_one_may_miss_and_another_may_not() -> None:
-    """A controller that needs it is not ready; one that works without it is."""
+    """A controller that requires a missing kind is not ready; one for which the kind is optional is ready."""
     async with zoo(ODD) as it, Manager(it.cluster.config) as manager:
         free = Builder(manager).reconciles(KINDS[0]).owns(ODD, optional=True).build(Keeper(it, KINDS[0]))
         build(manager, it, [ODD])
@@ -306,7 +306,7 @@ async def test_a_kind_that_one_may_miss_and_another_may_not() -> None:
 
 
 async def test_an_optional_kind_that_may_not_be_listed_is_gone_without(caplog: pytest.LogCaptureFixture) -> None:
-    """The missing permission is logged as dispensable."""
+    """The missing permission for an optional kind is logged as dispensable."""
     async with zoo(rbac=True) as it, Manager(it.cluster.config_for_account(BOT)) as manager:
         Builder(manager).reconciles(KINDS[0]).build(Keeper(it, KINDS[0]))
         await it.grant(manager.grants())
@@ -324,7 +324,7 @@ async def test_an_optional_kind_that_may_not_be_listed_is_gone_without(caplog: p
 
 
 async def test_a_definition_that_goes_while_the_controller_runs() -> None:
-    """It goes on, lacks its source, and is named as long as that lasts; made again, all is well within seconds."""
+    """While a watched kind's CRD is deleted, the controller runs and is reported; it recovers in seconds afterwards."""
     async with zoo() as it, Manager(it.cluster.config) as manager:
         odd = build(manager, it)[ODD.kind]
         async with manager.running():
@@ -339,7 +339,7 @@ async def test_a_definition_that_goes_while_the_controller_runs() -> None:
 
 
 async def test_a_cluster_that_is_not_there_ends_the_manager() -> None:
-    """If no list arrives in two minutes, `run` raises one error with all kinds."""
+    """If no list succeeds within two minutes, `run` raises one error with all kinds."""
     async with zoo() as it:
         wire = FaultyTransport(InProcessTransport(it.cluster.server), [Rule(ConnectionRefused(), times=None)])
         async with Manager(client=Client(wire, random=Random(2)), random=Random(3)) as manager:

@@ -1,4 +1,4 @@
-"""The event loop watchdog: when it logs, how often, and the code that it names."""
+"""The event loop watchdog: the time and frequency of its log lines, and the code that they name."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SHORT = timedelta(milliseconds=40)
 
 
 class Warned(logging.Handler):
-    """Keeps what the watchdog logs of calls of ``wait(10)``, and sets an event so that they end.
+    """Records the watchdog's lines about calls of ``wait(10)``, and sets an event that ends the call.
 
-    On a machine that is busy other turns may take long enough as well.
+    Other turns are ignored: on a busy machine they may be slow enough as well.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Warned(logging.Handler):
 
     @property
     def first_and_last(self) -> tuple[str, str]:
-        """What was logged while the call lasted, and when it had ended."""
+        """The first record during the call, and the last one after it."""
         return self.lines[0], self.lines[-1]
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -62,11 +62,11 @@ def warned() -> Iterator[Warned]:
         logger.removeHandler(handler)
 
 
-# --- what ---
+# --- reports ---
 
 
 class Blocking(Reconciler[ConfigMap]):
-    """Blocks the loop until the warning has come; where it never comes the test would fail by its timeout."""
+    """Blocks the loop until the warning is logged; without a warning the test times out."""
 
     def __init__(self, seen: threading.Event) -> None:
         self.seen = seen
@@ -82,7 +82,7 @@ class Blocking(Reconciler[ConfigMap]):
 
 @pytest.mark.real_time
 async def test_a_reconcile_that_blocks_the_loop_is_named_while_it_does() -> None:
-    """Controller, object, reconcile, the line of the program, the innermost line, and the Lease that cannot be kept."""
+    """The warning has controller, object, reconcile, the program's line, the innermost line, and the Lease at risk."""
     config = Config.in_process(ApiServer())
     with warned() as lines:
         election = LeaderElection(name="watchdog", namespace="default")
@@ -111,7 +111,7 @@ async def test_a_reconcile_that_blocks_the_loop_is_named_while_it_does() -> None
 
 @pytest.mark.real_time
 async def test_work_outside_of_a_reconcile_is_named_by_its_task() -> None:
-    """There is no object; without an election no Lease is mentioned. Nested tasks have the context of their parent."""
+    """The warning names the task, without object or Lease; a nested task has the context of its parent."""
     watchdog = LoopWatchdog(SHORT)
     with warned() as lines, watchdog.watching():
 
@@ -136,7 +136,7 @@ async def test_work_outside_of_a_reconcile_is_named_by_its_task() -> None:
 
 @pytest.mark.real_time
 async def test_watchdogs_of_one_loop_share_a_thread_that_ends_with_them() -> None:
-    """Several managers in one loop report a blockage once, and all count it."""
+    """Several managers in one loop report a blockage once, and each counts it."""
 
     def threads() -> list[threading.Thread]:
         return [each for each in threading.enumerate() if each.name == "pyctrl-loop-watchdog"]
@@ -153,7 +153,7 @@ async def test_watchdogs_of_one_loop_share_a_thread_that_ends_with_them() -> Non
 
 
 async def test_in_virtual_time_nothing_is_watched() -> None:
-    """Tests that jump over hours stay without threads."""
+    """In virtual time the watchdog starts no thread."""
     before = threading.active_count()
     with LoopWatchdog(SHORT).watching():
         assert threading.active_count() == before

@@ -1,4 +1,4 @@
-"""What webhooks are asked in tests: as an API server would."""
+"""Admission requests for webhooks in tests, as an API server sends them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.unit.webhook._kinds import PodSet, PodSetSpec, PodSetWebhook
 
 
 def podset(size: int) -> PodSet:
-    """Return a PodSet of a size."""
+    """Return a PodSet with a size."""
     made = sample_of(PodSet)
     made.spec = PodSetSpec(size=size)
     return made
 
 
 def test_what_is_asked_follows_from_the_objects() -> None:
-    """A creation, an update, a deletion; who asks, and where."""
+    """Operation, user and namespace of a request follow from the objects."""
     made = admission_request(podset(1), username="joe", groups=["ops"], dry_run=True)
     assert (made.operation, made.key, made.dry_run) == (Operation.CREATE, Key("default", "podset-sample"), True)
     assert made.resource == GroupVersionResource("apps.jicki.cn", "v1alpha1", "podsets")
@@ -38,7 +38,7 @@ def test_what_is_asked_follows_from_the_objects() -> None:
 
 
 async def test_whole_handlers_take_it() -> None:
-    """They read the objects in it, and answer as they answer a server."""
+    """A handler decodes the objects of the request, and answers as for a server."""
     patched = await defaulting(PodSet, PodSetWebhook())(admission_request(podset(2)))
     assert [each["path"] for each in patched.patch] == ["/spec/image"]
     answer = await validating(PodSet, PodSetWebhook())(admission_request(podset(200)))
@@ -54,17 +54,17 @@ class Fussy(Model):
 
 
 class Picky(CustomResource[Fussy], group="pyctrl.test", version="v1"):
-    """Has a rule that no schema says."""
+    """Has a rule outside of its schema."""
 
 
 def test_the_sample_of_the_project_comes_before_one_that_is_made_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is found beside the module of the class, by kind and version."""
+    """The project's sample, found next to the class's module by kind and version, wins over a generated one."""
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "crates.py").write_text(PROGRAM)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "crates", sys)  # so that what is imported is forgotten afterwards
+    monkeypatch.setitem(sys.modules, "crates", sys)  # so that the imported module is removed afterwards
     del sys.modules["crates"]
     kind = importlib.import_module("crates").Box
     assert sample_of(kind).key == Key("default", "box-sample")
@@ -77,6 +77,6 @@ def test_the_sample_of_the_project_comes_before_one_that_is_made_up(
 
 
 def test_a_sample_that_cannot_be_made_up() -> None:
-    """The rule that it breaks is named."""
+    """The error names the rule that a generated sample breaks."""
     with pytest.raises(DecodeError, match="not like this"):
         sample_of(Picky)

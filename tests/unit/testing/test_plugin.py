@@ -1,4 +1,4 @@
-"""The pytest plugin, seen from a project that uses it."""
+"""The pytest plugin, as a project uses it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def compute(seconds):
 
 
 def test_clean_tests_pass(pytester: pytest.Pytester) -> None:
-    """Tests that end what they began pass, and the tasks of a fixture are the fixture's business."""
+    """A test that ends its tasks passes; tasks of a fixture do not count."""
     code = """
         import asyncio, pytest, time
 
@@ -87,7 +87,7 @@ def test_clean_tests_pass(pytester: pytest.Pytester) -> None:
 
 
 def test_files_may_be_looked_at(pytester: pytest.Pytester) -> None:
-    """A module that is first imported inside of a test may read links, as dateutil does."""
+    """A module that is first imported in a test may read links, as dateutil does."""
     code = """
         import os
 
@@ -99,7 +99,7 @@ def test_files_may_be_looked_at(pytester: pytest.Pytester) -> None:
 
 
 def test_a_loop_that_has_stopped_is_one_failure(pytester: pytest.Pytester) -> None:
-    """The tasks that a deadlock leaves behind are no second error, which would be printed first."""
+    """Remaining tasks of a deadlock are not reported as a second error, which pytest would print first."""
     code = """
         import asyncio, pytest
 
@@ -112,7 +112,7 @@ def test_a_loop_that_has_stopped_is_one_failure(pytester: pytest.Pytester) -> No
 
 
 def test_strictness_is_opt_in(pytester: pytest.Pytester) -> None:
-    """Without the setting, the plugin changes nothing for tests that do not ask for it."""
+    """Without the setting, the plugin changes nothing for tests without its markers."""
     code = """
         import asyncio, time
 
@@ -141,7 +141,7 @@ def test_works_in_strict_mode(pytester: pytest.Pytester) -> None:
 
 
 def test_unknown_argument_of_the_marker(pytester: pytest.Pytester) -> None:
-    """A misspelt argument of virtual_time is an error that says what it takes."""
+    """A misspelt argument of virtual_time is an error with the valid arguments."""
     code = """
         import pytest
 
@@ -181,7 +181,7 @@ OUTSIDE = """
 def test_virtual_time_on_an_outside_cluster_fails(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    """An hour would be an hour there: the test says so and how to choose, and nothing is left out unnoticed."""
+    """A virtual-time test on an external cluster fails, names the ways to choose otherwise, and the header says so."""
     monkeypatch.setenv(variable, "true")
     result = _run(pytester, OUTSIDE.format(argument=""))
     result.assert_outcomes(passed=3, errors=1)
@@ -198,7 +198,7 @@ def test_virtual_time_on_an_outside_cluster_fails(
 def test_a_project_or_a_test_can_choose_otherwise(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, policy: str, outcome: str
 ) -> None:
-    """Skipped with the reason, or run on the real clock; the marker wins over the setting."""
+    """Such a test can be skipped with the reason, or run on the real clock; the marker wins over the setting."""
     monkeypatch.setenv("USE_EXISTING_CLUSTER", "true")
     expected = {"passed": 3}
     expected[outcome] = expected.get(outcome, 0) + 1
@@ -214,14 +214,14 @@ def test_a_project_or_a_test_can_choose_otherwise(
 
 
 def test_a_choice_that_there_is_not_is_named(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A misspelt setting is an error that lists what there is."""
+    """A misspelt setting is an error that lists the valid values."""
     monkeypatch.setenv("USE_EXISTING_CLUSTER", "true")
     result = _run(pytester, OUTSIDE.format(argument="(outside='sometimes')"))
     result.stdout.fnmatch_lines(["*pyctrl_virtual_time_outside is one of fail, real, skip, not 'sometimes'*"])
 
 
 def test_on_the_embedded_cluster_nothing_changes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no header, and the clock jumps."""
+    """On the embedded cluster the report has no header, and the clock is virtual."""
     for variable in ("USE_EXISTING_CLUSTER", "KUBEBUILDER_ASSETS"):
         monkeypatch.delenv(variable, raising=False)
     result = _run(pytester, OUTSIDE.format(argument="").replace("> 0", "== 0"))

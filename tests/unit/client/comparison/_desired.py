@@ -1,4 +1,4 @@
-"""Random objects as operators apply them, and changes that other clients make in between."""
+"""Random objects as operators apply them, and changes by other clients in between."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _some(values: Document, *optional: str) -> Document:
 
 
 def _fields(**strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Document]:
-    """Return mappings with any of these fields."""
+    """Return mappings with some of these fields."""
     return st.fixed_dictionaries({}, optional=strategies)
 
 
@@ -181,7 +181,7 @@ KINDS = {
     "Gadget": _object("demo.test/v1", "Gadget", _spec(GADGET_SPEC)),
 }
 
-#: What somebody else may write in between: nothing, labels, or what another object of the kind states.
+#: What another client may write in between: nothing, labels, or the fields of another object of the kind.
 MEDDLING = st.one_of(
     st.none(),
     st.builds(lambda labels: ("patch", labels), st.dictionaries(st.sampled_from("xyz"), st.none() | TEXT, max_size=2)),

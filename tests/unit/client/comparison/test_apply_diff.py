@@ -23,7 +23,7 @@ from tests.unit.client.comparison._desired import DEFINITION, KINDS, MEDDLING
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VERDICTS = {
-    # the matcher sees nothing to do, the server changes nothing
+    # the matcher finds no difference, the server changes nothing
     (True, True): "settled",
     (True, False): "wrong",
     (False, True): "needless",
@@ -66,10 +66,10 @@ async def compare(
         return "refused" if said is not None else "wrong"
     is_same = answer.metadata.resource_version == live.metadata.resource_version
     try:
-        # An apply may need another one: with an empty list of items with keys a manager owns nothing, so that
-        # kube-apiserver first prunes what the manager owned before, and then takes the object as never applied.
+        # An apply may need a second one. After an apply of an empty list of keyed items a manager owns nothing:
+        # kube-apiserver first prunes the manager's former fields, and then treats the object as never applied.
         *_, last, again = [(await client.create_or_apply(second, field_owner="me")).result for _ in range(4)]
-    except Conflict:  # a server may refuse what it has just done: empty labels that somebody else applies as well
+    except Conflict:  # a server may reject its previous result: empty labels that another manager applies as well
         with pytest.raises(Conflict):
             await client.apply(second, field_owner="me")
         return "refused"
@@ -88,8 +88,8 @@ def test_it_is_never_wrong(kind: str) -> None:
     counts: Counter[str] = Counter()
     numbers = itertools.count()
 
-    # Time stands still: a manager that states empty annotations is noted anew in the next second, as the last of all,
-    # and kube-apiserver takes their order for a change. The same examples each time: how many are needless is luck.
+    # The clock is frozen: a manager that applies empty annotations is recorded last in the next second, and
+    # kube-apiserver sees a change of order. The examples are fixed, since the number of needless applies varies.
     with _clock.use(lambda: NOW), asyncio.Runner() as runner:
         client = Client(InProcessTransport(ApiServer()))
         runner.run(client.apply(DEFINITION))
@@ -113,7 +113,7 @@ CONFIG: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
 
 
 async def test_an_item_that_is_no_longer_stated() -> None:
-    """A removed finalizer or container port is a difference, although all remaining items exist."""
+    """Removing a finalizer or container port is a difference, although all remaining items exist."""
     client = Client(InProcessTransport(ApiServer()))
     both = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a", "demo.test/b"]}}
     one = {**CONFIG, "metadata": {**CONFIG["metadata"], "finalizers": ["demo.test/a"]}}

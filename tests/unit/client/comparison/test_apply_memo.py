@@ -1,4 +1,4 @@
-"""Applies that are recognised as unchanged."""
+"""Detection of unchanged applies."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def nothing(found: object) -> None:
 
 
 async def test_an_apply_is_tried_once(live: Client) -> None:
-    """Where managed fields do not decide (an empty structure that the server filled in) each program applies once."""
+    """Where managed fields do not decide (an empty structure that the server filled in), each program applies once."""
     await live.apply(DEPLOYMENT)
     sent = Sent(live)
 

@@ -1,4 +1,4 @@
-"""Values that mean the same to a server."""
+"""Values that are equal for a server."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ EMPTY = {"kind": "APIGroupDiscoveryList", "items": []}
 
 
 async def test_legacy_group_that_is_down(client: Client, server: FakeServer) -> None:
-    """A group that does not answer does not affect the others, and is named in the error for its kinds."""
+    """A group that does not respond does not affect other groups; the error for its kinds names the group."""
     server.reply({"kind": "APIVersions", "versions": ["v1"]})
     server.reply({"kind": "APIGroupList", "groups": [{"versions": [{"groupVersion": "demo.test/v1"}]}]})
     server.reply({"kind": "APIResourceList", "resources": [{"name": "pods", "kind": "Pod"}]})
@@ -65,7 +65,7 @@ async def test_stale_group_keeps_what_was_known(client: Client, server: FakeServ
 
 
 async def test_unknown_then_installed(client: Client, server: FakeServer) -> None:
-    """A kind that is installed after it was unknown is found by the next lookup, at most a second later."""
+    """A kind that is installed after a failed lookup is found by a lookup at most a second later."""
     for _ in range(3):
         server.reply(EMPTY)
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
@@ -80,7 +80,7 @@ async def test_unknown_then_installed(client: Client, server: FakeServer) -> Non
 
 
 async def test_what_has_not_changed_is_not_sent_again(client: Client, server: FakeServer) -> None:
-    """A document with an ETag is requested with it, and 304 keeps the last answer."""
+    """A document with an ETag is requested with it; 304 keeps the previous document."""
     for root in (EMPTY, aggregated("demo.test", resource("widgets", "Widget"))):
         server.reply(root, headers=[("ETag", '"one"')])
     assert (await client.discovery.mapping(WIDGET)).plural == "widgets"

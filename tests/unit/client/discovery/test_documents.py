@@ -32,7 +32,7 @@ def aggregated(group: str, *resources: dict[str, Any], freshness: str = "Current
 
 
 async def test_aggregated(client: Client, server: FakeServer) -> None:
-    """Two requests return plural, scope, verbs, short names and sub-resources of every kind."""
+    """Two requests return plural, scope, verbs, short names and subresources of every kind."""
     server.reply(aggregated("", resource("pods", "Pod"), resource("nodes", "Node", "Cluster")))
     server.reply(aggregated("demo.test", resource("widgets", "Widget")))
 

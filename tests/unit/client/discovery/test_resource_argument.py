@@ -53,7 +53,7 @@ def paths(text: str) -> list[str]:
     ],
 )
 def test_every_name_that_kubectl_takes_is_taken(text: str) -> None:
-    """Plural, singular, kind and short names in any case, alone, with a group, and with version and group."""
+    """Plural, singular, kind and short names resolve in any case, with or without group and version."""
     assert paths(text) == ["/apis/kopf.dev/v1/ephemeralvolumeclaims"]
 
 
@@ -75,7 +75,7 @@ def test_every_name_that_kubectl_takes_is_taken(text: str) -> None:
     ],
 )
 def test_versions_groups_and_order_decide(text: str, found: list[str]) -> None:
-    """The preferred version unless one is named; groups in the server's order; full names before short names."""
+    """The default is the preferred version; groups have the server's order; full names win over short names."""
     assert paths(text) == found
 
 
@@ -92,7 +92,7 @@ def test_versions_groups_and_order_decide(text: str, found: list[str]) -> None:
     ],
 )
 def test_a_mistake_is_answered_with_what_is_near(text: str, first: str) -> None:
-    """A typo suggests the resource, a group its resources, and anything else the groups of the cluster."""
+    """A typo suggests the resource, a group its resources, and other names the groups of the cluster."""
     assert similar_resources(text, CLUSTER)[0] == first
 
 
@@ -110,7 +110,7 @@ def document(group: str, plural: str, kind: str, *short_names: str) -> dict[str,
 
 
 async def test_discovery_knows_what_a_name_means(client: Client, server: FakeServer) -> None:
-    """An unknown name refreshes discovery, and is then refused with suggestions."""
+    """An unknown name refreshes discovery; if still unknown, the error has suggestions."""
     for _ in range(2):
         server.reply(document("", "pods", "Pod", "po"))
         server.reply(document("kopf.dev", "ephemeralvolumeclaims", "EphemeralVolumeClaim", "evc"))
@@ -122,7 +122,7 @@ async def test_discovery_knows_what_a_name_means(client: Client, server: FakeSer
 
 
 async def test_a_kind_that_was_learnt_does_not_stand_for_all(client: Client, server: FakeServer) -> None:
-    """A name is looked up among all resources, also when a kind of that name was added by `learn`."""
+    """A name is looked up among all resources, even if `learn` added a kind with that name."""
     client.discovery.learn(served("kopf.dev", "v1", "Pod", "pods"))
     server.reply(document("", "pods", "Pod", "po"))
     server.reply(document("kopf.dev", "pods", "Pod"))

@@ -20,13 +20,13 @@ EVENTS = "/apis/events.k8s.io/v1/*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """A recorder whose writer runs, and the client that looks at what it has done."""
+    """A recorder with a running writer, and a client that reads the written events."""
 
     client: Client
     writer: EventWriter
     recorder: EventRecorder
     network: FaultyTransport
-    #: An object to tell of.
+    #: The object of the events.
     shop: ConfigMap
 
     async def events(self) -> list[Event]:
@@ -34,18 +34,18 @@ class Bench:
         return sorted(await self.client.list(Event), key=lambda event: (event.event_time, event.metadata.name))
 
     async def told(self) -> list[str]:
-        """Return what the events say, as ``reason: note xcount``."""
+        """Return the events as ``reason: note xcount``."""
         return [f"{e.reason}: {e.note} x{e.series.count if e.series else 1}" for e in await self.events()]
 
     @property
     def writes(self) -> list[str]:
-        """The methods of the requests that were made to write events."""
+        """The methods of the requests that wrote events."""
         return [request.method for request in self.network.requests]
 
 
 @asynccontextmanager
 async def bench(*rules: Rule) -> AsyncIterator[Bench]:
-    """Run a recorder for the length of a block; it has been stopped, and everything is flushed, afterwards."""
+    """Run a recorder for the block; at the end, stop the recorder and flush all events."""
     server = ApiServer()
     client = Client.connect(Config.in_process(server))
     network = FaultyTransport(InProcessTransport(server), rules)
@@ -62,5 +62,5 @@ def config_map(name: str) -> ConfigMap:
 
 
 async def moment() -> None:
-    """Let the writer do what it can do at once."""
+    """Let the writer do everything that needs no waiting."""
     await asyncio.sleep(0.001)

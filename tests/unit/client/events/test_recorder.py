@@ -1,4 +1,4 @@
-"""What a recorder is told, and what becomes of it on the server: events, series, limits; in virtual time."""
+"""The events, series and limits of a recorder, in virtual time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.client.events._bench import bench, config_map, moment
 
 
 async def test_an_event_says_what_happened_to_whom_and_who_says_so() -> None:
-    """It is what client-go's recorder of events.k8s.io/v1 writes, in the namespace of the object."""
+    """An event has the fields that client-go's recorder for events.k8s.io/v1 writes, in the object's namespace."""
     async with bench() as b:
         other = await b.client.create(config_map("other"))
         b.recorder.normal(b.shop, "Created", "Created the other", action="Create", related=other)
@@ -58,7 +58,7 @@ def reference(obj: ConfigMap) -> dict[str, str]:
 
 
 async def test_an_object_and_a_message_are_enough() -> None:
-    """The action is Reconcile unless it is said; a warning is of type Warning."""
+    """The default action is Reconcile; a warning is of type Warning."""
     async with bench() as b:
         b.recorder.warning(b.shop, "InvalidSize", "Size must be set. Got None.")
         await moment()
@@ -68,7 +68,7 @@ async def test_an_object_and_a_message_are_enough() -> None:
 
 @pytest.mark.parametrize("name", ["system:node", "a" * 250, "UPPER", "a..b"])
 async def test_objects_without_a_namespace_have_their_events_in_default_whatever_their_name_is(name: str) -> None:
-    """A role may be called system:node, an Event may not: its name is another then."""
+    """An invalid Event name, such as system:node, is replaced; Events of cluster-scoped objects are in default."""
     role = ClusterRole(metadata=ObjectMeta(name=name, uid="1"))
     async with bench() as b:
         b.recorder.normal(role, "Granted", "Granted")
@@ -87,7 +87,7 @@ async def test_objects_without_a_namespace_have_their_events_in_default_whatever
     ids=["Unstructured", "Metadata"],
 )
 async def test_objects_of_any_form_can_be_told_of(obj: Object) -> None:
-    """Without a class, or with nothing but metadata: the reference names the kind they are of."""
+    """The reference names the kind of the object, also for untyped objects and metadata."""
     async with bench() as b:
         b.recorder.normal(obj, "Seen", "Seen")
         await moment()
@@ -96,7 +96,7 @@ async def test_objects_of_any_form_can_be_told_of(obj: Object) -> None:
 
 
 async def test_what_is_too_long_is_cut_and_what_cannot_be_a_name_is_replaced() -> None:
-    """The server counts bytes; nothing that a recorder is given makes it refuse the event."""
+    """Fields over the server's byte limits are cut and invalid names replaced: the server accepts every event."""
     async with bench() as b:
         recorder = b.writer.recorder("My Controller (新)" + "x" * 100)
         recorder.normal(b.shop, "R" * 200, "ü" * 600, action="A" * 200)
@@ -115,7 +115,7 @@ async def test_what_is_too_long_is_cut_and_what_cannot_be_a_name_is_replaced() -
     ids=["surrogate", "exception", "empty"],
 )
 async def test_a_message_that_is_none_fails_no_reconcile(message: str, note: str | None) -> None:
-    """Half a character of a file name, or the exception itself where nobody checks types."""
+    """A message with a lone surrogate, or an exception as message, does not fail the reconcile."""
     async with bench() as b:
         b.recorder.warning(b.shop, "Failed", message)
         await moment()
@@ -134,7 +134,7 @@ async def test_a_message_that_is_none_fails_no_reconcile(message: str, note: str
     ],
 )
 async def test_controllers_are_reported_by_their_name_where_that_can_be(name: str, reported: str) -> None:
-    """The server wants a qualified name, with or without a prefix; what it would refuse is made one."""
+    """The controller's name becomes a qualified name, with or without prefix; an invalid one is converted."""
     async with bench() as b:
         b.writer.recorder(name).normal(b.shop, "Seen", "Seen")
         await moment()
@@ -143,7 +143,7 @@ async def test_controllers_are_reported_by_their_name_where_that_can_be(name: st
 
 
 async def test_what_is_told_again_within_six_minutes_is_a_series() -> None:
-    """The second time begins the series, with its count and its time."""
+    """The second occurrence within six minutes starts a series, with its count and time."""
     async with bench() as b:
         for _ in range(2):
             b.recorder.warning(b.shop, "Failed", "It failed")
@@ -158,7 +158,7 @@ async def test_what_is_told_again_within_six_minutes_is_a_series() -> None:
 
 
 async def test_a_series_goes_on_when_the_object_changes() -> None:
-    """An error that is also written to the status is still the same error."""
+    """An event continues its series after an update of the object's status."""
     async with bench() as b:
         b.recorder.warning(b.shop, "Failed", "It failed")
         changed = await b.client.patch(b.shop, MergePatch({"data": {"a": "b"}}))
@@ -169,7 +169,7 @@ async def test_a_series_goes_on_when_the_object_changes() -> None:
 
 
 async def test_an_event_that_goes_on_costs_few_requests_and_is_never_far_behind() -> None:
-    """Once a second for an hour: a count is written when it has doubled, and every five minutes."""
+    """For an event every second for an hour, the count is written when it doubles and every five minutes."""
     async with bench() as b:
         for second in range(3600):
             b.recorder.warning(b.shop, "Failed", "It failed")
@@ -185,7 +185,7 @@ async def test_an_event_that_goes_on_costs_few_requests_and_is_never_far_behind(
 
 
 async def test_the_tenth_message_of_a_reason_is_combined_with_those_after_it() -> None:
-    """Messages that carry a number do not fill the server."""
+    """After nine messages of one reason, further messages are combined."""
     async with bench() as b:
         for number in range(20):
             b.recorder.normal(b.shop, "Scaled", f"Scaled to {number}")
@@ -197,7 +197,7 @@ async def test_the_tenth_message_of_a_reason_is_combined_with_those_after_it() -
 
 
 async def test_an_object_has_25_events_and_one_more_every_five_minutes() -> None:
-    """Another object, and another controller, have their own; repetitions are free."""
+    """An object has 25 events, plus one every five minutes, per controller; repetitions do not count."""
     async with bench() as b:
         for number in range(100):
             b.recorder.normal(b.shop, f"Reason{number}", "said")

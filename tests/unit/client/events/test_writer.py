@@ -1,4 +1,4 @@
-"""Events when something goes wrong or comes to its end: they wait, are tried again, are given up; in virtual time."""
+"""Failures and shutdown of the event writer, in virtual time: events wait, are retried, and are dropped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.unit.client.events._bench import EVENTS, bench, config_map, moment
 
 
 async def test_telling_never_waits() -> None:
-    """A server that never answers costs those who tell nothing, and what they tell waits for it."""
+    """Recording an event does not wait for the server; the event is queued."""
     async with bench(Rule(Silent(), path=EVENTS, times=1)) as b:
         started = asyncio.get_running_loop().time()
         for number in range(20):
@@ -31,7 +31,7 @@ async def test_telling_never_waits() -> None:
 
 
 async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """Everything waits, in order and with its own time; the log says once that it waits, and once that it goes on."""
+    """Events of an outage keep their order and times; the log has one line at its start and one at its end."""
     caplog.set_level(logging.INFO, "pyctrl.events")
     async with bench(Rule(ConnectionRefused(), times=None)) as b:
         for minute in range(10):
@@ -54,13 +54,13 @@ async def test_a_server_that_is_away_for_ten_minutes_loses_nothing(caplog: pytes
 
 @pytest.mark.slow("writes a thousand events")
 async def test_a_thousand_events_wait_and_further_ones_are_counted(caplog: pytest.LogCaptureFixture) -> None:
-    """Memory is bounded while the server is away, and the log has a line a minute about it."""
+    """At most 1000 events are queued during an outage; one log line a minute reports the dropped ones."""
     async with bench(Rule(ConnectionRefused(), times=None)) as b:
         for number in range(1500):
             b.recorder.normal(config_map(f"shop-{number}"), "Created", "said")
             await asyncio.sleep(0.1)
         statistics = b.writer.statistics()
-        assert (statistics.waiting, statistics.dropped) == (1001, 499)  # one of them is being tried
+        assert (statistics.waiting, statistics.dropped) == (1001, 499)  # the writer is trying one of them
         drops = [record for record in caplog.records if "dropping" in record.message]
         assert len(drops) == 1
         b.recorder.normal(b.shop, "Created", "said")
@@ -76,7 +76,7 @@ async def test_a_thousand_events_wait_and_further_ones_are_counted(caplog: pytes
 async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_others_go_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A webhook that fails for one namespace holds nothing else up."""
+    """A webhook that fails for one namespace delays no other event; its events are retried for two minutes."""
     failing = Rule(Answered(status=500, reason="InternalError"), path=f"{EVENTS}bad{EVENTS[-1]}", times=None)
     async with bench(failing) as b:
         await b.client.create(Namespace(metadata=ObjectMeta(name="bad")))
@@ -91,7 +91,7 @@ async def test_what_the_server_fails_to_take_is_tried_for_two_minutes_while_othe
 
 
 async def test_an_outage_uses_up_no_tries() -> None:
-    """An event that waited for the server is tried as often as any other when the server is back, but not well."""
+    """Time in the queue during an outage does not reduce the number of retries of an event afterwards."""
     failing = Rule(Answered(status=500, reason="InternalError"), path=EVENTS, nth=81, times=5)
     async with bench(Rule(ConnectionRefused(), path=EVENTS, times=80), failing) as b:
         b.recorder.normal(b.shop, "Created", "said")
@@ -101,7 +101,7 @@ async def test_an_outage_uses_up_no_tries() -> None:
 
 
 async def test_repetitions_do_not_hurry_what_the_server_fails_to_take() -> None:
-    """Told again every second, an event is still tried every ten seconds only."""
+    """An event that repeats every second is still retried only every ten seconds."""
     async with bench(Rule(Answered(status=500, reason="InternalError"), path=EVENTS, times=3)) as b:
         for _ in range(60):
             b.recorder.normal(b.shop, "Created", "said")
@@ -113,7 +113,7 @@ async def test_repetitions_do_not_hurry_what_the_server_fails_to_take() -> None:
 
 
 async def test_a_lost_answer_makes_no_second_event() -> None:
-    """The server has made the event, which is found out when it is made again; the count goes to the first one."""
+    """After a lost response, the retry finds the existing event and adds the counts to that event."""
     async with bench(Rule(AnswerLost(), path=EVENTS)) as b:
         b.recorder.normal(b.shop, "Created", "said")
         await moment()
@@ -123,7 +123,7 @@ async def test_a_lost_answer_makes_no_second_event() -> None:
 
 
 async def test_two_programs_may_tell_of_an_object_at_the_same_moment() -> None:
-    """They have no name in common: whoever comes second takes another one."""
+    """Two programs that record an event of one object at the same moment use different names."""
     async with bench() as b:
         async with asyncio.TaskGroup() as group:
             other = EventWriter(b.client, host="other")
@@ -135,7 +135,7 @@ async def test_two_programs_may_tell_of_an_object_at_the_same_moment() -> None:
 
 
 async def test_an_event_that_was_deleted_meanwhile_is_made_again_with_its_count() -> None:
-    """A cluster keeps events for an hour."""
+    """An event that the cluster deleted, after an hour, is created again with its count."""
     async with bench() as b:
         b.recorder.normal(b.shop, "Created", "said")
         await moment()
@@ -152,7 +152,7 @@ EVENTS_RULE = {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs":
 async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The line has the rule to grant; nothing is tried again and again."""
+    """A missing permission is logged once with the rule to grant; events are written once the permission exists."""
     server = ApiServer(authorization="RBAC")
     admin = Client.connect(
         Config.in_process(server, token=server.issue_token(User(name="a", groups=("system:masters",))))
@@ -183,7 +183,7 @@ async def test_a_missing_right_is_said_once_and_events_come_when_it_is_granted(
 
 
 async def test_a_quota_is_not_a_missing_right(caplog: pytest.LogCaptureFixture) -> None:
-    """What else forbids events is told once, in the server's words, without advice that would not help."""
+    """Another reason for a forbidden event is logged once with the server's message, without advice on permissions."""
     quota = Answered(status=403, reason="Forbidden", message='events "a" is forbidden: exceeded quota: few')
     async with bench(Rule(quota, times=None)) as b:
         for number in range(5):
@@ -197,7 +197,7 @@ async def test_a_quota_is_not_a_missing_right(caplog: pytest.LogCaptureFixture) 
 
 
 async def grant(admin: Client, user: str, rule: dict[str, list[str]]) -> None:
-    """Allow a user something everywhere."""
+    """Grant a user a permission in all namespaces."""
     rbac = "rbac.authorization.k8s.io"
     role = GroupVersionKind(rbac, "v1", "ClusterRole")
     binding = GroupVersionKind(rbac, "v1", "ClusterRoleBinding")
@@ -208,7 +208,7 @@ async def grant(admin: Client, user: str, rule: dict[str, list[str]]) -> None:
 
 
 async def test_events_of_a_namespace_that_is_gone_are_let_be(caplog: pytest.LogCaptureFixture) -> None:
-    """Its objects are being deleted, which is when much is told of them; nobody needs to read of it in the log."""
+    """Events in a namespace that is being deleted are dropped without a log line."""
     async with bench() as b:
         b.recorder.normal(ConfigMap(metadata=ObjectMeta(name="a", namespace="gone")), "Deleted", "said")
         await asyncio.sleep(60)
@@ -224,7 +224,7 @@ async def test_events_of_a_namespace_that_is_gone_are_let_be(caplog: pytest.LogC
 
 
 async def test_stopping_writes_what_waits_with_the_last_counts() -> None:
-    """What was told just before the end, and counts that were not worth a request yet."""
+    """On stop, the writer sends queued events and counts that it had postponed."""
     async with bench(Rule(Delayed(timedelta(seconds=0.5)), path=EVENTS, times=None)) as b:
         for number in range(5):
             b.recorder.normal(b.shop, f"Reason{number}", "said")
@@ -243,7 +243,7 @@ async def test_stopping_writes_what_waits_with_the_last_counts() -> None:
     "fault", [ConnectionRefused(), Silent(), Answered.unavailable(), Answered(status=500, reason="InternalError")]
 )
 async def test_stopping_takes_five_seconds_at_most(fault: ConnectionRefused, caplog: pytest.LogCaptureFixture) -> None:
-    """A server that does not take them any more does not use up the grace period; the log says how many are lost."""
+    """On stop, the writer waits five seconds at most for the server; the log has the number of lost events."""
     async with bench(Rule(fault, times=None)) as b:
         for number in range(5):
             b.recorder.normal(b.shop, f"Reason{number}", "said")
@@ -258,7 +258,7 @@ async def test_stopping_takes_five_seconds_at_most(fault: ConnectionRefused, cap
 
 
 async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCaptureFixture) -> None:
-    """When the grace period is over."""
+    """A cancelled writer logs the number of lost events."""
     writer = EventWriter(Client.connect(Config.in_process(ApiServer())))
     task = asyncio.create_task(writer.run())
     await moment()
@@ -271,7 +271,7 @@ async def test_a_writer_that_is_cancelled_says_what_is_lost(caplog: pytest.LogCa
 
 
 async def test_events_that_were_told_before_the_writer_runs_are_written_when_it_does() -> None:
-    """A controller may tell while its manager starts."""
+    """Events that are recorded before the writer runs are written once it runs."""
     client = Client.connect(Config.in_process(ApiServer()))
     writer = EventWriter(client)
     writer.recorder("shops").normal(config_map("a"), "Created", "said")

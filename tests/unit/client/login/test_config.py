@@ -1,4 +1,4 @@
-"""Where a login comes from: the order of the sources, the flags, and logins given in code."""
+"""The sources of a login: their order, the flags, and logins in code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEV = CLUSTER.client("dev")
 
 
 class Machine:
-    """What a login is looked for in: the environment, the home directory and a mounted service account."""
+    """A machine with environment variables, a home directory and a mounted service account."""
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.directory = directory
@@ -79,21 +79,21 @@ def test_the_sources_have_an_order(machine: Machine) -> None:
 
 
 def test_kubeconfig_variable_may_be_a_list(machine: Machine) -> None:
-    """KUBECONFIG may name several files; empty parts and missing files are passed over."""
+    """KUBECONFIG may name several files; empty parts and missing files are skipped."""
     there = machine.writes_kubeconfig("there")
     machine.set("KUBECONFIG", os.pathsep.join(["", str(machine.directory / "missing"), str(there), ""]))
     assert machine.load().server == "https://from-file"
 
 
 def test_a_tilde_in_the_variable_is_the_home_directory(machine: Machine) -> None:
-    """A quoted ~ in KUBECONFIG, which the shell leaves alone, works."""
+    """A quoted ~ in KUBECONFIG, which the shell does not expand, is expanded."""
     machine.writes_kubeconfig("mine")
     machine.set("KUBECONFIG", "~/mine")
     assert machine.load().server == "https://from-file"
 
 
 def test_every_source_is_named_when_none_is_there(machine: Machine) -> None:
-    """With nothing to log in with, the error lists each source and why it was not taken, and says what to do."""
+    """Without any source, the error lists each source with its reason, and the next step."""
     with pytest.raises(NoConfiguration) as caught:
         machine.load()
     attempts = dict(caught.value.attempts)
@@ -105,7 +105,7 @@ def test_every_source_is_named_when_none_is_there(machine: Machine) -> None:
 
 
 def test_a_user_without_a_home_has_no_kubeconfig_there(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A container's user is a number that nobody knows, often without HOME: that is a source that is not there."""
+    """A container user without a name and HOME has no default kubeconfig: the source is skipped."""
     monkeypatch.delenv("HOME")
     monkeypatch.setattr("os.getuid", lambda: 2**31 - 7)
     with pytest.raises(NoConfiguration) as caught:
@@ -114,7 +114,7 @@ def test_a_user_without_a_home_has_no_kubeconfig_there(machine: Machine, monkeyp
 
 
 def test_a_variable_without_files_never_means_the_home_directory(machine: Machine) -> None:
-    """A mistyped KUBECONFIG does not send an operator to whatever cluster ~/.kube/config names."""
+    """A KUBECONFIG that names missing files does not fall back to ~/.kube/config."""
     machine.writes_kubeconfig(".kube/config", "https://production")
     machine.set("KUBECONFIG", f"/no/one{os.pathsep}/no/two")
     with pytest.raises(NoConfiguration, match="no such file: /no/one, /no/two") as caught:
@@ -124,7 +124,7 @@ def test_a_variable_without_files_never_means_the_home_directory(machine: Machin
 
 @pytest.mark.parametrize("content", ["", "apiVersion: v1\nkind: Config\n"])
 def test_an_empty_kubeconfig_is_no_source(machine: Machine, content: str) -> None:
-    """KUBECONFIG=/dev/null, and a file that names nothing, leave the pod's service account in charge."""
+    """With KUBECONFIG=/dev/null or an empty file, the pod's service account is used."""
     (machine.directory / "empty").write_text(content)
     machine.set("KUBECONFIG", str(machine.directory / "empty"))
     machine.becomes_a_pod()
@@ -132,7 +132,7 @@ def test_an_empty_kubeconfig_is_no_source(machine: Machine, content: str) -> Non
 
 
 def test_a_broken_source_is_not_passed_over(machine: Machine) -> None:
-    """A kubeconfig that is there and wrong is an error, however good the next source may be."""
+    """An invalid kubeconfig is an error, even if the next source is valid."""
     machine.becomes_a_pod()
     machine.set("KUBECONFIG", str(machine.writes_kubeconfig("variable", current="gone")))
     with pytest.raises(ConfigError, match="current-context names context 'gone'") as caught:
@@ -141,14 +141,14 @@ def test_a_broken_source_is_not_passed_over(machine: Machine) -> None:
 
 
 def test_a_context_means_a_kubeconfig(machine: Machine) -> None:
-    """Who names a context gets it from a kubeconfig also inside a pod."""
+    """A context argument selects a kubeconfig, also in a pod."""
     machine.becomes_a_pod()
     machine.writes_kubeconfig(".kube/config", "https://home")
     assert machine.load(context="dev").server == "https://home"
 
 
 def test_a_pod_without_a_token_is_no_source(machine: Machine) -> None:
-    """In a pod that mounts no token the next source is tried, and the reason is kept for the error."""
+    """A pod without a mounted token is skipped, and the error has the reason."""
     machine.becomes_a_pod()
     (machine.account / "token").unlink()
     with pytest.raises(NoConfiguration, match=f"cannot read {machine.account}/token: No such file"):
@@ -158,7 +158,7 @@ def test_a_pod_without_a_token_is_no_source(machine: Machine) -> None:
 
 
 def test_a_login_knows_which_sources_were_passed_over(machine: Machine) -> None:
-    """What was looked at before the source that won is kept with the reason; what comes after it is not."""
+    """Skipped sources before the used one are kept with their reasons; later sources are not."""
     home = machine.writes_kubeconfig(".kube/config")
     assert [source for source, _ in machine.load().passed_over] == ["KUBECONFIG", "in-cluster"]
     assert dict(machine.load().passed_over)["KUBECONFIG"] == "not set"
@@ -170,7 +170,7 @@ def test_a_login_knows_which_sources_were_passed_over(machine: Machine) -> None:
 
 
 def test_the_log_says_which_source_won(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
-    """Loading is logged once, with the source in words and the server."""
+    """Loading logs one line with the source and the server."""
     path = machine.writes_kubeconfig(".kube/config")
     with caplog.at_level(logging.INFO, "pyctrl.client"):
         machine.load()
@@ -191,7 +191,7 @@ async def test_a_pod_logs_in_as_its_service_account(machine: Machine) -> None:
 
 
 async def test_a_pods_token_is_read_again_as_it_is_renewed(machine: Machine) -> None:
-    """The token that kubelet wrote anew is sent after a 401."""
+    """The pod's token is read again after a 401."""
     machine.becomes_a_pod()
     config = Config.in_cluster(service_account=machine.account)
     header = await config.credentials.authorization()
@@ -201,7 +201,7 @@ async def test_a_pods_token_is_read_again_as_it_is_renewed(machine: Machine) -> 
 
 
 def test_a_pod_in_an_ipv6_cluster(machine: Machine) -> None:
-    """An IPv6 service address gets its brackets."""
+    """An IPv6 service address is enclosed in brackets."""
     machine.becomes_a_pod()
     machine.set("KUBERNETES_SERVICE_HOST", "fd00::1")
     assert Config.in_cluster(service_account=machine.account).server == "https://[fd00::1]:443"
@@ -217,7 +217,7 @@ def test_the_namespace_of_a_pod(machine: Machine) -> None:
 
 
 def test_a_pod_without_authority_trusts_the_systems(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
-    """As in client-go, a missing ca.crt is a warning: the server may have a public certificate."""
+    """A missing ca.crt logs a warning and uses the system's authorities, as in client-go."""
     machine.becomes_a_pod()
     (machine.account / "ca.crt").unlink()
     with caplog.at_level(logging.WARNING, "pyctrl.client"):
@@ -230,7 +230,7 @@ def test_a_pod_without_authority_trusts_the_systems(machine: Machine, caplog: py
     [("token", "", "token is empty"), ("ca.crt", "x", "has no certificate")],
 )
 def test_a_broken_mount_is_named(machine: Machine, file: str, content: str, why: str) -> None:
-    """A token or authority that is there and useless is told with its path."""
+    """The error about an invalid token or authority file has its path."""
     machine.becomes_a_pod()
     (machine.account / file).write_text(content)
     with pytest.raises(ConfigError, match=why) as caught:
@@ -246,7 +246,7 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_without_flags_the_pod_is_used_with_a_warning(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither flag: in-cluster is tried first, also before KUBECONFIG, and client-go's warning says so."""
+    """Without flags, the pod's login is used, even before KUBECONFIG, with client-go's warning."""
     machine.becomes_a_pod()
     machine.set("KUBECONFIG", str(machine.writes_kubeconfig("variable")))
     assert Config.from_flags(service_account=machine.account).server == "https://10.0.0.1:443"
@@ -259,7 +259,7 @@ def test_without_flags_the_pod_is_used_with_a_warning(machine: Machine, caplog: 
 def test_without_flags_outside_of_pods_a_second_warning_is_logged(
     machine: Machine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Neither flag and no pod: client-go's second warning has the reason, and the default kubeconfigs are read."""
+    """Outside of a pod, client-go's second warning has the reason, and the default kubeconfigs are read."""
     machine.writes_kubeconfig(".kube/config", "https://home")
     assert Config.from_flags("", "").server == "https://home"
     first, second = warnings_of(caplog)
@@ -269,14 +269,14 @@ def test_without_flags_outside_of_pods_a_second_warning_is_logged(
 
 
 def test_without_flags_and_without_anything_every_source_is_named(machine: Machine) -> None:
-    """When the fallback finds nothing either, the error has the failed in-cluster login too."""
+    """Without flags and any source, the error also has the reason of the failed in-cluster login."""
     with pytest.raises(NoConfiguration) as caught:
         Config.from_flags()
     assert [source for source, _ in caught.value.attempts] == ["in-cluster", "KUBECONFIG", "~/.kube/config"]
 
 
 async def test_a_kubeconfig_flag_is_read_without_warnings(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
-    """With --kubeconfig that file is used, also in a pod."""
+    """The file of --kubeconfig is used without warnings, also in a pod."""
     machine.becomes_a_pod()
     config = Config.from_flags("", machine.writes_kubeconfig("flag"))
     assert config.server == "https://from-file"
@@ -285,21 +285,21 @@ async def test_a_kubeconfig_flag_is_read_without_warnings(machine: Machine, capl
 
 
 def test_a_missing_kubeconfig_of_the_flag_is_named(machine: Machine) -> None:
-    """A file that was asked for by name is not replaced by another source."""
+    """A missing file of --kubeconfig is an error: no other source replaces the file."""
     machine.becomes_a_pod()
     with pytest.raises(ConfigError, match="no such file: /no/config"):
         Config.from_flags(None, "/no/config")
 
 
 async def test_master_replaces_the_address_of_the_kubeconfig(machine: Machine) -> None:
-    """With both flags the user is the kubeconfig's and the server is --master."""
+    """With both flags, the user is from the kubeconfig and the server is --master."""
     config = Config.from_flags("https://elsewhere:6443/", machine.writes_kubeconfig("flag"))
     assert config.server == "https://elsewhere:6443"
     assert await config.credentials.authorization() == "Bearer t1"
 
 
 async def test_master_alone_is_asked_as_nobody(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
-    """With --master alone no token of any kubeconfig is sent to it; without a scheme it is http, as in client-go."""
+    """--master alone sends no kubeconfig's token to the server; the default scheme is http, as in client-go."""
     machine.writes_kubeconfig(".kube/config")
     config = Config.from_flags("localhost:8080")
     assert config.server == "http://localhost:8080"
@@ -311,7 +311,7 @@ async def test_master_alone_is_asked_as_nobody(machine: Machine, caplog: pytest.
 
 
 async def test_a_token_in_code(machine: Machine) -> None:
-    """Address, token and authority are enough; without a scheme it is https."""
+    """Address, token and authority make a login; the default scheme is https."""
     config = Config.from_token("cluster:6443", "t1", ca=CLUSTER.pem, namespace="shop")
     assert (config.server, config.namespace) == ("https://cluster:6443", "shop")
     assert await config.credentials.authorization() == "Bearer t1"
@@ -320,7 +320,7 @@ async def test_a_token_in_code(machine: Machine) -> None:
 
 
 async def test_a_token_file_in_code(machine: Machine) -> None:
-    """A Path as token is a file that is read again."""
+    """A Path as token is read again when the file changes."""
     path = machine.directory / "token"
     path.write_text("t1")
     config = Config.from_token("https://cluster", path)
@@ -341,7 +341,7 @@ def test_a_client_certificate_in_code(machine: Machine) -> None:
 
 
 def test_files_that_are_not_there_are_all_named_at_once(machine: Machine) -> None:
-    """A login whose files are of another machine fails when it is made, and lists each of them."""
+    """A login with missing files fails when it is created, and the error lists all of them."""
     authority, certificate, key = (machine.directory / ".minikube" / name for name in ("ca.crt", "c.crt", "c.key"))
     with pytest.raises(ConfigError) as caught:
         Config.from_client_cert("https://cluster", certificate, str(key), ca=authority)
@@ -357,7 +357,7 @@ def test_files_that_are_not_there_are_all_named_at_once(machine: Machine) -> Non
 
 
 async def test_logins_in_code_use_the_environments_proxy(machine: Machine) -> None:
-    """HTTPS_PROXY counts for every way to log in, and is read when the login is made."""
+    """Every kind of login uses HTTPS_PROXY, which is read when the login is created."""
     machine.becomes_a_pod()
     machine.set("HTTPS_PROXY", "http://proxy:3128")
     machine.set("NO_PROXY", "10.0.0.0/8")
@@ -368,7 +368,7 @@ async def test_logins_in_code_use_the_environments_proxy(machine: Machine) -> No
 
 @pytest.mark.parametrize("server", ["", "https://", "unix:///socket", "https://cluster?x=1"])
 def test_an_address_that_is_none_is_refused(server: str) -> None:
-    """A mistake in the address is told before any request."""
+    """An invalid address is an error before any request."""
     with pytest.raises(ConfigError, match="is not the address of a server"):
         Config(server=server)
 
@@ -384,12 +384,12 @@ def test_a_config_can_be_changed_and_shown(machine: Machine) -> None:
 
 
 def test_the_user_agent_says_version_and_system() -> None:
-    """Servers see pyctrl, its version, and system and processor as Go names them."""
+    """The user agent has pyctrl's version, and system and processor in Go's terms."""
     assert re.fullmatch(r"pyctrl/\d+\.\d+\S* \([a-z]+/[a-z0-9_]+\)", Config(server="https://x").user_agent)
 
 
 class Application:
-    """Stands for the embedded API server."""
+    """Stands in for the embedded API server."""
 
     async def handle(
         self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
@@ -398,7 +398,7 @@ class Application:
 
 
 async def test_a_server_in_this_process(machine: Machine) -> None:
-    """An application in this process is the server: no proxy, and a token if one is given; it has no kubeconfig."""
+    """A login to an application in this process has no proxy and no kubeconfig, and may have a token."""
     machine.set("HTTP_PROXY", "http://proxy")
     application = Application()
     config = Config.in_process(application, token="t1", namespace="shop")
@@ -410,7 +410,7 @@ async def test_a_server_in_this_process(machine: Machine) -> None:
 
 
 def test_credentials_of_ones_own_are_not_written_down() -> None:
-    """Only credentials that say how can be put into a kubeconfig."""
+    """Custom credentials without kubeconfig support raise an error when written to a kubeconfig."""
 
     class Mine:
         async def authorization(self) -> str:
@@ -424,7 +424,7 @@ def test_credentials_of_ones_own_are_not_written_down() -> None:
 
 
 def test_logging_in_does_not_import_kubernetes_asyncio(machine: Machine) -> None:
-    """No way to log in costs the 37 MB of kubernetes_asyncio's generated models."""
+    """Logging in does not import kubernetes_asyncio, whose generated models take 37 MB."""
     path = machine.writes_kubeconfig("config")
     program = f"""
 import sys

@@ -1,4 +1,4 @@
-"""What is sent in the Authorization header, and when it is renewed."""
+"""The Authorization header, and its renewal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_nobody_sends_nothing() -> None:
 
 
 async def test_a_token_is_sent_as_bearer_without_the_line_break_around_it() -> None:
-    """A token pasted with blanks and a line break works."""
+    """White space and line breaks around a token are removed."""
     credentials = BearerToken(" abc.def \n")
     assert await credentials.authorization() == "Bearer abc.def"
     assert await credentials.refresh("Bearer abc.def") is False
@@ -30,14 +30,14 @@ async def test_a_token_is_sent_as_bearer_without_the_line_break_around_it() -> N
 
 @pytest.mark.parametrize("token", ["", " \n", "two words", "line\nbreak", "gar\x00bage", "schlüssel"])
 def test_a_token_that_cannot_stand_in_a_header_is_refused_without_showing_it(token: str) -> None:
-    """A token that is empty or holds impossible characters is an error that names its origin, not its content."""
+    """An error about an empty or invalid token names its source and does not show the token."""
     with pytest.raises(ConfigError, match="the token of 'dev' (is empty|has characters that are invalid)") as caught:
         BearerToken(token, origin="the token of 'dev'")
     assert not token.strip() or token.strip() not in str(caught.value)
 
 
 async def test_a_password_is_sent_as_basic() -> None:
-    """A name and a password become the Basic header of RFC 7617, in UTF-8."""
+    """Name and password become the Basic header of RFC 7617, in UTF-8."""
     assert await BasicAuth("dev", "pässword").authorization() == "Basic ZGV2OnDDpHNzd29yZA=="
 
 
@@ -45,12 +45,12 @@ async def test_a_password_is_sent_as_basic() -> None:
     "credentials", [BearerToken("s3cret"), BasicAuth("dev", "s3cret"), TokenFile("/x", token="s3cret")], ids=repr
 )
 def test_no_secret_is_in_the_text_of_credentials(credentials: Credentials) -> None:
-    """Credentials can be logged: their text shows no token and no password."""
+    """The text of credentials shows no token and no password."""
     assert "s3cret" not in repr(credentials)
 
 
 async def test_a_token_file_is_read_again_within_a_minute(tmp_path: Path) -> None:
-    """A token that kubelet replaced is used 60 s later at the latest; in between the file is left alone."""
+    """A token that kubelet replaces is used within 60 s; in between the file is not read."""
     path = tmp_path / "token"
     path.write_text("first\n")
     credentials = TokenFile(path)
@@ -63,7 +63,7 @@ async def test_a_token_file_is_read_again_within_a_minute(tmp_path: Path) -> Non
 
 
 async def test_a_token_file_is_read_at_once_after_a_refusal(tmp_path: Path) -> None:
-    """After a 401 a new token is taken immediately; without one, asking again is pointless."""
+    """After a 401 the token file is read at once; the request is only retried with a new token."""
     path = tmp_path / "token"
     path.write_text("first")
     credentials = TokenFile(path)
@@ -75,7 +75,7 @@ async def test_a_token_file_is_read_at_once_after_a_refusal(tmp_path: Path) -> N
 
 
 async def test_a_refusal_of_a_token_that_was_replaced_meanwhile_is_worth_another_try(tmp_path: Path) -> None:
-    """Of two requests refused with the old token, the second to ask also learns that there is a new one."""
+    """Of two requests refused with the old token, both are retried with the new one."""
     path = tmp_path / "token"
     path.write_text("first")
     credentials = TokenFile(path)
@@ -87,7 +87,7 @@ async def test_a_refusal_of_a_token_that_was_replaced_meanwhile_is_worth_another
 async def test_the_last_token_stays_while_the_file_cannot_be_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A token file that vanishes for a moment costs a warning, not the login."""
+    """If a token file disappears, the last token stays in use, with a warning."""
     path = tmp_path / "token"
     path.write_text("first")
     credentials = TokenFile(path)
@@ -101,7 +101,7 @@ async def test_the_last_token_stays_while_the_file_cannot_be_read(
 
 @pytest.mark.parametrize(("content", "why"), [(None, "No such file"), (b"", "is empty"), (b"\xff\xfe", "is not text")])
 async def test_a_token_file_that_was_never_good_is_an_error(tmp_path: Path, content: bytes | None, why: str) -> None:
-    """The first token must be there: if not, the error names the file and the reason."""
+    """A token file without a first valid token is an error with the file and the reason."""
     path = tmp_path / "token"
     if content is not None:
         path.write_bytes(content)
@@ -111,18 +111,18 @@ async def test_a_token_file_that_was_never_good_is_an_error(tmp_path: Path, cont
 
 
 def test_credentials_survive_their_loop(tmp_path: Path) -> None:
-    """The same login can be used in one event loop after another, whose clocks have nothing in common."""
+    """The same credentials work in consecutive event loops with independent clocks."""
     path = tmp_path / "token"
     path.write_text("first")
     credentials = TokenFile(path)
     asyncio.run(credentials.authorization())
-    credentials._read_at = 10.0**12  # what a loop with another clock left behind
+    credentials._read_at = 10.0**12  # the state after a loop with another clock
     path.write_text("second")
     assert asyncio.run(credentials.authorization()) == "Bearer second"
 
 
 def test_impersonation_is_told_in_headers() -> None:
-    """`--as`, `--as-group`, `--as-uid` and extra become the headers of the API, a group each its own."""
+    """`--as`, `--as-group`, `--as-uid` and extra become impersonation headers, one for each group."""
     who = Impersonation(user="jane", groups=("dev", "ops"), uid="7", extra={"acme.com/scope": ("a", "b")})
     assert who.headers() == (
         ("Impersonate-User", "jane"),
@@ -135,13 +135,13 @@ def test_impersonation_is_told_in_headers() -> None:
 
 
 def test_impersonation_needs_a_user() -> None:
-    """Groups of nobody cannot be impersonated; the API server would refuse it less clearly."""
+    """Impersonated groups without a user are refused, with a clearer error than the API server's."""
     with pytest.raises(ConfigError, match="only together with a user"):
         Impersonation(user="", groups=("dev",))
 
 
 class Attempt:
-    """Something slow, counted."""
+    """A slow operation that counts its runs."""
 
     def __init__(self) -> None:
         self.made = 0
@@ -155,7 +155,7 @@ class Attempt:
 
 
 async def test_one_attempt_is_made_for_all_who_wait() -> None:
-    """Ten who ask at the same time share one attempt; one who asks later gets another."""
+    """Ten concurrent callers share one attempt; a later caller starts another one."""
     flight, attempt = SingleFlight(), Attempt()
     await asyncio.gather(*(flight.run(attempt) for _ in range(10)))
     assert attempt.made == 1
@@ -164,7 +164,7 @@ async def test_one_attempt_is_made_for_all_who_wait() -> None:
 
 
 async def test_a_failure_is_shared_too() -> None:
-    """Those who wait for an attempt that fails fail with it, instead of each trying again."""
+    """A failed attempt fails all callers that wait for it, without a retry by each."""
     flight, attempt = SingleFlight(), Attempt()
     attempt.error = ConfigError("no")
     outcomes = await asyncio.gather(*(flight.run(attempt) for _ in range(10)), return_exceptions=True)
@@ -173,7 +173,7 @@ async def test_a_failure_is_shared_too() -> None:
 
 
 async def test_a_cancelled_attempt_is_made_by_the_next() -> None:
-    """When the one who makes the attempt is cancelled, those who wait do not lose it."""
+    """If the caller that makes the attempt is cancelled, another caller makes the attempt."""
     flight, attempt = SingleFlight(), Attempt()
     async with asyncio.TaskGroup() as group:
         first = group.create_task(flight.run(attempt))

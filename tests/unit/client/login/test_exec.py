@@ -1,4 +1,4 @@
-"""Credentials that a program issues: when it runs, what it is told, and how its failures read."""
+"""Credentials from exec plugins: runs, input, and error messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pyctrl.client._login.tls import Pem, Tls, TlsContexts
 from pyctrl.errors import ConfigError
 from tests.unit.client._authority import Authority, shake_hands
 
-pytestmark = pytest.mark.real_time  # a plugin is a process
+pytestmark = pytest.mark.real_time  # a plugin is a real process
 
 V1 = "client.authentication.k8s.io/v1"
 ANSWER = {"apiVersion": V1, "kind": "ExecCredential"}
@@ -29,7 +29,7 @@ START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class Script:
-    """A plugin: prints what it is told to, and remembers each run."""
+    """A plugin that prints a given output and records its runs."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / "plugin"
@@ -62,7 +62,7 @@ def script(tmp_path: Path) -> Script:
 
 
 class Wall:
-    """Wall time that a test moves."""
+    """A wall clock that the test sets."""
 
     def __init__(self) -> None:
         self.time = START
@@ -80,7 +80,7 @@ def rfc3339(time: datetime) -> str:
 
 
 async def test_the_plugin_runs_when_a_token_is_needed_and_not_before(script: Script) -> None:
-    """Making credentials starts nothing; the first request runs the plugin."""
+    """The first request runs the plugin; creating the credentials does not."""
     script.answers(token="t1")
     credentials = script.credentials()
     assert script.runs == []
@@ -90,7 +90,7 @@ async def test_the_plugin_runs_when_a_token_is_needed_and_not_before(script: Scr
 
 
 async def test_many_requests_wait_for_one_run(script: Script) -> None:
-    """Requests that start together share one run of the plugin."""
+    """Concurrent requests share one run of the plugin."""
     script.answers(token="t1")
     credentials = script.credentials()
     headers = await asyncio.gather(*(credentials.authorization() for _ in range(10)))
@@ -99,7 +99,7 @@ async def test_many_requests_wait_for_one_run(script: Script) -> None:
 
 
 async def test_a_token_without_expiry_is_kept_until_it_is_refused(script: Script, wall: Wall) -> None:
-    """A plugin that names no expiry is not run again however long it takes, until the server says 401."""
+    """Without expiry, the plugin runs again only after a 401."""
     script.answers(token="t1")
     credentials = script.credentials()
     await credentials.authorization()
@@ -112,7 +112,7 @@ async def test_a_token_without_expiry_is_kept_until_it_is_refused(script: Script
 
 
 async def test_the_plugin_runs_again_shortly_before_the_expiry(script: Script, wall: Wall) -> None:
-    """A token is replaced while it is still good, so that no request goes out with one that expires on the way."""
+    """A token is renewed before its expiry, so that no request is sent with a token that expires on the way."""
     script.answers(token="t1", expirationTimestamp=rfc3339(START + timedelta(minutes=10)))
     credentials = script.credentials()
     await credentials.authorization()
@@ -124,7 +124,7 @@ async def test_the_plugin_runs_again_shortly_before_the_expiry(script: Script, w
 
 
 async def test_a_plugin_that_repeats_a_token_is_not_asked_for_each_request(script: Script, wall: Wall) -> None:
-    """A plugin with a cache of its own gives the same token until it expires; asking earlier would change nothing."""
+    """A plugin that returns the same token until its expiry is not run for each request."""
     script.answers(token="t1", expirationTimestamp=rfc3339(START + timedelta(seconds=20)))
     credentials = script.credentials()
     for _ in range(3):
@@ -138,7 +138,7 @@ async def test_a_plugin_that_repeats_a_token_is_not_asked_for_each_request(scrip
 async def test_a_failing_renewal_is_no_failure_while_the_token_holds(
     script: Script, wall: Wall, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Between the early renewal and the expiry a plugin that fails costs a warning only; after it, the request."""
+    """A failed early renewal logs a warning; after the expiry it fails the request."""
     script.answers(token="t1", expirationTimestamp=rfc3339(START + timedelta(minutes=10)))
     credentials = script.credentials()
     await credentials.authorization()
@@ -153,7 +153,7 @@ async def test_a_failing_renewal_is_no_failure_while_the_token_holds(
 
 
 async def test_a_refusal_of_an_older_token_does_not_run_the_plugin(script: Script) -> None:
-    """A request that was refused with a token that has been replaced meanwhile is repeated with the new one."""
+    """A request refused with a token that has been replaced is retried with the new one, without running the plugin."""
     script.answers(token="t2")
     credentials = script.credentials()
     await credentials.authorization()
@@ -162,7 +162,7 @@ async def test_a_refusal_of_an_older_token_does_not_run_the_plugin(script: Scrip
 
 
 async def test_the_same_token_again_is_not_worth_another_try(script: Script) -> None:
-    """If the plugin gives once more what the server refused, the 401 is the answer."""
+    """If the plugin returns the refused token again, the 401 is the result."""
     script.answers(token="t1")
     credentials = script.credentials()
     await credentials.authorization()
@@ -170,7 +170,7 @@ async def test_the_same_token_again_is_not_worth_another_try(script: Script) -> 
 
 
 async def test_arguments_environment_and_cluster_reach_the_plugin(script: Script, tmp_path: Path) -> None:
-    """The plugin gets its arguments, its variables on top of ours, and the cluster if it asked for it."""
+    """The plugin gets its arguments, its variables in addition to ours, and the cluster if configured."""
     script.write('echo "$KUBERNETES_EXEC_INFO" >> {runs}; printf "%s|" "$PATH" "$AWS_PROFILE" "$@" > {answer}.seen\n'
                  "cat {answer}")  # fmt: skip
     script.answers(token="t1")
@@ -188,7 +188,7 @@ async def test_arguments_environment_and_cluster_reach_the_plugin(script: Script
 
 
 async def test_a_client_certificate_from_the_plugin_is_shown_and_renewed(script: Script) -> None:
-    """A plugin may issue certificates: no header is sent, the handshake shows them, a refusal gets new ones."""
+    """A plugin's client certificate is used in the handshake without a header, and renewed after a 401."""
     cluster = Authority()
     dev, ops = cluster.client("dev"), cluster.client("ops")
     script.answers(clientCertificateData=dev.certificate.decode(), clientKeyData=dev.key.decode())
@@ -220,7 +220,7 @@ async def test_a_client_certificate_from_the_plugin_is_shown_and_renewed(script:
     ],
 )
 async def test_a_wrong_answer_is_named(script: Script, output: str, why: str) -> None:
-    """What a plugin prints is checked, and the error says whose plugin it was and what is wrong."""
+    """Invalid output of a plugin is an error with the plugin's user and the reason."""
     script.prints(output)
     with pytest.raises(ConfigError, match=why) as caught:
         await script.credentials().authorization()
@@ -228,21 +228,21 @@ async def test_a_wrong_answer_is_named(script: Script, output: str, why: str) ->
 
 
 async def test_a_failing_plugin_is_quoted(script: Script) -> None:
-    """When a plugin fails the error has its status and what it wrote to stderr."""
+    """The error about a failed plugin has its exit status and its stderr."""
     script.write("echo 'session expired: run aws sso login' >&2; exit 255")
     with pytest.raises(ConfigError, match="exec of 'dev'.*exited with code 255: session expired: run aws sso login"):
         await script.credentials().authorization()
 
 
 async def test_a_missing_plugin_comes_with_its_hint(tmp_path: Path) -> None:
-    """A program that is not installed is named, with the kubeconfig's own advice on how to install it."""
+    """The error about a missing plugin has the kubeconfig's install hint."""
     plugin = ExecPlugin(command=str(tmp_path / "nope"), api_version=V1, install_hint="brew install nope")
     with pytest.raises(ConfigError, match=r"cannot run '.*nope': no such program\nbrew install nope"):
         await ExecCredentials(plugin).authorization()
 
 
 async def test_a_plugin_that_hangs_is_ended(script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A plugin has a minute; then it is ended together with what it started, and the error says so."""
+    """A plugin is killed with its child processes after a minute, and the error says so."""
     monkeypatch.setattr(_exec, "RUN_SECONDS", 0.3)
     script.write(f"sleep 600 & echo $! > {tmp_path}/child; wait")
     with pytest.raises(ConfigError, match="did not exit within"):
@@ -251,7 +251,7 @@ async def test_a_plugin_that_hangs_is_ended(script: Script, monkeypatch: pytest.
 
 
 async def test_a_plugin_is_ended_with_the_request_that_waits_for_it(script: Script, tmp_path: Path) -> None:
-    """Cancelling the only request that waits leaves no process behind."""
+    """Cancelling the only waiting request kills the plugin."""
     script.write(f"echo $$ > {tmp_path}/started; exec sleep 600")
     waiting = asyncio.create_task(script.credentials().authorization())
     while not ((tmp_path / "started").exists() and (tmp_path / "started").read_text().strip()):
@@ -263,7 +263,7 @@ async def test_a_plugin_is_ended_with_the_request_that_waits_for_it(script: Scri
 
 
 async def is_gone(process: int) -> bool:
-    """Whether a process ends soon; one that is ended but not yet collected counts."""
+    """Return whether a process ends soon; a zombie counts as ended."""
     for _ in range(500):
         try:
             state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
@@ -276,7 +276,7 @@ async def is_gone(process: int) -> bool:
 
 
 class Terminal:
-    """What stands for standard input."""
+    """Stands in for standard input."""
 
     closed = False
 
@@ -301,7 +301,7 @@ def standard_input(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> Ite
 async def test_the_plugin_knows_whether_somebody_can_answer(
     script: Script, monkeypatch: pytest.MonkeyPatch, mode: str, is_terminal: bool, interactive: bool
 ) -> None:
-    """interactiveMode and the terminal decide together whether the plugin may ask questions."""
+    """interactiveMode and the terminal decide whether the plugin may prompt."""
     script.answers(token="t1")
     with standard_input(monkeypatch, is_terminal=is_terminal):
         await script.credentials(interactive_mode=mode).authorization()
@@ -309,7 +309,7 @@ async def test_the_plugin_knows_whether_somebody_can_answer(
 
 
 async def test_a_plugin_that_must_ask_fails_without_a_terminal(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an operator nobody answers: a plugin that always asks is an error and does not hang."""
+    """A plugin that always prompts is an error without a terminal, instead of a hang."""
     with (
         standard_input(monkeypatch, is_terminal=False),
         pytest.raises(ConfigError, match="is interactive, and there is no terminal"),
@@ -319,12 +319,12 @@ async def test_a_plugin_that_must_ask_fails_without_a_terminal(script: Script, m
 
 
 def test_an_unknown_version_is_refused() -> None:
-    """A plugin protocol that pyctrl does not speak is told when the kubeconfig is read."""
+    """An unsupported version of the plugin protocol is an error when the kubeconfig is read."""
     with pytest.raises(ConfigError, match="'client.authentication.k8s.io/v1alpha1' is not one of"):
         ExecPlugin(command="x", api_version="client.authentication.k8s.io/v1alpha1")
 
 
 def test_no_secret_is_in_the_text_of_a_plugin() -> None:
-    """Variables of a plugin, which may be secrets, are not shown."""
+    """The text of a plugin does not show its environment variables, which may be secrets."""
     plugin = ExecPlugin(command="x", api_version=V1, environment={"TOKEN": "s3cret"})
     assert "s3cret" not in repr(plugin) + repr(ExecCredentials(plugin))

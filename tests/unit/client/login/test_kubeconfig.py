@@ -1,4 +1,4 @@
-"""What the entries of kubeconfig files mean, how several are merged, and how mistakes in them read."""
+"""The entries of kubeconfig files, merging of several files, and error messages."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def login(directory: Path, **parts: Any) -> Config:
 
 
 def test_the_current_context_is_taken(tmp_path: Path) -> None:
-    """Without a context the current one says cluster, user and namespace, and the login says where it is from."""
+    """The current context gives cluster, user and namespace; the login names its source."""
     config = login(tmp_path, namespace="shop")
     assert (config.server, config.namespace) == ("https://kind:6443", "shop")
     assert config.source == f"kubeconfig {tmp_path / 'config'}, context 'dev'"
 
 
 def test_a_context_without_namespace_means_default(tmp_path: Path) -> None:
-    """A context that names no namespace works in ``default``, as in kubectl."""
+    """A context without namespace uses ``default``, as in kubectl."""
     assert login(tmp_path).namespace == "default"
 
 
@@ -83,14 +83,14 @@ def test_another_context_can_be_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_context_lists_those_there_are(tmp_path: Path) -> None:
-    """A context that does not exist is told together with the file and the names to choose from."""
+    """The error about an unknown context has the file and the available contexts."""
     path = written(tmp_path, document())
     with pytest.raises(ConfigError, match=rf"context 'prod', and kubeconfig {path} has only: 'dev'"):
         Config.from_kubeconfig(path, context="prod")
 
 
 def test_no_current_context_lists_those_there_are(tmp_path: Path) -> None:
-    """A kubeconfig without current-context asks for one by name instead of guessing."""
+    """Without current-context, the error lists the available contexts."""
     path = written(tmp_path, {**document(), "current-context": ""})
     with pytest.raises(ConfigError, match=rf"{path} has no current-context; pass context=…, one of: 'dev'"):
         Config.from_kubeconfig(path)
@@ -98,14 +98,14 @@ def test_no_current_context_lists_those_there_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("section", "key"), [("cluster", "clusters"), ("user", "users")])
 def test_an_unknown_cluster_or_user_is_named(tmp_path: Path, section: str, key: str) -> None:
-    """A context that points to nothing is told with its own name, its file, and what it points to."""
+    """The error about a context's unknown cluster or user has the context, the file and the missing name."""
     path = written(tmp_path, {**document(), key: []})
     with pytest.raises(ConfigError, match=rf"context 'dev' in {path} names {section} '\w+', and .* has only: none"):
         Config.from_kubeconfig(path)
 
 
 async def test_a_context_without_user_is_nobody(tmp_path: Path) -> None:
-    """A context may leave out the user: requests then carry no credentials."""
+    """A context without user sends no credentials."""
     assert await login(tmp_path, user=None).credentials.authorization() is None
 
 
@@ -113,7 +113,7 @@ async def test_a_context_without_user_is_nobody(tmp_path: Path) -> None:
 
 
 def test_of_several_files_the_first_to_name_a_thing_wins(tmp_path: Path) -> None:
-    """Entries with the same name are not mixed: the first file's one counts whole; so does its current context."""
+    """Of entries with one name the first file's is used whole; the first current context wins."""
     one = document(cluster={"server": "https://first"}, namespace="first")
     two = document(cluster={"server": "https://second", "tls-server-name": "x"}, namespace="second")
     two["contexts"].append({"name": "only-here", "context": {"cluster": "kind", "namespace": "third"}})
@@ -132,19 +132,19 @@ def test_a_later_file_gives_the_current_context_if_the_first_has_none(tmp_path: 
 
 
 def test_missing_files_of_several_are_skipped(tmp_path: Path) -> None:
-    """As in kubectl, a file that is not there is no mistake while another one is."""
+    """A missing file is skipped while another one exists, as in kubectl."""
     there = written(tmp_path, document())
     assert Config.from_kubeconfig([tmp_path / "missing", there]).server == "https://kind:6443"
 
 
 def test_missing_files_are_named_when_nothing_remains(tmp_path: Path) -> None:
-    """If no file exists the error names each one that was looked for."""
+    """If no file exists, the error names each of them."""
     with pytest.raises(ConfigError, match=rf"no such file: {tmp_path}/one, {tmp_path}/two"):
         Config.from_kubeconfig([tmp_path / "one", tmp_path / "two"])
 
 
 async def test_paths_are_relative_to_the_file_that_names_them(tmp_path: Path) -> None:
-    """Certificates, token files and plugins are found beside the kubeconfig they stand in, merged or not."""
+    """Relative paths of certificates, token files and plugins start at their kubeconfig's directory, merged or not."""
     (tmp_path / "one" / "pki").mkdir(parents=True)
     (tmp_path / "one" / "pki" / "ca.crt").write_bytes(CLUSTER.pem)
     (tmp_path / "two").mkdir()
@@ -161,7 +161,7 @@ async def test_paths_are_relative_to_the_file_that_names_them(tmp_path: Path) ->
 
 
 def test_the_authority_may_be_data(tmp_path: Path) -> None:
-    """certificate-authority-data is trusted; it wins over a file beside it; line breaks in it do not matter."""
+    """certificate-authority-data wins over a file; line breaks in the data do not matter."""
     data = encoded(CLUSTER.pem)
     broken = f"{data[:40]}\n{data[40:]}\n"
     config = login(tmp_path, cluster={"certificate-authority-data": broken, "certificate-authority": "/no/ca"})
@@ -169,7 +169,7 @@ def test_the_authority_may_be_data(tmp_path: Path) -> None:
 
 
 def test_the_options_of_a_cluster(tmp_path: Path) -> None:
-    """tls-server-name, insecure-skip-tls-verify and proxy-url are taken; disable-compression is not ours to follow."""
+    """tls-server-name, insecure-skip-tls-verify and proxy-url are used; disable-compression is ignored."""
     options = {
         "tls-server-name": "kubernetes",
         "insecure-skip-tls-verify": True,
@@ -183,7 +183,7 @@ def test_the_options_of_a_cluster(tmp_path: Path) -> None:
 def test_the_environments_proxy_is_used_where_the_cluster_names_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """proxy-url wins over HTTPS_PROXY, which counts otherwise."""
+    """proxy-url wins over HTTPS_PROXY."""
     monkeypatch.setenv("HTTPS_PROXY", "http://environment")
     assert login(tmp_path).proxy == "http://environment"
     assert login(tmp_path, cluster={"proxy-url": "http://cluster"}).proxy == "http://cluster"
@@ -200,13 +200,13 @@ def test_the_environments_proxy_is_used_where_the_cluster_names_none(
     ],
 )
 def test_the_address_of_a_cluster(tmp_path: Path, cluster: dict[str, Any], address: str) -> None:
-    """A prefix is kept, a slash at the end is not; without a scheme TLS settings mean https, as in client-go."""
+    """The address keeps its prefix without a final slash; TLS settings imply https, as in client-go."""
     assert login(tmp_path, cluster=cluster).server == address
 
 
 @pytest.mark.parametrize("server", ["", "ftp://x", "https://", "https://x:port", "https://x?y=1", "https://me:pw@x"])
 def test_an_address_that_is_none_is_refused(tmp_path: Path, server: str) -> None:
-    """A cluster without a usable address is told by its name and file."""
+    """The error about an invalid address has the cluster's name and the file."""
     with pytest.raises(ConfigError, match=rf"cluster 'kind' in {tmp_path}/config") as caught:
         login(tmp_path, cluster={"server": server})
     assert "pw" not in str(caught.value)
@@ -216,7 +216,7 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path, server: str) -> None
 
 
 def test_client_certificates_inline_and_by_file(tmp_path: Path) -> None:
-    """client-certificate and client-key work as files, as data, and mixed; data wins."""
+    """client-certificate and client-key may be files, data, or one of each; data wins."""
     (tmp_path / "tls.crt").write_bytes(DEV.certificate)
     (tmp_path / "tls.key").write_bytes(DEV.key)
     files = {"client-certificate": "tls.crt", "client-key": str(tmp_path / "tls.key")}
@@ -228,7 +228,7 @@ def test_client_certificates_inline_and_by_file(tmp_path: Path) -> None:
 
 
 async def test_tokens_and_passwords(tmp_path: Path) -> None:
-    """token, tokenFile and username with password give the header."""
+    """token, tokenFile, and username with password give the header."""
     (tmp_path / "token").write_text("from-file\n")
     for user, header in [
         ({"token": "t1"}, "Bearer t1"),
@@ -241,7 +241,7 @@ async def test_tokens_and_passwords(tmp_path: Path) -> None:
 
 
 def test_impersonation(tmp_path: Path) -> None:
-    """as, as-uid, as-groups and as-user-extra make every request somebody else's."""
+    """as, as-uid, as-groups and as-user-extra impersonate that user on every request."""
     user = {"as": "jane", "as-uid": "7", "as-groups": ["dev"], "as-user-extra": {"scope": ["a"]}}
     expected = Impersonation(user="jane", uid="7", groups=("dev",), extra={"scope": ("a",)})
     assert login(tmp_path, user=user).impersonate == expected
@@ -250,7 +250,7 @@ def test_impersonation(tmp_path: Path) -> None:
 
 @pytest.mark.real_time
 async def test_a_plugin_is_told_of_its_cluster(tmp_path: Path) -> None:
-    """exec runs the program beside the kubeconfig, with args, env and, if it asks for it, the cluster."""
+    """exec runs the program next to the kubeconfig, with args, env and, if configured, the cluster."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "plugin").write_text(
         "#!/bin/sh\n"
@@ -280,7 +280,7 @@ async def test_a_plugin_is_told_of_its_cluster(tmp_path: Path) -> None:
 
 
 def test_a_bare_command_is_found_in_the_path(tmp_path: Path) -> None:
-    """A plugin that is named without a slash is looked for in PATH, not beside the kubeconfig."""
+    """A plugin without a slash in its name is searched in PATH, not next to the kubeconfig."""
     plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws"}
     credentials = login(tmp_path, user={"exec": plugin}).credentials
     assert isinstance(credentials, ExecCredentials)
@@ -288,7 +288,7 @@ def test_a_bare_command_is_found_in_the_path(tmp_path: Path) -> None:
 
 
 async def test_openid_connect(tmp_path: Path) -> None:
-    """auth-provider oidc uses the id-token of the kubeconfig while it holds, and the file is not written to."""
+    """auth-provider oidc uses the kubeconfig's id-token while it is valid; the file is not written."""
     claims = encoded(json.dumps({"exp": _clock.now().timestamp() + 3600}).encode()).rstrip("=")
     settings = {"idp-issuer-url": "https://issuer", "client-id": "me", "id-token": f"h.{claims}.s"}
     path = written(tmp_path, document(user={"auth-provider": {"name": "oidc", "config": settings}}))
@@ -346,7 +346,7 @@ async def test_openid_connect(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_in_a_user_names_file_and_entry(tmp_path: Path, user: dict[str, Any], why: str) -> None:
-    """Whatever is wrong with a user is told when the kubeconfig is read, with the file, the user and the field."""
+    """An invalid user is an error when the kubeconfig is read, with the file, the user and the field."""
     with pytest.raises(ConfigError, match=why) as caught:
         login(tmp_path, user=user)
     assert str(tmp_path / "config") in str(caught.value)
@@ -368,7 +368,7 @@ def test_a_mistake_in_a_user_names_file_and_entry(tmp_path: Path, user: dict[str
     ],
 )
 def test_a_mistake_in_a_cluster_names_file_and_entry(tmp_path: Path, cluster: dict[str, Any], why: str) -> None:
-    """Whatever is wrong with a cluster is told when the kubeconfig is read, with file, cluster and field."""
+    """An invalid cluster is an error when the kubeconfig is read, with the file, the cluster and the field."""
     with pytest.raises(ConfigError, match=why) as caught:
         login(tmp_path, cluster=cluster)
     assert f"cluster 'kind' in {tmp_path / 'config'}" in str(caught.value)
@@ -389,7 +389,7 @@ def test_a_mistake_in_a_cluster_names_file_and_entry(tmp_path: Path, cluster: di
     ],
 )
 def test_a_file_that_is_no_kubeconfig_is_named(tmp_path: Path, content: str, why: str) -> None:
-    """A broken file is one error with its name and the place, and without the text around it, which may be secret."""
+    """An unparseable file is one error with its name and position, without its text, which may be secret."""
     path = written(tmp_path, content)
     with pytest.raises(ConfigError, match=why) as caught:
         Config.from_kubeconfig(path)
@@ -398,7 +398,7 @@ def test_a_file_that_is_no_kubeconfig_is_named(tmp_path: Path, content: str, why
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """A kubeconfig that is there and cannot be read is an error, also among several."""
+    """An unreadable kubeconfig is an error, also as one of several."""
     there = written(tmp_path, document())
     with pytest.raises(ConfigError, match=f"cannot read kubeconfig {tmp_path}: Is a directory"):
         Config.from_kubeconfig([tmp_path, there])
@@ -408,7 +408,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def unreadable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a file one that may not be read, for root too."""
+    """Make a file unreadable, also for root."""
     read = Path.read_text
 
     def refuse(self: Path, *arguments: Any, **options: Any) -> str:
@@ -420,7 +420,7 @@ def unreadable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_somebody_elses_kubeconfig_is_to_be_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without the right to read kubeadm's admin.conf the error names it, and where a copy of one's own belongs."""
+    """The error about an unreadable admin.conf of kubeadm names the file and the path for a copy."""
     monkeypatch.setenv("HOME", str(tmp_path))
     admin, own = Path("/etc/kubernetes/admin.conf"), tmp_path / ".kube" / "config"
     unreadable(admin, monkeypatch)
@@ -433,7 +433,7 @@ def test_somebody_elses_kubeconfig_is_to_be_copied(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_kubeconfig_that_root_has_copied_is_to_be_given_away(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """When the unreadable file is the one at home already, there is nothing to copy: its owner is wrong."""
+    """The error about an unreadable default kubeconfig recommends to change its owner."""
     monkeypatch.setenv("HOME", str(tmp_path))
     own = tmp_path / ".kube" / "config"
     unreadable(own, monkeypatch)
@@ -446,7 +446,7 @@ def test_a_kubeconfig_that_root_has_copied_is_to_be_given_away(monkeypatch: pyte
 
 
 def test_a_kubeconfig_may_be_given_as_text() -> None:
-    """The content of a kubeconfig, as from a Secret, works like the file."""
+    """The text of a kubeconfig, as from a Secret, works like the file."""
     config = Config.from_kubeconfig_text(yaml.safe_dump(document(namespace="shop")))
     assert (config.server, config.namespace) == ("https://kind:6443", "shop")
     with pytest.raises(ConfigError, match="the given kubeconfig has no current-context; .* one of: none"):
@@ -467,7 +467,7 @@ def test_a_kubeconfig_may_be_given_as_text() -> None:
     ids=["nobody", "token", "password", "certificate", "plugin", "oidc", "impersonation"],
 )
 def test_a_login_can_be_written_down(tmp_path: Path, user: dict[str, Any]) -> None:
-    """A kubeconfig that pyctrl writes says what the one it was read from said, with the names asked for."""
+    """A kubeconfig that pyctrl writes is equivalent to its source, with the given names."""
     cluster = {
         "certificate-authority-data": encoded(CLUSTER.pem),
         "tls-server-name": "kubernetes",
@@ -483,7 +483,7 @@ def test_a_login_can_be_written_down(tmp_path: Path, user: dict[str, Any]) -> No
 
 
 def test_what_is_written_down_stands_alone(tmp_path: Path) -> None:
-    """Certificates from files are in the text; a token file, which is renewed, is named by its absolute path."""
+    """A written kubeconfig contains certificates inline, and a token file by its absolute path."""
     (tmp_path / "ca.crt").write_bytes(CLUSTER.pem)
     (tmp_path / "token").write_text("t1")
     config = login(tmp_path, cluster={"certificate-authority": "ca.crt"}, user={"tokenFile": "token"})

@@ -1,4 +1,4 @@
-"""Kubeconfigs that others write, as in Secrets: what is in them cannot harm this process, nor have it help them."""
+"""Untrusted kubeconfigs, as in Secrets: their content can neither harm nor exploit this process."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ BOMB = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1
     ids=["lists", "maps", "blocks", "bomb", "wide", "cycle", "long"],
 )
 def test_a_hostile_kubeconfig_is_refused(text: str, why: str) -> None:
-    """Depth that would end the process, aliases that unfold to millions and sheer size are errors of the kubeconfig."""
+    """Extreme depth, aliases that expand to millions of nodes, and excessive size are errors."""
     with pytest.raises(ConfigError, match=f"the given kubeconfig is not a kubeconfig: .*{why}"):
         Config.from_kubeconfig_text(text)
 
 
 def test_aliases_may_be_used() -> None:
-    """An anchor that is used twice is not a bomb."""
+    """Ordinary aliases are accepted."""
     text = yaml.safe_dump(document(user={"token": "t"})).replace("token: t", "token: &t t\n    as: *t")
     assert Config.from_kubeconfig_text(text).impersonate is not None
 
@@ -61,14 +61,14 @@ OIDC = {"idp-issuer-url": "https://i", "client-id": "me"}
     ids=["exec", "token", "certificate", "key", "authority", "issuer"],
 )
 def test_a_kubeconfig_of_others_runs_and_reads_nothing(content: dict[str, Any], needs: str) -> None:
-    """Programs and files of this machine are for kubeconfigs that are trusted: the server is the writer's choice."""
+    """An untrusted kubeconfig that names programs or files of this machine is refused."""
     text = yaml.safe_dump(document(**content))
     with pytest.raises(ConfigError, match=f"{needs}; .* pass trusted=True"):
         Config.from_kubeconfig_text(text)
 
 
 def test_a_trusted_kubeconfig_may_name_programs_and_files(tmp_path: Path) -> None:
-    """Whoever vouches for the writer gets what a file on disk gets."""
+    """A trusted kubeconfig as text may name programs and files, as a file on disk may."""
     (tmp_path / "token").write_text("t1")
     text = yaml.safe_dump(document(user={"tokenFile": str(tmp_path / "token")}))
     assert isinstance(Config.from_kubeconfig_text(text, trusted=True).credentials, TokenFile)

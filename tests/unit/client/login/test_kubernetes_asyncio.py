@@ -1,4 +1,4 @@
-"""Logins made by kubernetes_asyncio's own loaders, with the real library."""
+"""Logins by kubernetes_asyncio's own loaders, with the real library."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from pyctrl.client._login.tls import CertificateSource, TlsContexts
 from pyctrl.errors import ConfigError, NoConfiguration
 from tests.unit.client._authority import Authority, Issued, shake_hands
 
-pytestmark = pytest.mark.real_time  # plugins are processes, and contexts are built in a thread
+pytestmark = pytest.mark.real_time  # plugins are real processes, and contexts are built in a thread
 
 V1 = "client.authentication.k8s.io/v1"
 CLUSTER = Authority()
 
 
 class Machine:
-    """A home directory with kubeconfigs, a plugin and what kubelet mounts."""
+    """A home directory with kubeconfigs, a plugin and the files that kubelet mounts."""
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.directory = directory
@@ -83,7 +83,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 class Plugin:
-    """An exec plugin: prints what it is told to, or fails, and counts its runs."""
+    """An exec plugin that prints a given output, or fails, and counts its runs."""
 
     def __init__(self, directory: Path) -> None:
         self._path, self._answer, self._runs = directory / "plugin", directory / "answer", directory / "runs"
@@ -111,7 +111,7 @@ def plugin(tmp_path: Path) -> Plugin:
 
 
 class Wall:
-    """Wall time that a test moves on."""
+    """A wall clock that the test advances."""
 
     def __init__(self) -> None:
         self.time = datetime.now(UTC)
@@ -131,7 +131,7 @@ def wall() -> Iterator[Wall]:
 
 
 async def loaded(path: Path, **options: Any) -> client.Configuration:
-    """Let the library load a kubeconfig, as a program does that has nothing to do with pyctrl."""
+    """Load a kubeconfig with the library, as a program without pyctrl does."""
     configuration = client.Configuration()
     await config.load_kube_config(str(path), client_configuration=configuration, persist_config=False, **options)
     return configuration
@@ -142,17 +142,17 @@ async def header(login: Config) -> str | None:
 
 
 async def shown(login: Config) -> str | None:
-    """The name in the certificate that a server is shown."""
+    """Return the name in the client's certificate."""
     assert isinstance(login.credentials, CertificateSource)
     context = await TlsContexts(login.tls, login.credentials).current()
     return shake_hands(context, CLUSTER.server_context())
 
 
-# --- a Configuration that is loaded ---------------------------------------------------------------------------------
+# --- a loaded Configuration ---
 
 
 async def test_a_loaded_configuration(machine: Machine) -> None:
-    """What a loader has put into a Configuration is what is used: address, authority, names, proxy and token."""
+    """Address, authority, names, proxy and token are those of the loaded Configuration."""
     path = machine.kubeconfig({"token": "t1"}, **{"tls-server-name": "localhost", "proxy-url": "http://proxy:3128"})
     login = Config.from_kubernetes_asyncio(await loaded(path), namespace="shop")
     assert (login.server, login.namespace, login.proxy) == ("https://api:6443", "shop", "http://proxy:3128")
@@ -163,13 +163,13 @@ async def test_a_loaded_configuration(machine: Machine) -> None:
 
 
 async def test_basic(machine: Machine) -> None:
-    """A user with a password is sent as Basic."""
+    """Name and password are sent as Basic."""
     login = Config.from_kubernetes_asyncio(await loaded(machine.kubeconfig({"username": "jane", "password": "p"})))
     assert await header(login) == "Basic amFuZTpw"
 
 
 async def test_client_certificate(machine: Machine) -> None:
-    """A client certificate is shown, no header is sent, and what replaces it in its files is shown next."""
+    """A client certificate is used without a header, and its replacement in the files is used next."""
     certificate, key = machine.writes(CLUSTER.client("dev"))
     path = machine.kubeconfig({"client-certificate": certificate, "client-key": key})
     login = Config.from_kubernetes_asyncio(await loaded(path))
@@ -183,7 +183,7 @@ async def test_client_certificate(machine: Machine) -> None:
 
 
 async def test_one_file_for_certificate_and_key(machine: Machine) -> None:
-    """A cert_file without a key_file holds both, as it does for the library."""
+    """A cert_file without a key_file contains both, as in the library."""
     issued, both = CLUSTER.client("dev"), machine.directory / "both.pem"
     both.write_bytes(issued.certificate + issued.key)
     configuration = client.Configuration(host="https://api")
@@ -193,7 +193,7 @@ async def test_one_file_for_certificate_and_key(machine: Machine) -> None:
 
 
 async def test_verification_switched_off(machine: Machine) -> None:
-    """verify_ssl=False wins over an authority, as programs expect that switch it off after loading."""
+    """verify_ssl=False wins over an authority, since programs switch verification off after loading."""
     configuration = await loaded(machine.kubeconfig({"token": "t"}))
     configuration.verify_ssl = False
     login = Config.from_kubernetes_asyncio(configuration)
@@ -202,7 +202,7 @@ async def test_verification_switched_off(machine: Machine) -> None:
 
 @pytest.mark.parametrize("is_disabled", [True, False])
 def test_strictness(is_disabled: bool) -> None:
-    """Certificates are checked strictly where Python does so by itself, unless the Configuration says otherwise."""
+    """Certificates are checked strictly where Python's default is strict, unless the Configuration disables that."""
     configuration = client.Configuration(host="https://api")
     configuration.disable_strict_ssl_verification = is_disabled
     login = Config.from_kubernetes_asyncio(configuration)
@@ -211,7 +211,7 @@ def test_strictness(is_disabled: bool) -> None:
 
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_refresh_hook(is_async: bool) -> None:
-    """The Configuration's own hook is asked for each request, and once more after a 401."""
+    """The Configuration's hook is called for each request, and again after a 401."""
     tokens = iter(["Bearer 1", "Bearer 2\n", "Bearer 3", "Bearer 3"])
 
     def hook(configuration: client.Configuration) -> None:
@@ -226,13 +226,13 @@ async def test_refresh_hook(is_async: bool) -> None:
     credentials = Config.from_kubernetes_asyncio(configuration).credentials
     assert await credentials.authorization() == "Bearer 1"
     assert await credentials.authorization() == "Bearer 2"  # without the line break
-    assert await credentials.refresh("Bearer 1")  # somebody has renewed it since: nothing is asked
+    assert await credentials.refresh("Bearer 1")  # renewed meanwhile: the hook is not called
     assert await credentials.refresh("Bearer 2")
     assert not await credentials.refresh("Bearer 3")
 
 
 async def test_hook_runs_once_for_many() -> None:
-    """Requests that start together share one run of a hook."""
+    """Concurrent requests share one call of a hook."""
     running = 0
 
     async def hook(configuration: client.Configuration) -> None:
@@ -249,7 +249,7 @@ async def test_hook_runs_once_for_many() -> None:
 
 
 async def test_failing_hook() -> None:
-    """Whatever a hook raises is a ConfigError that has its words."""
+    """An exception in a hook is a ConfigError with its message."""
 
     def hook(configuration: client.Configuration) -> None:
         raise KeyError("vault")
@@ -278,7 +278,7 @@ def proxy_headers(configuration: client.Configuration) -> None:
 
 @pytest.mark.parametrize(("change", "words"), [(no_host, "load it first"), (proxy_headers, "proxy_headers")])
 def test_configurations_that_cannot_be_used(change: Callable[[client.Configuration], None], words: str) -> None:
-    """A Configuration that is empty, or needs what pyctrl cannot do, is an error that says what to do."""
+    """A Configuration that is empty or not supported by pyctrl is an error with the next step."""
     configuration = client.Configuration(host="https://api")
     change(configuration)
     with pytest.raises(ConfigError, match=words):
@@ -286,7 +286,7 @@ def test_configurations_that_cannot_be_used(change: Callable[[client.Configurati
 
 
 def test_proxy_of_the_environment(machine: Machine) -> None:
-    """Without a proxy of its own, a Configuration goes through that of the environment, as in the library."""
+    """A Configuration without a proxy uses the environment's proxy, as in the library."""
     machine.set("HTTPS_PROXY", "http://proxy:3128")
     assert Config.from_kubernetes_asyncio(client.Configuration(host="https://api")).proxy == "http://proxy:3128"
 
@@ -295,7 +295,7 @@ def test_proxy_of_the_environment(machine: Machine) -> None:
 
 
 async def test_namespace_and_context(machine: Machine) -> None:
-    """The namespace of the context is kept, and another context can be asked for."""
+    """The namespace of the context is used, and another context can be selected."""
     path = machine.kubeconfig({"token": "t1"})
     login = await Config.load_with_kubernetes_asyncio(kubeconfig=path)
     assert (login.namespace, login.source) == ("shop", f"kubeconfig {path}, context 'dev', through kubernetes_asyncio")
@@ -305,7 +305,7 @@ async def test_namespace_and_context(machine: Machine) -> None:
 
 
 async def test_first_current_context_wins(machine: Machine) -> None:
-    """Of several files the first current context wins, and an empty file does no harm."""
+    """The first current context of several files wins, and an empty file is ignored."""
     paths = [machine.kubeconfig({"token": "t"}, name=name, current=name) for name in ("dev", "prod")]
     (machine.directory / "empty").touch()
     machine.set("KUBECONFIG", os.pathsep.join(map(str, [machine.directory / "empty", *paths])))
@@ -314,7 +314,7 @@ async def test_first_current_context_wins(machine: Machine) -> None:
 
 
 async def test_impersonation(machine: Machine) -> None:
-    """Whom a kubeconfig says to act as is not forgotten: the library would act as the user, who may do more."""
+    """A kubeconfig's impersonation is applied, which the library would ignore."""
     path = machine.kubeconfig({"token": "t", "as": "jane", "as-groups": ["viewers"]})
     login = await Config.load_with_kubernetes_asyncio(kubeconfig=path)
     assert login.impersonate is not None
@@ -322,7 +322,7 @@ async def test_impersonation(machine: Machine) -> None:
 
 
 async def test_plugin_with_expiry(machine: Machine, plugin: Plugin, wall: Wall) -> None:
-    """What a plugin issued is used until shortly before it expires, then the plugin runs once for all who ask."""
+    """A plugin's token is used until shortly before its expiry; then all requests share one run."""
     plugin.answers(token="t1", expirationTimestamp=wall.after(120))
     login = await Config.load_with_kubernetes_asyncio(kubeconfig=machine.kubeconfig(plugin.user))
     assert [await header(login) for _ in range(3)] == ["Bearer t1"] * 3
@@ -334,7 +334,7 @@ async def test_plugin_with_expiry(machine: Machine, plugin: Plugin, wall: Wall) 
 
 
 async def test_plugin_whose_token_is_refused(machine: Machine, plugin: Plugin, wall: Wall) -> None:
-    """A 401 runs the plugin again, however long its token was to hold."""
+    """A 401 runs the plugin again, even before the token's expiry."""
     plugin.answers(token="t1", expirationTimestamp=wall.after(3600))
     login = await Config.load_with_kubernetes_asyncio(kubeconfig=machine.kubeconfig(plugin.user))
     plugin.answers(token="t2", expirationTimestamp=wall.after(3600))
@@ -343,7 +343,7 @@ async def test_plugin_whose_token_is_refused(machine: Machine, plugin: Plugin, w
 
 
 async def test_plugin_without_expiry(machine: Machine, plugin: Plugin, wall: Wall) -> None:
-    """Without an expiry a plugin runs again after a 401 only, once for all who were refused."""
+    """Without expiry, a plugin runs again only after a 401, once for all refused requests."""
     plugin.answers(token="t1")
     login = await Config.load_with_kubernetes_asyncio(kubeconfig=machine.kubeconfig(plugin.user))
     wall.moves(86400)
@@ -355,7 +355,7 @@ async def test_plugin_without_expiry(machine: Machine, plugin: Plugin, wall: Wal
 
 
 async def test_plugin_with_certificates(machine: Machine, plugin: Plugin) -> None:
-    """A plugin's client certificate is shown, and after a 401 the next one."""
+    """A plugin's client certificate is used, and renewed after a 401."""
 
     def issues(name: str) -> None:
         issued = CLUSTER.client(name)
@@ -370,7 +370,7 @@ async def test_plugin_with_certificates(machine: Machine, plugin: Plugin) -> Non
 
 
 async def test_failing_plugin(machine: Machine, plugin: Plugin, wall: Wall, caplog: pytest.LogCaptureFixture) -> None:
-    """A plugin that fails is told when it is needed; while a token is there, that one stays in use."""
+    """A failed plugin is an error when it is first needed; later the last token stays in use."""
     path = machine.kubeconfig(plugin.user)
     with pytest.raises(ConfigError, match=r"config, context 'dev'.*exec: process returned 1"):
         await Config.load_with_kubernetes_asyncio(kubeconfig=path)
@@ -386,10 +386,10 @@ async def test_failing_plugin(machine: Machine, plugin: Plugin, wall: Wall, capl
         await login.credentials.refresh("Bearer t1")
 
 
-# The library asks for the time in a way that Python 3.12 and later warn of.
+# The library reads the time in a way that Python 3.12 and later warn about.
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning:kubernetes_asyncio.config.kube_config")
 async def test_the_gcp_provider(machine: Machine, wall: Wall) -> None:
-    """The old gcp provider works, its token is fetched again when it expires, and the kubeconfig is not rewritten."""
+    """The old gcp provider works: an expired token is fetched again, and the kubeconfig is not rewritten."""
     answer = machine.directory / "gcp.json"
     settings = {"cmd-path": "/bin/cat", "cmd-args": str(answer)}
     path = machine.kubeconfig({"auth-provider": {"name": "gcp", "config": settings}})
@@ -416,7 +416,7 @@ async def test_token_file(machine: Machine) -> None:
 
 
 async def test_in_a_pod(machine: Machine) -> None:
-    """In a pod its service account is the login: address, authority, namespace, and its token without line break."""
+    """In a pod the login is the service account, with address, authority, namespace, and token without line break."""
     machine.kubeconfig({"token": "t"}, ".kube/config")
     machine.becomes_a_pod()
     login = await Config.load_with_kubernetes_asyncio(service_account=machine.account)
@@ -428,14 +428,14 @@ async def test_in_a_pod(machine: Machine) -> None:
 
 
 async def test_nothing_there(machine: Machine) -> None:
-    """With no source there, the error lists each one."""
+    """Without any source, the error lists each one."""
     with pytest.raises(NoConfiguration) as caught:
         await Config.load_with_kubernetes_asyncio()
     assert [source for source, _ in caught.value.attempts] == ["KUBECONFIG", "in-cluster", "~/.kube/config"]
 
 
 async def test_what_the_library_cannot_load(machine: Machine) -> None:
-    """Whatever the loader raises is a ConfigError that says which kubeconfig."""
+    """An exception in the loader is a ConfigError with the kubeconfig's name."""
     path = machine.kubeconfig({"client-certificate": "missing.crt", "client-key": "missing.key"})
     with pytest.raises(ConfigError, match=r"config, context 'dev', through kubernetes_asyncio: .*missing.crt"):
         await Config.load_with_kubernetes_asyncio(kubeconfig=path)
@@ -443,7 +443,7 @@ async def test_what_the_library_cannot_load(machine: Machine) -> None:
 
 @pytest.mark.slow(reason="starts an interpreter, and imports the library")
 def test_the_library_is_optional(machine: Machine) -> None:
-    """The library is imported by nothing but the one constructor that needs it, which says how to install it."""
+    """Only one constructor needs the library, and its error without the library has the install command."""
     program = """
 import asyncio, sys
 import pyctrl.client

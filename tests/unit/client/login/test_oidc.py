@@ -1,4 +1,4 @@
-"""Credentials from an OpenID Connect provider, against one on the loopback."""
+"""Credentials from an OpenID Connect provider on the loopback interface."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXPIRED, GOOD = id_token(NOW - timedelta(minutes=1)), id_token(NOW + timedelta(h
 
 
 class Issuer:
-    """A provider that trades the refresh token ``r1`` for `GOOD`."""
+    """A provider that exchanges the refresh token ``r1`` for `GOOD`."""
 
     def __init__(self) -> None:
         self.authority = Authority("provider")
@@ -79,14 +79,14 @@ def _wall() -> Iterator[None]:
 
 
 async def test_a_good_id_token_is_used_as_it_is(issuer: Issuer) -> None:
-    """While the token of the kubeconfig holds, the provider is not asked."""
+    """While the kubeconfig's token is valid, no request is sent to the provider."""
     credentials = OidcCredentials(issuer.provider(), id_token=GOOD, refresh_token="r1")
     assert await credentials.authorization() == f"Bearer {GOOD}"
     assert issuer.asked == []
 
 
 async def test_an_expired_id_token_is_renewed_once_for_all(issuer: Issuer) -> None:
-    """Requests that find the token expired wait for one renewal; the answer needs no new refresh token."""
+    """Requests with an expired token share one renewal; the response needs no new refresh token."""
     credentials = OidcCredentials(issuer.provider(), id_token=EXPIRED, refresh_token="r1")
     headers = await asyncio.gather(*(credentials.authorization() for _ in range(5)))
     assert set(headers) == {f"Bearer {GOOD}"}
@@ -94,7 +94,7 @@ async def test_an_expired_id_token_is_renewed_once_for_all(issuer: Issuer) -> No
 
 
 async def test_the_client_says_who_it_is(issuer: Issuer) -> None:
-    """A client with a secret proves itself in the header, escaped as OAuth asks; one without is named in the form."""
+    """A client with a secret sends it in the header, escaped as OAuth requires; others send their id in the form."""
     await OidcCredentials(issuer.provider(secret="a b:c"), refresh_token="r1").authorization()
     await OidcCredentials(issuer.provider(secret=""), refresh_token="r1").authorization()
     assert issuer.clients == ["Basic " + base64.b64encode(b"me:a+b%3Ac").decode(), "none"]
@@ -102,7 +102,7 @@ async def test_the_client_says_who_it_is(issuer: Issuer) -> None:
 
 
 async def test_a_refusal_renews_the_token(issuer: Issuer) -> None:
-    """After a 401 the provider is asked, and the caller learns that there is a new token."""
+    """After a 401 the provider renews the token, and the request is retried."""
     other = id_token(NOW + timedelta(hours=2))
     credentials = OidcCredentials(issuer.provider(), id_token=other, refresh_token="r1")
     assert await credentials.refresh(f"Bearer {other}") is True
@@ -112,7 +112,7 @@ async def test_a_refusal_renews_the_token(issuer: Issuer) -> None:
 
 
 async def test_a_replaced_refresh_token_is_used_and_told(issuer: Issuer, caplog: pytest.LogCaptureFixture) -> None:
-    """A new refresh token is used from then on; the log says that the kubeconfig has the old one."""
+    """A new refresh token is used from then on; the log warns that the kubeconfig has the old one."""
     issuer.answer = {"id_token": GOOD, "refresh_token": "r2"}
     credentials = OidcCredentials(issuer.provider(), refresh_token="r1")
     with caplog.at_level(logging.WARNING, "pyctrl.client"):
@@ -123,7 +123,7 @@ async def test_a_replaced_refresh_token_is_used_and_told(issuer: Issuer, caplog:
 
 
 async def test_a_provider_that_is_not_trusted_gets_nothing(issuer: Issuer) -> None:
-    """The client secret and the refresh token go to the provider that the authority vouches for, and to nobody else."""
+    """Client secret and refresh token are only sent to a provider that the authority has signed."""
     stranger = issuer.provider(ca=Authority("stranger").pem)
     with pytest.raises(ConfigError, match=f"user 'dev': {issuer.url} returned no new token"):
         await OidcCredentials(stranger, refresh_token="r1").authorization()
@@ -131,20 +131,20 @@ async def test_a_provider_that_is_not_trusted_gets_nothing(issuer: Issuer) -> No
 
 
 async def test_a_revoked_refresh_token_is_an_error(issuer: Issuer) -> None:
-    """What the provider refuses is told with its status, and which user's login it was."""
+    """The error about a rejected renewal has the status and the user."""
     with pytest.raises(ConfigError, match="user 'dev'.*400"):
         await OidcCredentials(issuer.provider(), refresh_token="revoked").authorization()
 
 
 async def test_an_answer_without_a_token_is_an_error(issuer: Issuer) -> None:
-    """A provider that gives no id_token is told with the usual reason."""
+    """The error about a response without id_token has the usual reason, a missing scope."""
     issuer.answer = {"access_token": "x"}
     with pytest.raises(ConfigError, match="is the scope 'openid' granted"):
         await OidcCredentials(issuer.provider(), refresh_token="r1").authorization()
 
 
 async def test_without_a_refresh_token_the_user_must_log_in(issuer: Issuer) -> None:
-    """An expired token with nothing to renew it is an error with the next step; a 401 is final."""
+    """An expired token without refresh token is an error with the next step; a 401 is final."""
     credentials = OidcCredentials(issuer.provider(), id_token=EXPIRED)
     with pytest.raises(ConfigError, match="there is no refresh-token: log in again"):
         await credentials.authorization()
@@ -153,6 +153,6 @@ async def test_without_a_refresh_token_the_user_must_log_in(issuer: Issuer) -> N
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "a.W10.c"])
 def test_a_token_that_is_none_is_refused(token: str) -> None:
-    """An id-token that is no JSON Web Token is told when the kubeconfig is read."""
+    """An id-token that is no JSON Web Token is an error when the kubeconfig is read."""
     with pytest.raises(ConfigError, match="user 'dev': the (id-token is not|claims of the id-token do not)"):
         OidcCredentials(OidcProvider(issuer="https://x", client_id="me", origin="user 'dev'"), id_token=token)

@@ -1,4 +1,4 @@
-"""Credentials and plain HTTP: a kubeconfig's are not sent, those given in code are, with a warning."""
+"""Credentials over plain HTTP: a kubeconfig's are not sent; those given in code are sent with a warning."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def login(path: Path, server: str, user: str = "{token: t1}", proxy: str = "") -
 async def test_the_credentials_of_a_kubeconfig_are_not_sent_over_plain_http(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, server: str, user: str
 ) -> None:
-    """As client-go: an address without a scheme and without TLS settings is one of them. One warning is logged."""
+    """Credentials are not sent to an address without TLS or scheme, with one warning, as in client-go."""
     config = login(tmp_path / "config", server, user)
     assert await config.credentials.authorization() is None
     login(tmp_path / "config", server, user)
@@ -58,13 +58,13 @@ async def test_the_credentials_of_a_kubeconfig_are_not_sent_over_plain_http(
 async def test_what_stays_on_this_machine_and_tls_have_credentials(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, server: str
 ) -> None:
-    """`kubectl proxy`, `pyctrl dev` and the servers of tests are on loopback."""
+    """Credentials are sent over plain HTTP to loopback, as for `kubectl proxy`, `pyctrl dev` and test servers."""
     assert await login(tmp_path / "config", server).credentials.authorization() == "Bearer t1"
     assert caplog.records == []
 
 
 async def test_through_a_proxy_nothing_stays_here(tmp_path: Path) -> None:
-    """The proxy reads the token, wherever the server is."""
+    """Credentials are not sent over plain HTTP through a proxy, which could read the token."""
     config = login(tmp_path / "config", "http://127.0.0.1:1", proxy="http://proxy.test:3128")
     assert await config.credentials.authorization() is None
 
@@ -74,7 +74,7 @@ async def test_through_a_proxy_nothing_stays_here(tmp_path: Path) -> None:
 async def test_a_token_given_in_code_is_sent_with_one_warning_for_each_server(
     caplog: pytest.LogCaptureFixture, server: str, lines: int
 ) -> None:
-    """The program says that it wants it so; requests and connections repeat nothing."""
+    """A token given in code is sent over plain HTTP, with one warning for each server."""
     for _ in range(2):
         transport = AiohttpTransport(Config(server=server, credentials=BearerToken("t1")))
         for _ in range(2):

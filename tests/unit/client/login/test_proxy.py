@@ -1,4 +1,4 @@
-"""Which proxy a server is reached through."""
+"""The proxy for a server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROXY = "http://proxy:3128"
     ],
 )
 def test_the_environment_names_the_proxy(server: str, variables: dict[str, str], proxy: str | None) -> None:
-    """HTTPS_PROXY is for https and HTTP_PROXY for http, upper case first; this machine is never proxied."""
+    """HTTPS_PROXY is for https and HTTP_PROXY for http, upper case first; loopback addresses have no proxy."""
     assert proxy_from_environment(server, variables) == proxy
 
 
@@ -58,7 +58,7 @@ def test_the_environment_names_the_proxy(server: str, variables: dict[str, str],
     ],
 )
 def test_no_proxy_means_what_it_means_to_go(entry: str, server: str, direct: bool) -> None:
-    """NO_PROXY takes names with their subdomains, addresses, networks and ports, by the rules of Go's net/http."""
+    """NO_PROXY accepts names with their subdomains, addresses, networks and ports, as in Go's net/http."""
     assert (proxy_from_environment(server, {"HTTPS_PROXY": PROXY, "NO_PROXY": entry}) is None) is direct
 
 
@@ -71,7 +71,7 @@ def test_no_proxy_means_what_it_means_to_go(entry: str, server: str, direct: boo
     ],
 )
 def test_a_proxy_that_cannot_be_used_is_told(value: str, why: str) -> None:
-    """A proxy of another kind, or a broken URL, is an error that names where it is from, before any request."""
+    """An unsupported proxy or a broken URL is an error with its source, before any request."""
     with pytest.raises(ConfigError, match=f"proxy-url of cluster 'x': .*{why}"):
         checked_proxy(value, "proxy-url of cluster 'x'")
 

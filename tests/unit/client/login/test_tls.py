@@ -1,4 +1,4 @@
-"""What is trusted and shown in a handshake, and how it follows the files."""
+"""Authorities and client certificates of a handshake, and reloads of their files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def files_of(issued: Issued, directory: Path) -> ClientCertificate:
 
 
 def test_the_clusters_authority_is_trusted_and_no_other() -> None:
-    """With an authority given, only servers it has signed are accepted."""
+    """With an authority, only servers that it has signed are accepted."""
     assert shake_hands(Tls(ca=pem(CLUSTER.pem)).build(), SERVER) is None
     with pytest.raises(ssl.SSLCertVerificationError):
         shake_hands(Tls(ca=pem(Authority("stranger").pem)).build(), SERVER)
@@ -60,18 +60,18 @@ def test_the_name_of_the_server_is_checked() -> None:
 
 
 def test_insecure_accepts_any_certificate_and_name() -> None:
-    """insecure-skip-tls-verify means what it says."""
+    """insecure-skip-tls-verify accepts any certificate and name."""
     shake_hands(Tls(insecure=True).build(), Authority("stranger").server_context("x"), "elsewhere")
 
 
 def test_insecure_together_with_an_authority_is_refused() -> None:
-    """Checking and not checking at once is a mistake that is told, as kubectl does."""
+    """insecure-skip-tls-verify together with an authority is an error, as in kubectl."""
     with pytest.raises(ConfigError, match="the PEM is set, and verification is turned off"):
         Tls(ca=pem(CLUSTER.pem), insecure=True)
 
 
 def test_authorities_without_key_identifiers_are_trusted_unless_strict() -> None:
-    """Python 3.13's strict checks, which refuse the authorities of many clusters, are off unless asked for."""
+    """Python 3.13's strict checks, which many clusters' authorities fail, are off by default."""
     old = Authority("old", identifiers=False)
     lenient = Tls(ca=pem(old.pem))
     shake_hands(lenient.build(), old.server_context())
@@ -80,19 +80,19 @@ def test_authorities_without_key_identifiers_are_trusted_unless_strict() -> None
 
 
 def test_an_intermediate_may_be_the_authority() -> None:
-    """As in Go, a certificate that is listed as an authority is one, even if another one signed it."""
+    """A listed intermediate certificate is trusted as an authority, as in Go."""
     intermediate = Authority("intermediate", parent=CLUSTER)
     shake_hands(Tls(ca=pem(intermediate.pem)).build(), intermediate.server_context())
 
 
 def test_a_bundle_may_have_comments_in_any_language() -> None:
-    """Text between the certificates of a bundle does not matter, ASCII or not."""
+    """Text between the certificates of a bundle is ignored, ASCII or not."""
     bundle = "# Behörde für alles\n".encode() + Authority("other").pem + "# и эта\n".encode() + CLUSTER.pem
     shake_hands(Tls(ca=pem(bundle)).build(), SERVER)
 
 
 def test_a_client_certificate_is_shown_from_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A certificate from inline data reaches the server, and nothing of it is left on the disk."""
+    """A client certificate from inline data is used in the handshake, and leaves no file on disk."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert shake_hands(Tls(ca=pem(CLUSTER.pem), certificate=shown_by(DEV)).build(), SERVER) == "dev"
     assert list(tmp_path.iterdir()) == []
@@ -101,7 +101,7 @@ def test_a_client_certificate_is_shown_from_bytes(monkeypatch: pytest.MonkeyPatc
 def test_a_client_certificate_is_shown_where_memory_files_are_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """On systems without memory files a temporary one is used, and removed at once."""
+    """Without memory files, a temporary file is used and removed at once."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.delattr(os, "memfd_create", raising=False)
     assert shake_hands(Tls(ca=pem(CLUSTER.pem), certificate=shown_by(DEV)).build(), SERVER) == "dev"
@@ -109,7 +109,7 @@ def test_a_client_certificate_is_shown_where_memory_files_are_missing(
 
 
 def test_a_client_certificate_is_shown_from_files(tmp_path: Path) -> None:
-    """A certificate that is named by its files reaches the server."""
+    """A client certificate from files is used in the handshake."""
     assert shake_hands(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)).build(), SERVER) == "dev"
 
 
@@ -139,13 +139,13 @@ def test_a_client_certificate_is_shown_from_files(tmp_path: Path) -> None:
     ids=["missing", "no PEM", "broken", "no certificate", "no key", "mismatch", "encrypted"],
 )
 def test_what_is_wrong_is_named(tls: Tls, message: str) -> None:
-    """A certificate or key that cannot be used is one error, which says which one and why."""
+    """An invalid certificate or key is one error with its name and the reason."""
     with pytest.raises(ConfigError, match=message):
         tls.build()
 
 
 def test_content_is_never_shown() -> None:
-    """The text of a Tls names where things are from and shows neither keys nor certificates."""
+    """The text of a Tls names the sources and shows neither keys nor certificates."""
     text = repr(Tls(ca=pem(CLUSTER.pem), certificate=shown_by(DEV)))
     assert "the key" in text
     assert "BEGIN" not in text
@@ -154,13 +154,13 @@ def test_content_is_never_shown() -> None:
 
 @pytest.mark.parametrize("content", [CLUSTER.pem, CLUSTER.pem.decode()])
 def test_pem_is_told_from_a_path(content: bytes | str) -> None:
-    """Arguments that take PEM or a path look for the first line of PEM."""
+    """An argument that takes PEM or a path is PEM if it has PEM's first line."""
     assert Pem.of(content, "x").read() == CLUSTER.pem
     assert Pem.of("some/file.pem", "x").path == Path("some/file.pem")
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):
-    """A real loop, since building runs in a thread, whose clock can be put forward."""
+    """A real loop, for contexts built in a thread, whose clock can be advanced."""
 
     skipped = 0.0
 
@@ -182,7 +182,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def test_a_renewed_file_gives_a_new_context_within_a_minute(tmp_path: Path) -> None:
-    """A certificate that is replaced on disk is shown on connections made more than a minute later."""
+    """Connections use a replaced certificate within a minute."""
     contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)))
 
     async def check(loop: SkippingLoop) -> None:
@@ -201,7 +201,7 @@ def test_a_renewed_file_gives_a_new_context_within_a_minute(tmp_path: Path) -> N
 
 
 def test_files_are_looked_at_after_a_refusal(tmp_path: Path) -> None:
-    """After a 401 a renewed certificate is taken at once, and the caller learns whether there is one."""
+    """After a 401 a renewed certificate is used at once; without one the request is not retried."""
     contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)))
 
     async def check(_: SkippingLoop) -> None:
@@ -216,7 +216,7 @@ def test_files_are_looked_at_after_a_refusal(tmp_path: Path) -> None:
 
 
 def test_a_half_written_renewal_does_no_harm(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """While a new certificate lacks its key the old pair stays in use, with a warning that names the file."""
+    """While a new certificate lacks its key, the old pair stays in use, with a warning that names the file."""
     contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)))
 
     async def check(_: SkippingLoop) -> None:
@@ -233,7 +233,7 @@ def test_a_half_written_renewal_does_no_harm(tmp_path: Path, caplog: pytest.LogC
 
 
 def test_a_first_context_that_cannot_be_built_is_an_error() -> None:
-    """There is nothing to fall back to when the first certificate is broken: the error reaches the caller."""
+    """An invalid first certificate is an error."""
     contexts = TlsContexts(Tls(ca=Pem.of("/no/ca.crt", "authority")))
 
     async def check(_: SkippingLoop) -> None:
@@ -244,7 +244,7 @@ def test_a_first_context_that_cannot_be_built_is_an_error() -> None:
 
 
 class Plugin:
-    """A source of certificates, as exec plugins are."""
+    """A source of certificates, like an exec plugin."""
 
     def __init__(self, issued: Issued) -> None:
         self.issued = issued
@@ -254,7 +254,7 @@ class Plugin:
 
 
 def test_a_certificate_from_a_plugin_is_shown_and_followed() -> None:
-    """When the plugin gives another certificate the next context shows that one."""
+    """The next TLS context uses the plugin's new certificate."""
     plugin = Plugin(DEV)
     contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem)), plugin)
 
@@ -268,7 +268,7 @@ def test_a_certificate_from_a_plugin_is_shown_and_followed() -> None:
 
 
 def test_many_connections_share_one_context() -> None:
-    """Requests that start together wait for one context instead of building one each."""
+    """Concurrent connections share one TLS context."""
     contexts = TlsContexts(Tls(ca=pem(CLUSTER.pem)))
 
     async def check(_: SkippingLoop) -> None:

@@ -1,4 +1,4 @@
-"""Reports of status changes that an update of the object does not write."""
+"""Warnings about status changes that an update of the object does not write."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_a_patch_that_changes_the_status_warns() -> None:
 
 
 async def test_what_is_written_does_not_warn() -> None:
-    """An unchanged update, a status update, other fields, and kinds without a status sub-resource are not reported."""
+    """An unchanged update, a status update, other fields, and kinds without a status subresource do not warn."""
     client = await _client()
     told: list[str] = []
     with reporting_dropped_status(told.append):

@@ -1,4 +1,4 @@
-"""Invalid keys, which are refused before anything is sent."""
+"""Invalid keys are refused before a request is sent."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _clients() -> tuple[FaultyTransport, list[Client]]:
     ],
 )
 async def test_a_name_that_is_no_part_of_a_path_is_refused(verb: Verb, name: str, message: str) -> None:
-    """As in client-go: an empty name would list, and the others would lead to another path. Nothing is sent."""
+    """An empty name, which would list, or one that changes the path is refused before sending, as in client-go."""
     network, clients = _clients()
     for client in clients:
         with pytest.raises(ValueError, match=message):
@@ -100,6 +100,6 @@ async def test_what_is_no_key_is_refused_and_the_error_says_what_to_pass(verb: V
 
 @pytest.mark.parametrize("name", ["..", "a/../b", "."])
 async def test_a_sub_resource_is_no_way_to_another_path(name: str) -> None:
-    """Each part of a sub-resource's name is checked like a name."""
+    """Each part of a subresource's name is checked like a name."""
     with pytest.raises(ValueError, match="cannot be a name"):
         await Client(InProcessTransport(ApiServer())).subresource(name).get(Secret, Key("default", "a"))

@@ -1,4 +1,4 @@
-"""Write observers: what they are notified of."""
+"""Write observers: their notifications."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_observers(client: Client, server: FakeServer) -> None:
 
 
 async def test_observers_hear_of_unknown_outcomes(client: Client, server: FakeServer) -> None:
-    """Without an answer observers get the error: the object may have changed."""
+    """Without a response, observers get the error, since the object may have changed."""
     recorder = Recorder()
     client.observe_writes(recorder)
     server.line.append(RuntimeError("gone"))

@@ -54,7 +54,7 @@ async def test_a_verb_that_lacks_an_argument_says_which(call: Callable[[Any], Aw
 
 
 async def test_metadata_cannot_be_written_whole(client: Client) -> None:
-    """Replacing an object by its metadata would delete the rest of it: it is refused."""
+    """Replacing an object by its metadata, which would delete its other fields, is refused."""
     view = Metadata[Widget].from_wire(wire())
 
     with pytest.raises(TypeError, match="Metadata is only a part of the object; patch it instead"):

@@ -1,4 +1,4 @@
-"""The two ways to read a stream to its end."""
+"""Two ways to read a stream to its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transport over real sockets: who it says it is, what it survives, and what it makes of every fault."""
+"""The aiohttp transport over real sockets: identification, failures, and errors."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 @dataclass
 class Peer:
-    """One connection, seen from the server."""
+    """One connection, from the server's view."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     async def head(self) -> str:
-        """Read a request, and its body if it has one; "" when the client has gone."""
+        """Read a request with its body; "" after the client has closed the connection."""
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
             for line in head.split("\r\n"):
@@ -53,7 +53,7 @@ class Peer:
 
 @dataclass
 class SocketServer:
-    """Serves each connection with a function of the test's, and keeps the heads that came."""
+    """Serves each connection with the test's function, and keeps the received heads."""
 
     serve: Callable[[Peer], Awaitable[None]]
     tls: ssl.SSLContext | None = None
@@ -102,7 +102,7 @@ async def serving(
 
 
 def answering(*answers: bytes) -> Callable[[Peer], Awaitable[None]]:
-    """Serve each request of a connection with the next answer, the last one for ever."""
+    """Serve each request of a connection with the next answer, and the last one repeatedly."""
     line = list(answers)
 
     async def serve(peer: Peer) -> None:
@@ -113,7 +113,7 @@ def answering(*answers: bytes) -> Callable[[Peer], Awaitable[None]]:
 
 
 async def test_what_is_sent() -> None:
-    """Path and query are escaped, a prefix of the server kept, and the client says who it is and what it takes."""
+    """Path and query are escaped, the server's prefix is kept, and User-Agent and Accept are sent."""
     heads: list[str] = []
 
     async def serve(peer: Peer) -> None:
@@ -142,7 +142,7 @@ async def test_what_is_sent() -> None:
 
 
 async def test_connections_are_reused() -> None:
-    """Requests one after another share a connection."""
+    """Consecutive requests share a connection."""
     async with serving(answering(OK)) as (transport, server):
         for _ in range(5):
             await transport.request(GET)
@@ -150,7 +150,7 @@ async def test_connections_are_reused() -> None:
 
 
 async def test_nobody_there() -> None:
-    """A cluster that is not there is one sentence: where, what failed, what to check."""
+    """The error for an unreachable cluster has the address, the reason, and what to check."""
     async with SocketServer(answering(OK)).running() as server:
         url = server.url
     async with Client.connect(Config(server=url)) as client:
@@ -165,7 +165,7 @@ async def test_nobody_there() -> None:
 
 
 async def test_untrusted() -> None:
-    """A server of another authority is told apart from one that is not there."""
+    """The error for a server with another authority differs from that for an unreachable one."""
     ours, theirs = Authority("ours"), Authority("theirs")
     tls = Tls(ca=Pem("the CA", data=ours.pem))
     async with serving_tls(theirs, tls) as (transport, _):
@@ -184,7 +184,7 @@ async def serving_tls(authority: Authority, tls: Tls) -> AsyncIterator[tuple[Aio
 
 
 async def test_trusted() -> None:
-    """A server of the login's authority is spoken to, and many first requests share one TLS context."""
+    """A server of the login's authority is trusted, and concurrent first requests share one TLS context."""
     authority = Authority()
     async with serving_tls(authority, Tls(ca=Pem("the CA", data=authority.pem))) as (transport, _):
         answers = await asyncio.gather(*(transport.request(GET) for _ in range(20)))
@@ -194,7 +194,7 @@ async def test_trusted() -> None:
 
 
 async def test_https_to_http() -> None:
-    """Speaking TLS with a server that does not is a sentence about TLS."""
+    """The error for TLS to a plain HTTP server mentions TLS."""
 
     async def serve(peer: Peer) -> None:
         await peer.reader.read(100)
@@ -208,7 +208,7 @@ async def test_https_to_http() -> None:
 
 
 async def test_rotated_client_certificate(tmp_path: Path) -> None:
-    """After the files of a client certificate have changed, new connections show the new one, old ones live on."""
+    """New connections use the changed client certificate; existing connections stay open."""
     authority = Authority()
     seen: list[str] = []
 
@@ -230,7 +230,7 @@ async def test_rotated_client_certificate(tmp_path: Path) -> None:
         transport = AiohttpTransport(Config(server=server.url, tls=tls))
         assert (await transport.request(GET)).status == 200
         write("two")
-        assert (await transport.request(GET)).status == 200  # refused once, looked at the files, asked again
+        assert (await transport.request(GET)).status == 200  # refused once, files read, sent again
         await transport.aclose()
 
     assert seen == ["one", "one", "two"]
@@ -238,7 +238,7 @@ async def test_rotated_client_certificate(tmp_path: Path) -> None:
 
 @dataclass
 class Rotating:
-    """Credentials that count how often they are renewed."""
+    """Credentials that count their renewals."""
 
     token: int = 0
     renewals: int = 0
@@ -258,7 +258,7 @@ class Rotating:
 
 
 async def test_401_renews_once() -> None:
-    """Many requests that are refused at once cost one renewal, and each is answered at its second try."""
+    """Concurrent requests with a 401 share one renewal, and each succeeds at its second try."""
     credentials = Rotating()
 
     async def serve(peer: Peer) -> None:
@@ -276,7 +276,7 @@ async def test_401_renews_once() -> None:
 
 
 async def test_401_stays() -> None:
-    """A login that is refused again is answered with the 401, after one more try only."""
+    """A second 401 is the result, after one retry only."""
     credentials = Rotating()
     refusal = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"
     async with serving(answering(refusal), credentials=credentials) as (transport, _):
@@ -285,7 +285,7 @@ async def test_401_stays() -> None:
 
 
 async def test_a_watch_survives_renewal() -> None:
-    """A watch that is under way goes on while credentials are renewed for others."""
+    """An open watch continues while credentials are renewed for other requests."""
     credentials = Rotating()
     renewed = asyncio.Event()
 
@@ -310,7 +310,7 @@ async def test_a_watch_survives_renewal() -> None:
 
 
 async def test_compressed_answers() -> None:
-    """An answer that is compressed although nobody asked for it is read all the same."""
+    """An unrequested compressed response is decoded."""
     body = gzip.compress(b"hello" * 1000)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     async with serving(answering(head + body)) as (transport, _):
@@ -318,14 +318,14 @@ async def test_compressed_answers() -> None:
 
 
 async def test_redirects_are_not_followed() -> None:
-    """A redirect is an answer: credentials do not travel to another host."""
+    """A redirect is not followed: credentials are not sent to another host."""
     redirect = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
     async with serving(answering(redirect)) as (transport, _):
         assert (await transport.request(GET)).status == 302
 
 
 async def test_proxy() -> None:
-    """Requests go to the proxy of the login, with the server's address in them; its password is not shown."""
+    """Requests go through the login's proxy, with the server's address; the proxy's password is not shown."""
     heads: list[str] = []
 
     async def serve(peer: Peer) -> None:
@@ -346,7 +346,7 @@ async def test_proxy() -> None:
 
 
 async def test_server_name() -> None:
-    """The name of the login is checked instead of the address, when there is one."""
+    """With a server name in the login, the certificate is checked for that name instead of the address."""
     authority = Authority()
     ca = Pem("ca", data=authority.pem)
     async with SocketServer(answering(OK), authority.server_context("kubernetes")).running() as server:
@@ -415,7 +415,7 @@ async def silence_in_body(peer: Peer) -> None:
 )
 @pytest.mark.parametrize("read", BOTH)
 async def test_faults(fault: Callable[[Peer], Awaitable[None]], expected: type[TransportError], read: Reading) -> None:
-    """Whatever goes wrong on the wire is a TransportError that names the server, for requests and for streams."""
+    """Every network failure of a request or stream is a TransportError that names the server."""
     async with serving(fault) as (transport, server):
         with pytest.raises(expected, match=server.url):
             await transport.request(HttpRequest(method="POST", path="/x", body=b"{}", timeout=0.2))
@@ -424,7 +424,7 @@ async def test_faults(fault: Callable[[Peer], Awaitable[None]], expected: type[T
 
 
 async def test_chunks_come_at_once() -> None:
-    """Each piece of a stream reaches the reader before the next one is sent; a large line comes in pieces."""
+    """The reader gets each piece of a stream before the next one is sent; a large line arrives in pieces."""
     seen = asyncio.Event()
     line = b"x" * 5_000_000
 
@@ -442,7 +442,7 @@ async def test_chunks_come_at_once() -> None:
 
 
 async def test_leaving_a_stream_closes_its_connection() -> None:
-    """A stream that is left early takes its connection with it."""
+    """Leaving a stream early closes its connection."""
     gone = asyncio.Event()
 
     async def serve(peer: Peer) -> None:
@@ -458,7 +458,7 @@ async def test_leaving_a_stream_closes_its_connection() -> None:
 
 
 async def test_watches_do_not_starve_requests() -> None:
-    """However many watches are open, requests get through."""
+    """Open watches do not block requests, however many are open."""
 
     async def serve(peer: Peer) -> None:
         while head := await peer.head():
@@ -473,7 +473,7 @@ async def test_watches_do_not_starve_requests() -> None:
 @pytest.mark.parametrize("sent", [b"", CHUNKED, b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
 @pytest.mark.parametrize("read", BOTH)
 async def test_closing_ends_what_is_under_way(sent: bytes, read: Reading) -> None:
-    """Requests and streams that wait for an answer when the transport closes break off; later ones are refused."""
+    """Closing the transport ends waiting requests and streams with an error; later ones are refused."""
     waiting = asyncio.Semaphore(0)
 
     async def serve(peer: Peer) -> None:
@@ -486,7 +486,7 @@ async def test_closing_ends_what_is_under_way(sent: bytes, read: Reading) -> Non
         tasks = [asyncio.ensure_future(read(transport.stream(WATCH))), asyncio.create_task(transport.request(GET))]
         await waiting.acquire()
         await waiting.acquire()
-        await asyncio.sleep(0.02)  # until the bytes are on this side
+        await asyncio.sleep(0.02)  # until the client has received the bytes
         await transport.aclose()
 
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)

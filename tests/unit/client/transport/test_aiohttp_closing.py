@@ -1,4 +1,4 @@
-"""Closing connections to a server that no longer says anything."""
+"""Closing connections to a server that no longer responds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CHUNK = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n"
 
 @contextmanager
 def frozen_server(context: ssl.SSLContext, answer: bytes, asked: threading.Event | None = None) -> Iterator[str]:
-    """Answer one request with a beginning, and from then on neither read nor write; gives the URL.
+    """Send the beginning of one response, then neither read nor write; yield the URL.
 
-    ``asked`` is set when the request is there.
+    ``asked`` is set when the request has arrived.
     """
     done = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
@@ -49,7 +49,7 @@ def frozen_server(context: ssl.SSLContext, answer: bytes, asked: threading.Event
 
 @pytest.mark.parametrize("leaves_first", [True, False])
 def test_a_watch_of_a_dead_server_leaves_no_socket(leaves_first: bool) -> None:
-    """Neither leaving a stream nor closing the transport waits for a goodbye that never comes."""
+    """Neither leaving a stream nor closing the transport waits for the server's TLS close, and no socket is left."""
 
     async def watch(url: str) -> None:
         transport = AiohttpTransport(Config(server=url, tls=Tls(insecure=True)))
@@ -67,7 +67,7 @@ def test_a_watch_of_a_dead_server_leaves_no_socket(leaves_first: bool) -> None:
 
 
 def test_a_request_that_is_given_up_before_its_answer_leaves_no_socket() -> None:
-    """A program that is stopped while a dead server has a request ends, and no connection outlives it."""
+    """A stopped program ends despite a request to a dead server, and closes its connection."""
     asked = threading.Event()
 
     async def give_up(url: str) -> None:

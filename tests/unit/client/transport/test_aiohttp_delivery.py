@@ -1,4 +1,4 @@
-"""Bodies that are handed over as they come, over real sockets: at once, whole, and without a trace afterwards."""
+"""Delivery of bodies to a function, over real sockets: at once and complete."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WHOLE = CHUNKED + b"1\r\na\r\n0\r\n\r\n"
 
 @pytest.mark.parametrize("is_secure", [False, True])
 async def test_a_piece_is_handed_over_when_the_socket_gives_it(is_secure: bool) -> None:
-    """No task is woken for it, with TLS neither; what is large comes in pieces, and nothing is missing."""
+    """A piece is delivered without waking a task, also with TLS; a large one arrives in pieces and complete."""
     authority, seen, is_first_seen = Authority(), list[bytes](), asyncio.Event()
     tasks: set[asyncio.Task[None] | None] = set()
 
     def take(chunk: bytes) -> None:
-        if seen:  # the first one may have come with the head
+        if seen:  # the first piece may come with the head
             tasks.add(asyncio.current_task())
         seen.append(chunk)
         is_first_seen.set()
@@ -48,7 +48,7 @@ async def test_a_piece_is_handed_over_when_the_socket_gives_it(is_secure: bool) 
 @pytest.mark.parametrize("error", [ValueError("mine"), OSError("mine, not the network's")])
 @pytest.mark.parametrize("begin", [CHUNKED, CHUNKED + b"3\r\nbad\r\n"])
 async def test_what_the_function_raises_ends_it(error: Exception, begin: bytes) -> None:
-    """As it is, whether the piece came with the head or later; there are no more pieces then."""
+    """An exception of the function ends the stream unchanged, with the first piece or later; no more pieces come."""
     seen: list[bytes] = []
 
     def take(chunk: bytes) -> None:
@@ -71,7 +71,7 @@ async def test_what_the_function_raises_ends_it(error: Exception, begin: bytes) 
 
 
 async def test_a_connection_is_used_again_afterwards() -> None:
-    """The next streams come whole, read in this way or the other, and each to its own function."""
+    """The connection is reused, and the next streams arrive complete, each at its own reader."""
     seen: list[list[bytes]] = []
     async with serving(answering(WHOLE)) as (transport, server):
         for _ in range(3):
@@ -85,7 +85,7 @@ async def test_a_connection_is_used_again_afterwards() -> None:
 
 
 async def test_who_gives_up_cuts_the_connection() -> None:
-    """Cancelled in the middle, as a watch is that has been silent for too long."""
+    """Cancelling a stream, as after a watch's idle timeout, closes its connection."""
     gone, seen = asyncio.Event(), list[bytes]()
 
     async def serve(peer: Peer) -> None:
@@ -103,7 +103,7 @@ async def test_who_gives_up_cuts_the_connection() -> None:
 
 
 async def test_compressed_bodies_are_handed_over_as_they_were() -> None:
-    """Pieces come when there is something in them."""
+    """Compressed bodies are decoded; empty pieces are not delivered."""
     packed = gzip.compress(LINE)
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
     seen: list[bytes] = []

@@ -1,4 +1,4 @@
-"""How long a login may take: the timers of a request are not its own."""
+"""Time limits of a request do not include the login."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.real_time
 
 
 class AtATerminal(Rotating):
-    """Credentials for which a person takes ten minutes, by the clock of the loop."""
+    """Credentials that take ten minutes by the loop's clock, as with user input."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,12 +30,12 @@ class AtATerminal(Rotating):
 
     async def _person(self) -> None:
         self._waited += 600
-        for _ in range(3):  # turns of the loop, in which each timer that is due would ring
+        for _ in range(3):  # turns of the loop, in which each due timer would fire
             await asyncio.sleep(0)
 
 
 async def test_a_login_may_take_its_time() -> None:
-    """The limits of a request and of a stream's head begin once credentials are there, and again after a 401."""
+    """The timeouts of a request and of a stream's head start once credentials are available, and again after a 401."""
     credentials = AtATerminal()
 
     async def serve(peer: Peer) -> None:

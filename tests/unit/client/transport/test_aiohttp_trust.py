@@ -1,4 +1,4 @@
-"""What is said about a server whose certificate is not trusted."""
+"""Error messages about a server with an untrusted certificate."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def refusal(config: Config) -> str:
 
 
 async def test_a_token_without_an_authority_is_told_what_is_missing() -> None:
-    """A token alone is not enough for a cluster with an authority of its own; the error says so, and what to add."""
+    """The error for a token without authority says that the cluster's authority is missing, and what to add."""
     async with server_of(Authority("cluster")) as url:
         said = await refusal(Config.from_token(url, "t1"))
     assert f"the API server at {url} is not trusted" in said
@@ -48,7 +48,7 @@ async def test_a_token_without_an_authority_is_told_what_is_missing() -> None:
 
 
 async def test_a_wrong_authority_is_not_a_missing_one() -> None:
-    """With another cluster's authority the question is whose it is; a wrong name is no matter of authorities."""
+    """With another cluster's authority the error suggests that cause; an error about a wrong name does not."""
     authority = Authority("cluster")
     async with server_of(authority) as url:
         other = await refusal(Config.from_token(url, "t1", ca=Authority("other").pem))

@@ -1,4 +1,4 @@
-"""The in-process transport has the manners of a network."""
+"""The in-process transport behaves like a network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def forever() -> Any:
 
 
 async def test_chunks_flow_as_they_come(server: FakeServer) -> None:
-    """Chunks of a streamed answer reach the reader while the application is still producing."""
+    """The reader gets chunks of a stream while the application still produces others."""
     produced: list[int] = []
 
     async def body() -> AsyncIterator[bytes]:
@@ -39,7 +39,7 @@ async def test_chunks_flow_as_they_come(server: FakeServer) -> None:
 
 
 async def test_whole_answers_and_streams_mix(server: FakeServer) -> None:
-    """A streamed answer can be asked for whole, and a whole one read as a stream."""
+    """A stream can be read as a whole, and a whole response as a stream."""
 
     async def body() -> AsyncIterator[bytes]:
         yield b"a"
@@ -82,7 +82,7 @@ async def test_cancelling_a_reader_closes_the_answer(server: FakeServer) -> None
 
 
 async def test_cancelling_a_request_cancels_its_handler(server: FakeServer) -> None:
-    """When the asking task is cancelled, the handler is cancelled with it."""
+    """Cancelling the requesting task cancels the handler."""
     cancelled = []
 
     async def handler(_: object) -> Any:
@@ -102,7 +102,7 @@ async def test_cancelling_a_request_cancels_its_handler(server: FakeServer) -> N
 
 
 async def test_timeout(server: FakeServer) -> None:
-    """An answer that does not come in time is RequestTimeout, at exactly that time."""
+    """A late response is a RequestTimeout at exactly the timeout."""
 
     async def handler(_: object) -> Any:
         await forever()
@@ -117,7 +117,7 @@ async def test_timeout(server: FakeServer) -> None:
 
 
 async def test_head_timeout(server: FakeServer) -> None:
-    """A stream whose head does not come within 30 seconds is given up, though it has no timeout of its own."""
+    """A stream whose head does not arrive within 30 seconds fails, even without a timeout."""
 
     async def handler(_: object) -> Any:
         await forever()
@@ -129,7 +129,7 @@ async def test_head_timeout(server: FakeServer) -> None:
 
 
 async def test_idle_timeout(server: FakeServer) -> None:
-    """Silence breaks a stream; chunks that keep coming do not, however long it takes altogether."""
+    """An idle stream fails; a stream with regular chunks does not, however long it lasts."""
 
     async def body() -> AsyncIterator[bytes]:
         for _ in range(5):
@@ -151,7 +151,7 @@ async def test_idle_timeout(server: FakeServer) -> None:
 
 
 async def test_a_handler_that_raises(server: FakeServer) -> None:
-    """A handler's exception is a broken connection whose cause is the exception."""
+    """An exception of the handler is a broken connection with the exception as cause."""
     server.line.append(KeyError("bug"))
 
     with pytest.raises(StreamBroken, match="KeyError") as caught:
@@ -160,7 +160,7 @@ async def test_a_handler_that_raises(server: FakeServer) -> None:
 
 
 async def test_a_body_that_raises(server: FakeServer) -> None:
-    """An exception in the middle of a body is a broken stream after what came before it."""
+    """An exception in a body breaks the stream after the previous chunks."""
 
     async def body() -> AsyncIterator[bytes]:
         yield b"x"
@@ -176,7 +176,7 @@ async def test_a_body_that_raises(server: FakeServer) -> None:
 
 
 async def test_a_timeout_of_the_application_is_its_own(server: FakeServer) -> None:
-    """A TimeoutError inside of the application is not taken for a slow answer."""
+    """A TimeoutError of the application is not a RequestTimeout."""
     server.line.append(TimeoutError("inner"))
 
     with pytest.raises(StreamBroken, match="inner"):
@@ -184,7 +184,7 @@ async def test_a_timeout_of_the_application_is_its_own(server: FakeServer) -> No
 
 
 async def test_other_tasks_run_meanwhile(server: FakeServer) -> None:
-    """Every request lets other tasks run, so that a loop of requests starves nobody."""
+    """Every request lets other tasks run, so that a loop of requests does not starve them."""
     ran = asyncio.Event()
     asyncio.get_running_loop().call_soon(ran.set)
     server.reply()
@@ -195,7 +195,7 @@ async def test_other_tasks_run_meanwhile(server: FakeServer) -> None:
 
 
 async def test_who_asks(server: FakeServer) -> None:
-    """Credentials and impersonation go with each request; a request that impersonates leaves nothing of the default."""
+    """Requests have the login's credentials; impersonation on a request replaces all of the login's."""
     transport = InProcessTransport(
         server, credentials=BearerToken("t"), impersonate=Impersonation(user="a", groups=("g", "h"))
     )
@@ -212,7 +212,7 @@ async def test_who_asks(server: FakeServer) -> None:
 
 
 async def test_closed(server: FakeServer) -> None:
-    """A closed transport refuses to ask."""
+    """A closed transport refuses requests."""
     transport = InProcessTransport(server)
     await transport.aclose()
     await transport.aclose()

@@ -10,7 +10,7 @@ from pyctrl.client import LineSplitter
 
 @given(st.binary(max_size=200).map(lambda b: b.replace(b"a", b"\n")), st.lists(st.integers(1, 7)))
 def test_any_chunks_give_the_same_lines(data: bytes, sizes: list[int]) -> None:
-    """However the bytes are cut into chunks, the lines are the same, empty ones left out."""
+    """The lines do not depend on the chunks; empty lines are omitted."""
     splitter = LineSplitter()
     lines: list[bytes] = []
     rest = data
@@ -26,7 +26,7 @@ def test_any_chunks_give_the_same_lines(data: bytes, sizes: list[int]) -> None:
 
 @given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")), max_size=8), st.data())
 def test_blocks_of_lines_are_whole_wherever_they_were_cut(lines: list[bytes], data: st.DataObject) -> None:
-    """Blocks of complete lines end with a line's end, and together they are the stream."""
+    """Each block ends at a line end, and all blocks together are the stream."""
     stream = b"".join(line + b"\n" for line in lines)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
     splitter = LineSplitter()
@@ -37,7 +37,7 @@ def test_blocks_of_lines_are_whole_wherever_they_were_cut(lines: list[bytes], da
 
 
 def test_a_line_longer_than_any_buffer() -> None:
-    """A line of 64 MB in chunks of 64 KB comes out whole, in time that grows with its length only."""
+    """A line of 64 MB in chunks of 64 KB is returned whole, in linear time."""
     splitter = LineSplitter()
     chunk = b"x" * 65536
     for _ in range(1024):

@@ -1,4 +1,4 @@
-"""Failures and warnings, as they come over the wire."""
+"""Errors and warnings in the server's responses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDGET = {"apiVersion": "demo.test/v1", "kind": "Widget", "metadata": {"name": "
 
 
 async def test_warnings_reach_the_handler(server: FakeServer) -> None:
-    """Each warning of an answer reaches the handler, with its escapes undone and the request that it is about."""
+    """Each warning reaches the handler, unescaped and with its request."""
     seen: list[ServerWarning] = []
     client = Client(InProcessTransport(server), on_warning=seen.append)
     both = r'299 - "unknown field \"spec.x\"", 299 - "second"'
@@ -34,7 +34,7 @@ async def test_warnings_reach_the_handler(server: FakeServer) -> None:
 
 
 async def test_warnings_are_logged(client: Client, server: FakeServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Without a handler a warning is logged, also when the request is refused."""
+    """Without a handler a warning is logged, also for a refused request."""
     server.reply({}, status=500, headers=[("Warning", '299 - "deprecated"')])
 
     with caplog.at_level(logging.WARNING, "pyctrl.client"), pytest.raises(ApiError):
@@ -44,7 +44,7 @@ async def test_warnings_are_logged(client: Client, server: FakeServer, caplog: p
 
 
 async def test_a_warning_is_logged_once(client: Client, server: FakeServer, caplog: pytest.LogCaptureFixture) -> None:
-    """What the server warns of again and again is logged by a client the first time only."""
+    """A client logs a repeated warning of the server only once."""
     for text in ("deprecated", "deprecated", "other"):
         server.reply(WIDGET, headers=[("Warning", f'299 - "{text}"')])
 
@@ -56,7 +56,7 @@ async def test_a_warning_is_logged_once(client: Client, server: FakeServer, capl
 
 
 async def test_status(client: Client, server: FakeServer) -> None:
-    """An error has the server's sentence, its code and what was asked."""
+    """An error has the server's message, its code and the request."""
     server.refuse(500, "InternalError", "etcd is on fire", Retry_After="120")
 
     with pytest.raises(InternalError, match="etcd is on fire") as caught:
@@ -79,7 +79,7 @@ async def test_status(client: Client, server: FakeServer) -> None:
 async def test_bodies_that_are_no_status(
     client: Client, server: FakeServer, body: bytes, content_type: str, shown: str
 ) -> None:
-    """What a proxy answers becomes an error of the code's class, with a short readable part of its body."""
+    """A proxy's error page is an error of the code's class, with a short readable part of the page."""
     server.reply(body, status=503, headers=[("Content-Type", content_type)])
 
     with pytest.raises(ServiceUnavailable) as caught:

@@ -1,4 +1,4 @@
-"""Repeating requests: when, how often, and how long apart."""
+"""Retries of requests: conditions, number and delays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OK = b'{"apiVersion":"demo.test/v1","kind":"Widget","metadata":{"name":"a","name
 
 
 class Script:
-    """A transport that does what is in line, and notes when it was asked."""
+    """A transport with scripted results that records the times of requests."""
 
     def __init__(self, *line: HttpResponse | Exception) -> None:
         self.line = list(line)
@@ -57,7 +57,7 @@ def client(script: Script, **policy: Any) -> Client:
 
 @pytest.mark.parametrize("status", [429, 503, 500])
 async def test_retry_after(status: int) -> None:
-    """An answer with Retry-After is waited for as long as it says, and a little longer, for writes too."""
+    """A response with Retry-After is retried after that time and a little longer, for writes too."""
     script = Script(answer(status, "2"), answer(200))
 
     await client(script).update(Widget.from_wire(OK))
@@ -67,7 +67,7 @@ async def test_retry_after(status: int) -> None:
 
 
 async def test_zero_does_not_spin() -> None:
-    """Retry-After: 0 is not taken as leave to spin."""
+    """Retry-After: 0 does not retry without a delay."""
     script = Script(*[answer(429, "0")] * 3, answer(200))
 
     await client(script).get(Widget, KEY)
@@ -76,7 +76,7 @@ async def test_zero_does_not_spin() -> None:
 
 
 async def test_bounded() -> None:
-    """After eleven refusals the refusal is passed on, with what the server asked for."""
+    """After eleven refusals the error is raised, with the server's Retry-After."""
     script = Script(*[answer(429, "1")] * 20)
 
     with pytest.raises(TooManyRequests) as caught:
@@ -88,7 +88,7 @@ async def test_bounded() -> None:
 
 @pytest.mark.parametrize("wait", [None, "Wed, 21 Oct 2026 07:28:00 GMT", "31"])
 async def test_passed_on_at_once(wait: str | None) -> None:
-    """A refusal without Retry-After in seconds, or with a longer one than is waited for, is passed on at once."""
+    """A refusal without Retry-After in seconds, or with a longer one than the limit, is raised at once."""
     script = Script(answer(503, wait))
 
     with pytest.raises(ServiceUnavailable):
@@ -97,7 +97,7 @@ async def test_passed_on_at_once(wait: str | None) -> None:
 
 
 async def test_other_answers_stand() -> None:
-    """A 409 is an answer, whatever its headers."""
+    """A 409 is not retried, whatever its headers."""
     script = Script(answer(409, "1"))
 
     with pytest.raises(Conflict):
@@ -107,7 +107,7 @@ async def test_other_answers_stand() -> None:
 
 @pytest.mark.parametrize("error", [ConnectionFailed("refused"), StreamBroken("reset")])
 async def test_reads_survive_broken_connections(error: Exception) -> None:
-    """A read is repeated a few times, each after a longer wait."""
+    """A read is retried a few times, each after a longer delay."""
     script = Script(error, error, error, answer(200))
 
     await client(script).get(Widget, KEY)
@@ -116,7 +116,7 @@ async def test_reads_survive_broken_connections(error: Exception) -> None:
 
 
 async def test_a_cluster_that_is_not_there() -> None:
-    """A connection that keeps failing is given up in under a second."""
+    """A connection that keeps failing raises an error in under a second."""
     script = Script(*[ConnectionFailed("refused")] * 10)
 
     with pytest.raises(ConnectionFailed):
@@ -125,7 +125,7 @@ async def test_a_cluster_that_is_not_there() -> None:
 
 
 async def test_writes_are_repeated_only_when_nothing_was_sent() -> None:
-    """A write whose connection broke may have been done: it is not repeated; one that was never sent is."""
+    """A write is retried only if it was not sent: after a broken connection it may have succeeded."""
     broken, unsent = Script(StreamBroken("reset"), answer(200)), Script(ConnectionFailed("refused"), answer(200))
 
     with pytest.raises(StreamBroken):
@@ -136,7 +136,7 @@ async def test_writes_are_repeated_only_when_nothing_was_sent() -> None:
 
 
 async def test_timeouts_are_not_repeated() -> None:
-    """A read that took too long is not asked again: the caller has waited long enough."""
+    """A read that timed out is not retried."""
     script = Script(RequestTimeout("slow"), answer(200))
 
     with pytest.raises(RequestTimeout):

@@ -1,4 +1,4 @@
-"""Other clusters beside the manager's own: added by name, watched from home, or lived in."""
+"""Other clusters of a manager: added by name, watched by a controller of the home cluster, or reconciled there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def config_map(name: str, data: str = "", **labels: str) -> ConfigMap:
 
 
 class Noter(Reconciler[Any]):
-    """Notes what it was asked for, and what it then finds where it lives."""
+    """Records each request, and the object that it reads in its own cluster."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str | None]] = []
@@ -37,7 +37,7 @@ class Noter(Reconciler[Any]):
 
 
 class World:
-    """Two servers, a manager of the first that knows the second as "remote", and the way there."""
+    """Two servers, a manager of the first with the second as "remote", and the network to the second."""
 
     def __init__(self, home: Client, away: Client, manager: Manager, remote: ConnectedCluster) -> None:
         self.home, self.away, self.manager, self.remote = home, away, manager, remote
@@ -46,7 +46,7 @@ class World:
 
 @asynccontextmanager
 async def world(*, is_down: bool = False) -> AsyncIterator[World]:
-    """Two connected clusters; the second may be down at first, see `World.network`."""
+    """Two connected clusters; `World.network` can take the second one down at the start."""
     networks: list[FaultyTransport] = []
 
     def wrap(inner: Transport) -> Transport:
@@ -82,7 +82,7 @@ async def settle(seconds: float = 5) -> None:
 
 
 async def test_a_controller_of_home_watches_a_kind_elsewhere() -> None:
-    """A handler maps events of the other cluster to requests of this one, without naming clusters."""
+    """A handler maps events of another cluster to requests of the home cluster."""
     async with world() as two:
         noter = Noter()
         Builder(two.manager).reconciles(ConfigMap).watches(Secret, mapped(owner_by_label), cluster=two.remote).build(
@@ -100,7 +100,7 @@ async def test_a_controller_of_home_watches_a_kind_elsewhere() -> None:
 
 
 async def test_an_object_elsewhere_is_asked_for_by_the_name_of_its_cluster() -> None:
-    """The same key in two clusters makes two requests; the handler gets the cluster of the object."""
+    """The same key in two clusters makes two requests; the handler receives the cluster of the object."""
     seen: list[Request] = []
     told: list[str] = []
 
@@ -125,7 +125,7 @@ async def test_an_object_elsewhere_is_asked_for_by_the_name_of_its_cluster() -> 
 
 
 async def test_a_controller_may_live_in_another_cluster() -> None:
-    """It reads and writes there, sees its own writes at once, and its requests carry the name of the cluster."""
+    """A controller of another cluster reads and writes there, with its own writes; its requests name the cluster."""
     seen: list[Any] = []
 
     class Marker(Reconciler[ConfigMap]):
@@ -139,7 +139,7 @@ async def test_a_controller_may_live_in_another_cluster() -> None:
         await two.home.create(config_map("a"))
         await two.away.create(config_map("a"))
         Builder(two.remote).reconciles(ConfigMap).build(Marker())
-        Builder(two.manager).reconciles(ConfigMap).build(Noter())  # of the same name, which is another cluster's
+        Builder(two.manager).reconciles(ConfigMap).build(Noter())  # of the same name, in the other cluster
         async with two.manager.running():
             await settle()
         assert seen == [(Request("default", "a", "remote"), "remote")]
@@ -161,7 +161,7 @@ async def test_handlers_that_know_nothing_of_clusters_work_in_each() -> None:
 
 
 async def test_owners_of_another_cluster_are_refused() -> None:
-    """Garbage collectors delete what has an owner that is not there: the message names the way that works."""
+    """An owner in another cluster is refused: garbage collection would delete the object. The error names a way."""
     async with world() as two:
         builder = Builder(two.manager).reconciles(ConfigMap).owns(Secret, cluster=two.remote)
         with pytest.raises(BuilderError, match="hold within one cluster.*label or annotation"):
@@ -173,7 +173,7 @@ async def test_owners_of_another_cluster_are_refused() -> None:
 
 
 async def test_a_cluster_that_is_down_holds_nobody_up() -> None:
-    """The manager starts, its own controllers reconcile, and readiness shows the other cluster without failing."""
+    """With another cluster down, the manager starts, reconciles and is ready; readiness shows the cluster."""
     async with world(is_down=True) as two:
         here, there, both = Noter(), Noter(), Noter()
         Builder(two.manager).reconciles(ConfigMap).build(here)
@@ -192,7 +192,7 @@ async def test_a_cluster_that_is_down_holds_nobody_up() -> None:
             assert (here.seen, there.seen, both.seen) == ([("default/a", "here")], [], [])
             assert "waits for its sources" in waiting.why_not_ready
             assert "no connection" in two.remote.trouble
-            assert two.manager.not_ready.keys() == {"both"}  # which cannot work without it
+            assert two.manager.not_ready.keys() == {"both"}  # which needs the cluster
             two.network.clear()
             await settle(60)
             assert (there.seen, both.seen) == ([("remote:default/a", "there")], [("default/a", "here")])
@@ -201,7 +201,7 @@ async def test_a_cluster_that_is_down_holds_nobody_up() -> None:
 
 
 async def test_readiness_names_a_cluster_that_is_in_trouble_and_does_not_fail() -> None:
-    """A probe of its own fails, for who wants to know; the probe of everything shows it, and passes."""
+    """An unreachable cluster fails its own probe; the probe of all checks shows the failure, and passes."""
     async with world(is_down=True) as two:
         Builder(two.remote).reconciles(ConfigMap).build(Noter())
         async with two.manager.running():
@@ -216,7 +216,7 @@ async def test_readiness_names_a_cluster_that_is_in_trouble_and_does_not_fail() 
 
 
 async def test_lines_of_another_cluster_say_so(caplog: pytest.LogCaptureFixture) -> None:
-    """What is logged of its caches has the cluster in its context, and errors name it."""
+    """Log lines about another cluster's caches have the cluster in their context, and errors name the cluster."""
     async with world() as two:
         Builder(two.remote).reconciles(ConfigMap).build(Noter())
         with pytest.raises(NotFound, match=r"in cluster 'remote'\)") as caught:
@@ -269,7 +269,7 @@ async def test_an_own_write_is_one_of_its_cluster_only() -> None:
 
 
 async def test_clusters_are_found_by_the_names_that_requests_carry() -> None:
-    """Home is the one without a name; another name is an error that lists those there are."""
+    """The home cluster has the empty name; an unknown name is an error that lists the known names."""
     async with world() as two:
         clusters = two.manager.clusters
         assert clusters["remote"] is two.remote
@@ -285,7 +285,7 @@ async def test_clusters_are_found_by_the_names_that_requests_carry() -> None:
 
 
 async def test_series_of_several_clusters_are_told_apart() -> None:
-    """Those of home are as they were; those of others have the name of their cluster."""
+    """Series of other clusters have a cluster label; series of the home cluster do not."""
     async with world() as two:
         Builder(two.manager).reconciles(ConfigMap).build(Noter())
         Builder(two.remote).reconciles(ConfigMap).build(Noter())

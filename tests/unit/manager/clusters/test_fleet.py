@@ -1,4 +1,4 @@
-"""Fleets: clusters that come, go, come back as others, change their login, and are down, in one virtual loop."""
+"""Fleets: clusters that join, leave, change their server or login, and fail, in one virtual loop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.unit.manager._replicas import stand_still
 
 
 async def test_one_that_comes_back_under_its_name_is_read_anew() -> None:
-    """Another server with other content: nothing of the first is seen any more, though its versions were higher."""
+    """A cluster that rejoins with another server is listed again: the cache has no object of the first server."""
     first, second = Away("one"), Away("one")
     for number in range(20):
         await first.create(config_map(f"old-{number}", "first"))
@@ -38,7 +38,7 @@ async def test_one_that_comes_back_under_its_name_is_read_anew() -> None:
         async with there.manager.running():
             await settle()
             there.log.lines.clear()
-            there.provider.add("one", second.config)  # at once another one: no pause in between
+            there.provider.add("one", second.config)  # rejoin at once, without a pause
             await settle()
             assert there.log.lines == [("one:default/a", "second")]
             found = await there.fleet["one"].client.list(ConfigMap)
@@ -46,7 +46,7 @@ async def test_one_that_comes_back_under_its_name_is_read_anew() -> None:
 
 
 async def test_another_login_lists_nothing_anew() -> None:
-    """The same server under new credentials: watches go on where they were, requests go out under the new login."""
+    """After a change of credentials, watches resume without a list, and requests use the new credentials."""
     one = Away("one")
     await one.create(config_map("a", "before"))
     async with world() as there:
@@ -69,7 +69,7 @@ async def test_another_login_lists_nothing_anew() -> None:
 
 
 async def test_one_that_is_down_keeps_nobody_from_anything() -> None:
-    """At start or later: the others work on, the manager is ready, and it is worked in once it answers."""
+    """A cluster that is down does not affect other clusters or readiness, and is reconciled once it answers."""
     one, two = Away("one"), Away("two")
     await one.create(config_map("a", "of one"))
     await two.create(config_map("a", "of two"))
@@ -109,7 +109,7 @@ async def test_one_that_goes_down_in_the_middle_loses_nothing() -> None:
 
 
 async def test_what_belonged_to_a_cluster_that_has_left_says_so() -> None:
-    """Reads and writes of its client raise one clear error; looking it up by name raises another one."""
+    """Requests of a removed cluster's client raise one clear error; a lookup by its name raises another one."""
     one = Away("one")
     async with world() as there:
         there.add(one)
@@ -127,7 +127,7 @@ async def test_what_belonged_to_a_cluster_that_has_left_says_so() -> None:
 
 
 async def test_the_leader_works_in_the_fleet_and_a_standby_is_warm() -> None:
-    """Home's Lease elects for all clusters; a standby has their caches filled, and takes over without lists."""
+    """The home cluster's Lease elects for the fleet; a standby has all caches filled and takes over without lists."""
     election = LeaderElection(name="op", namespace="default")
     home, one = Config.in_process(ApiServer()), Away("one")
     await one.create(config_map("a", "first"))
@@ -158,7 +158,7 @@ async def test_the_leader_works_in_the_fleet_and_a_standby_is_warm() -> None:
 
 
 async def test_writes_in_the_fleet_pass_the_gate_of_the_leader() -> None:
-    """A cluster may join while this replica leads: what is written there is elected work all the same."""
+    """Writes to a cluster that joins while this replica leads are permitted as those of a leader."""
     refused: list[str] = []
 
     class Writer(Reconciler[ConfigMap]):
@@ -183,7 +183,7 @@ async def test_writes_in_the_fleet_pass_the_gate_of_the_leader() -> None:
 
 
 async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> None:
-    """The error is logged with the time of the next try; no cluster leaves because of it."""
+    """An error of a provider is logged with the time of the next try; no cluster leaves because of the error."""
     one = Away("one")
     asked: list[float] = []
 
@@ -208,7 +208,7 @@ async def test_a_provider_that_fails_is_asked_again_and_the_clusters_stay() -> N
 
 
 async def test_mistakes_of_wiring_are_told_when_it_is_built() -> None:
-    """Before any cluster is there: each mistake has its sentence."""
+    """Each configuration mistake raises an error at build time, before any cluster joins."""
     async with world() as there:
         with pytest.raises(BuilderError, match=r"call build_each\(\) with its class"):
             Builder(there.fleet).reconciles(ConfigMap).build(there.log.noter())
@@ -230,10 +230,10 @@ class Idle(Reconciler):
 
 
 async def test_embedded_clusters_collect_what_is_owned_in_each() -> None:
-    """Three clusters with controllers of their own: owners work within each, and nothing is mixed up."""
+    """Owners and dependents work in each of three clusters with controllers, without effects on the others."""
 
     class Owner(Reconciler[ConfigMap]):
-        """Makes a Secret for each map of the fleet, in its cluster."""
+        """Creates a Secret for each ConfigMap of the fleet, in its cluster."""
 
         async def reconcile(self, request: Request) -> None:
             found = await self.client.find(ConfigMap, request.key)
@@ -249,7 +249,7 @@ async def test_embedded_clusters_collect_what_is_owned_in_each() -> None:
     async with AsyncExitStack() as stack:
         clusters = {name: await stack.enter_async_context(Cluster(kubelet=False)) for name in names}
         admins = {name: await stack.enter_async_context(cluster.client()) for name, cluster in clusters.items()}
-        manager = await stack.enter_async_context(Manager(clusters["one"].config))  # home is one of its own fleet
+        manager = await stack.enter_async_context(Manager(clusters["one"].config))  # home is in its own fleet
         fleet = manager.add_fleet("all", InMemoryProvider({name: each.config for name, each in clusters.items()}))
         Builder(fleet).reconciles(ConfigMap).owns(Secret).build_each(Owner)
         async with manager.running():
@@ -265,7 +265,7 @@ async def test_embedded_clusters_collect_what_is_owned_in_each() -> None:
 
 
 async def test_twenty_clusters_with_a_controller_each() -> None:
-    """All of them work, and stopping leaves nothing running."""
+    """Twenty clusters with a controller each are reconciled, and stopping leaves no task running."""
     clusters = [Away(f"c{number}") for number in range(20)]
     async with world() as there:
         there.add(*clusters)

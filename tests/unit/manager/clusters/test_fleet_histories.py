@@ -1,4 +1,4 @@
-"""Random histories of fleets: whatever comes and goes, each cluster is worked in as it is at the end."""
+"""Random histories of fleets: after any sequence of joins and leaves, each present cluster is reconciled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = ("red", "green", "blue")
 
 
 class Stamper(Reconciler[ConfigMap]):
-    """Writes into each map in which cluster it was found, once; told of, too, is whoever does it where it is not."""
+    """Stamps each ConfigMap with its cluster once; also reports a reconcile in the wrong cluster."""
 
     rbac = (EVENTS,)
 
@@ -39,7 +39,7 @@ class Stamper(Reconciler[ConfigMap]):
 
 @dataclass
 class Place:
-    """A name of a cluster, and the servers that have had it so far; the last one has it now, if it is in the fleet."""
+    """A cluster name, and the servers that have had the name; a present cluster has the last one."""
 
     name: str
     servers: list[Away] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Place:
 
 
 async def live(places: dict[str, Place], provider: InMemoryProvider, random: Random) -> None:
-    """Let something happen to one of them."""
+    """Apply a random change to one of the clusters."""
     place = random.choice(list(places.values()))
     act = random.choice(("come", "go", "replace", "log in", "cut", "mend", "create", "create", "create"))
     if act in ("come", "replace") or not place.servers:
@@ -85,7 +85,7 @@ async def stamps(server: Away) -> set[str]:
 
 @pytest.mark.parametrize("seed", range(5))
 async def test_each_cluster_is_worked_in_as_it_is_at_the_end(seed: int) -> None:
-    """No map of a cluster that is there stays without its stamp, none has another cluster's, and no task is left."""
+    """Every ConfigMap of a present cluster has its own cluster's stamp, and no task is left."""
     random = Random(seed)
     places = {name: Place(name) for name in NAMES}
     before = asyncio.all_tasks()
@@ -110,7 +110,7 @@ async def test_each_cluster_is_worked_in_as_it_is_at_the_end(seed: int) -> None:
 
 
 async def test_a_leader_that_loses_its_lease_and_gets_it_back_works_in_the_fleet_again() -> None:
-    """In the same process: the controllers of all clusters end with the term, and begin anew with the next."""
+    """After a lost and regained Lease in one process, the controllers of all clusters run again."""
     seen: list[str] = []
 
     class Once(Reconciler[ConfigMap]):
@@ -136,7 +136,7 @@ async def test_a_leader_that_loses_its_lease_and_gets_it_back_works_in_the_fleet
 
 
 async def test_events_are_told_in_the_cluster_of_the_object() -> None:
-    """By the recorder of each reconciler, also when the cluster leaves right after."""
+    """The recorder of each reconciler writes to the object's cluster, also when the cluster leaves right afterwards."""
 
     class Teller(Reconciler[ConfigMap]):
         rbac = (EVENTS,)
@@ -161,7 +161,7 @@ async def test_events_are_told_in_the_cluster_of_the_object() -> None:
 
 
 async def test_an_index_is_in_every_cluster() -> None:
-    """In those that are there when it is added, and in those that come later."""
+    """An index exists in clusters that are present when the index is added, and in clusters that join later."""
     one, two = Away("one"), Away("two")
     for each in (one, two):
         await each.create(config_map("a", each.name))

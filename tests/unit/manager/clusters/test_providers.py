@@ -1,4 +1,4 @@
-"""Clusters from kubeconfig files that change: in place, by swapped symlinks, into rubbish, and back."""
+"""Clusters from kubeconfig files that change: edited in place, swapped by symlink, broken and repaired."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyctrl.manager import KubeconfigProvider
 
 
 def kubeconfig(*, current: str = "", **servers: str) -> str:
-    """Return a kubeconfig with a context for each server; its token is its name's, or what follows a space."""
+    """Return a kubeconfig with a context for each server; its token is its name, or the text after a space."""
     content: dict[str, Any] = {"apiVersion": "v1", "kind": "Config", "current-context": current}
     content["clusters"] = [
         {"name": f"c-{name}", "cluster": {"server": f"https://{at.split()[0]}"}} for name, at in servers.items()
@@ -29,7 +29,7 @@ def kubeconfig(*, current: str = "", **servers: str) -> str:
 
 
 def test_a_login_that_was_read_twice_is_one() -> None:
-    """Reading the same kubeconfig again, as from a Secret, is no new login; another token is."""
+    """An unchanged kubeconfig is the same login when read again; a changed token is a new login."""
 
     def read(token: str) -> Config:
         return Config.from_kubeconfig_text(kubeconfig(current="a", a=f"one {token}"))
@@ -41,7 +41,7 @@ def test_a_login_that_was_read_twice_is_one() -> None:
 
 
 class Follower:
-    """What a provider has told so far."""
+    """The clusters that a provider has reported so far."""
 
     def __init__(self) -> None:
         self.told: list[Mapping[str, Config]] = []
@@ -53,7 +53,7 @@ class Follower:
 
 @asynccontextmanager
 async def following(provider: KubeconfigProvider) -> AsyncIterator[Follower]:
-    """Follow a provider beside the block."""
+    """Follow a provider during the block."""
     follower = Follower()
 
     async def follow() -> None:
@@ -71,7 +71,7 @@ async def following(provider: KubeconfigProvider) -> AsyncIterator[Follower]:
 
 
 async def test_each_context_of_a_file_is_a_cluster(tmp_path: Path) -> None:
-    """They are looked at every ten seconds; what is the same keeps its login, and with it its connection."""
+    """Each context of a file is a cluster; files are read every ten seconds; unchanged logins keep their connection."""
     path = tmp_path / "config"
     path.write_text(kubeconfig(a="one", b="two"))
     async with following(KubeconfigProvider(path)) as follower:
@@ -89,7 +89,7 @@ async def test_each_context_of_a_file_is_a_cluster(tmp_path: Path) -> None:
 
 
 async def test_each_file_of_a_directory_is_a_cluster(tmp_path: Path) -> None:
-    """Named by the file, logged in to by its current context; files come and go, hidden ones are none."""
+    """Each file of a directory is a cluster named by the file, with its current context; hidden files are skipped."""
     (tmp_path / "west.yaml").write_text(kubeconfig(current="x", x="one", y="none"))
     (tmp_path / "east").write_text(kubeconfig(current="x", x="two"))
     (tmp_path / ".hidden").write_text("no kubeconfig")
@@ -102,7 +102,7 @@ async def test_each_file_of_a_directory_is_a_cluster(tmp_path: Path) -> None:
 
 
 async def test_a_mounted_secret_is_followed(tmp_path: Path) -> None:
-    """Kubelet renews what is mounted by swapping a symlink to a directory: nothing else about the files changes."""
+    """Changes of a mounted Secret are seen: kubelet swaps a symlink to a directory, and nothing else changes."""
     for number, content in ((1, {"a": "one"}), (2, {"a": "two", "b": "three"})):
         version = tmp_path / f"..version_{number}"
         version.mkdir()
@@ -122,7 +122,7 @@ async def test_a_mounted_secret_is_followed(tmp_path: Path) -> None:
 async def test_what_is_broken_is_told_once_and_was_good_before_stays(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An invalid file, a deleted one, a context without its user: one warning each, not one for each read."""
+    """A broken file, a deleted file or a context without user logs one warning, and the last good login stays."""
     path = tmp_path / "config"
     path.write_text(kubeconfig(a="one", b="two"))
     async with following(KubeconfigProvider(path)) as follower:
@@ -147,7 +147,7 @@ async def test_what_is_broken_is_told_once_and_was_good_before_stays(
 
 
 async def test_a_path_that_is_not_there_yet_is_waited_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A fleet may begin empty; of two clusters with one name the first path's counts."""
+    """A missing path is no error, and is read once it exists; of two clusters with one name, the first path wins."""
     first, second = tmp_path / "first", tmp_path / "second"
     second.write_text(kubeconfig(a="two", b="three", c="unasked"))
     async with following(KubeconfigProvider(first, second, contexts=["a", "b"])) as follower:
@@ -162,7 +162,7 @@ async def test_a_path_that_is_not_there_yet_is_waited_for(tmp_path: Path, caplog
 
 @pytest.mark.parametrize("trusted", [False, True])
 async def test_programs_and_files_need_trust(tmp_path: Path, caplog: pytest.LogCaptureFixture, trusted: bool) -> None:
-    """A kubeconfig of a Secret that names a program to run is not used, unless the provider may trust it."""
+    """A kubeconfig that names a program to run is refused, unless the provider trusts its source."""
     content = yaml.safe_load(kubeconfig(a="one", b="two"))
     plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws"}
     content["users"][0]["user"] = {"exec": plugin}
@@ -174,7 +174,7 @@ async def test_programs_and_files_need_trust(tmp_path: Path, caplog: pytest.LogC
 
 
 async def test_a_hostile_file_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Content that would end the process in a C parser is a warning, and the other files count."""
+    """A kubeconfig that would crash a C parser logs a warning, and other files are still used."""
     (tmp_path / "bad").write_text("[" * 60_000)
     (tmp_path / "good").write_text(kubeconfig(current="a", a="one"))
     async with following(KubeconfigProvider(tmp_path)) as follower:

@@ -15,7 +15,7 @@ from tests.unit.manager._fleets import Away, logged, settle, texts, world
 
 
 async def test_names_are_taken_once() -> None:
-    """A cluster with a name in use joins when the other one has left; the reason is logged once."""
+    """A cluster whose name is in use joins once the other one has left; the reason is logged once."""
     one, another = Away("one"), Away("one")
     async with world() as there:
         theirs = InMemoryProvider({"one": another.config})
@@ -33,7 +33,7 @@ async def test_names_are_taken_once() -> None:
 
 
 async def test_clusters_that_nobody_has_added_are_told_at_the_start() -> None:
-    """A name that is misspelt in a declaration would otherwise be a right that nobody reviews."""
+    """A permission for an unknown cluster, which would never be reviewed, is an error at start."""
 
     class Misspelt(Reconciler[ConfigMap]):
         rbac = (allow(ConfigMap, "create", cluster="remot"),)

@@ -25,11 +25,11 @@ def now() -> float:
 
 
 class Work:
-    """Elected work as the lifecycle has it: notes when it begins and ends, and takes its time for that."""
+    """Elected work as in the lifecycle: records its start and end, and takes time to stop."""
 
     def __init__(self) -> None:
         self.journal: list[tuple[float, str]] = []
-        self.takes = 0.0  # to stop, when asked
+        self.takes = 0.0  # seconds to stop, when requested
         self.ignores_cancel = False
         self.is_running = False
         self.patience: list[float] = []
@@ -50,7 +50,7 @@ class Work:
 
 
 class Replica:
-    """One candidate with its own way to the server."""
+    """A candidate with its own network to the server."""
 
     def __init__(self, server: ApiServer, name: str, **options: Any) -> None:
         self.network = FaultyTransport(InProcessTransport(server))
@@ -76,28 +76,28 @@ class Replica:
         return [f"{request.method} {request.path.rpartition('/')[2]}" for request in self.network.requests]
 
     def cut(self) -> None:
-        """Let nothing through from now on."""
+        """Block all traffic from now on."""
         self.network.add(Rule(ConnectionRefused(), times=None))
 
     async def leads_at(self) -> float:
-        """Wait until it leads for the first time, and begin its work then, as the lifecycle does."""
+        """Wait until the candidate leads for the first time, and start its work, as the lifecycle does."""
         await self.elector.wait_until_ready()
         self.work.restart_elected()
         return now()
 
     async def end(self) -> None:
-        """Wait until it has ended; raises what it has ended with."""
+        """Wait until the candidate ends; raise its error."""
         await self.task
 
     def stop(self) -> None:
-        """End its work and ask it to stop, as the lifecycle does."""
+        """Stop the work and then the candidate, as the lifecycle does."""
         self.work.is_running = False
         self.elector.ask_to_stop()
 
 
 @asynccontextmanager
 async def running(*replicas: Replica) -> AsyncIterator[None]:
-    """Run electors beside the block; those that are left are stopped at its end."""
+    """Run electors during the block; stop the remaining ones at the end."""
     for replica in replicas:
         replica.task = asyncio.create_task(replica.elector.run())
     try:

@@ -1,4 +1,4 @@
-"""What a candidate concludes from what it saw and wrote: no clocks, no requests."""
+"""The decisions of a candidate from observed and written records, without clocks or requests."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ KEY = Key("default", "op")
 
 
 def at(loop: float, *, wall: float | None = None) -> Moment:
-    """A moment, on both clocks; on the wall's another one where that is given."""
+    """A moment on both clocks; on the wall clock another one if given."""
     return Moment(loop, START + timedelta(seconds=loop if wall is None else wall))
 
 
 def lease(holder: str | None, *, version: str = "1", **spec: Any) -> Lease:
-    """A Lease as somebody else has written it."""
+    """A Lease as another replica writes it."""
     fields = {"holderIdentity": holder, "leaseDurationSeconds": 15, "leaseTransitions": 3} | spec
     return Lease.from_wire(
         {
@@ -36,11 +36,11 @@ def candidate(**options: Any) -> Candidate:
     return Candidate(LeaderElection(name="op", **options), KEY, "me")
 
 
-# --- whose it is ---
+# --- the holder ---
 
 
 def test_a_lease_that_nobody_made_may_be_taken_at_once() -> None:
-    """The first candidate ever waits for nobody, and counts no transition."""
+    """A candidate takes a missing Lease without waiting, and counts no transition."""
     me = candidate()
     me.observe(None, 0)
 
@@ -55,7 +55,7 @@ def test_a_lease_that_nobody_made_may_be_taken_at_once() -> None:
 
 
 def test_another_is_left_its_time_from_when_its_record_was_seen() -> None:
-    """How old a record was when it was first seen nobody knows: the holder's whole time counts from then."""
+    """The holder's full lease duration counts from the first observation: the age of the record is unknown."""
     me = candidate()
     me.observe(lease("other", renewTime="2020-01-01T00:00:00.000000Z"), 100)
 
@@ -65,7 +65,7 @@ def test_another_is_left_its_time_from_when_its_record_was_seen() -> None:
 
 
 def test_only_a_changed_record_counts_as_a_renewal() -> None:
-    """A label that somebody puts on a Lease does not keep a dead leader alive."""
+    """Only a changed record renews the lease: a new label on the Lease does not."""
     me = candidate()
     me.observe(lease("other", version="1"), 0)
     me.observe(lease("other", version="2"), 14)
@@ -76,7 +76,7 @@ def test_only_a_changed_record_counts_as_a_renewal() -> None:
 
 
 def test_the_holder_says_how_long_its_lease_lasts() -> None:
-    """Replicas of two configurations get along: each is left what it has announced."""
+    """A candidate waits for the duration in the holder's record, not for its own."""
     me = candidate()
     me.observe(lease("other", leaseDurationSeconds=60), 0)
     assert not me.may_write(59)
@@ -84,14 +84,14 @@ def test_the_holder_says_how_long_its_lease_lasts() -> None:
 
 
 def test_a_record_without_a_duration_lasts_as_long_as_ours() -> None:
-    """Some Leases are written by hand; client-go would take such a one at once."""
+    """A record without a duration uses our own duration, where client-go would take the Lease at once."""
     me = candidate()
     me.observe(lease("other", leaseDurationSeconds=None), 0)
     assert not me.may_write(14)
 
 
 def test_an_edited_duration_does_not_shorten_what_was_promised() -> None:
-    """The holder does not know yet that somebody has edited its record."""
+    """An edited, shorter duration does not shorten the wait: the holder may not have read the edit."""
     me = candidate()
     me.observe(lease("other"), 0)
     me.observe(lease("other", leaseDurationSeconds=1), 2)
@@ -100,7 +100,7 @@ def test_an_edited_duration_does_not_shorten_what_was_promised() -> None:
 
 
 def test_what_was_given_up_may_be_taken_at_once() -> None:
-    """An empty holder ends all waiting, and the next one counts a transition."""
+    """A Lease with an empty holder may be taken at once, with a transition."""
     me = candidate()
     me.observe(lease("other"), 0)
     me.observe(lease("", leaseDurationSeconds=1), 3)
@@ -110,7 +110,7 @@ def test_what_was_given_up_may_be_taken_at_once() -> None:
 
 
 def test_a_deleted_lease_is_no_invitation() -> None:
-    """Its holder may not know of the deletion; candidates that have seen the Lease wait once more."""
+    """Candidates that have seen a Lease wait after its deletion: the holder may not know of the deletion."""
     me = candidate()
     me.observe(lease("other"), 0)
     me.observe(None, 14)
@@ -120,7 +120,7 @@ def test_a_deleted_lease_is_no_invitation() -> None:
 
 
 def test_a_leader_makes_a_deleted_lease_anew() -> None:
-    """It knows that nobody else leads."""
+    """A leader creates a deleted Lease again without waiting."""
     me = candidate()
     me.renewed(lease("me", acquireTime="2026-01-01T00:00:00.000000Z"), at(0))
     me.observe(None, 2)
@@ -131,7 +131,7 @@ def test_a_leader_makes_a_deleted_lease_anew() -> None:
 
 
 def test_ones_own_record_may_be_renewed_although_one_did_not_know() -> None:
-    """The answer to the claim was lost, the claim was not: no transition is counted twice."""
+    """After a lost response to a claim, the candidate renews its own record without counting a transition."""
     me = candidate()
     me.observe(lease("", leaseTransitions=3), 0)
     me.observe(lease("me", leaseTransitions=4, acquireTime="2025-12-31T23:00:00.000000Z"), 2)
@@ -143,11 +143,11 @@ def test_ones_own_record_may_be_renewed_although_one_did_not_know() -> None:
     assert claim.spec.renew_time == START
 
 
-# --- what is written ---
+# --- the written record ---
 
 
 def test_what_others_have_written_stays() -> None:
-    """Labels, strategy, preferred holder and fields that nobody here knows are written back as they were."""
+    """Labels, strategy, preferred holder and unknown fields are written back unchanged."""
     me = candidate(labels={"app": "op"})
     found = lease("", strategy="OldestEmulationVersion", preferredHolder="you", shiny="new").to_wire()
     found["metadata"]["labels"] = {"team": "a"}
@@ -161,7 +161,7 @@ def test_what_others_have_written_stays() -> None:
 
 
 def test_a_released_lease_reads_as_client_go_leaves_it() -> None:
-    """No holder, one second, both times of now; the transitions are kept."""
+    """A released Lease has no holder, one second, both times of now, and its transitions, as in client-go."""
     me = candidate()
     me.renewed(lease("me"), at(0))
     assert me.release(START).to_wire()["spec"] == {
@@ -173,11 +173,11 @@ def test_a_released_lease_reads_as_client_go_leaves_it() -> None:
     }
 
 
-# --- until when ---
+# --- deadlines ---
 
 
 def test_the_times_of_a_leader() -> None:
-    """All count from when the last renewal that succeeded was sent: stop at 10, cancel at 12.5, write until 14."""
+    """From the sending of the last successful renewal: stop after 10 s, cancel after 12.5 s, write for 14 s."""
     me = candidate()
     me.renewed(lease("me"), at(100))
 
@@ -192,14 +192,14 @@ def test_the_times_of_a_leader() -> None:
 
 
 def test_a_machine_that_slept_notices_by_the_wall_clock() -> None:
-    """The loop's clock stands still while a laptop is closed; after an hour there may be another leader."""
+    """The wall clock ends leadership after a suspend, during which the loop's clock stops."""
     me = candidate()
     me.renewed(lease("me"), at(100))
     assert not me.may_act(at(101, wall=3700))
 
 
 def test_a_wall_clock_that_is_set_back_prolongs_nothing() -> None:
-    """The longer of both times counts."""
+    """Setting the wall clock back does not prolong leadership: the longer of both times counts."""
     me = candidate()
     me.renewed(lease("me"), at(100))
     assert not me.may_act(at(115, wall=-3600))
@@ -210,7 +210,7 @@ def test_a_wall_clock_that_is_set_back_prolongs_nothing() -> None:
 
 
 def test_identities_are_the_host_and_a_random_uuid() -> None:
-    """As controller-runtime makes them; two replicas on one host differ."""
+    """An identity is the host name and a UUID, as in controller-runtime; two replicas on one host differ."""
     random = Random(7)
     one, two = make_identity("pod-1", random), make_identity("pod-1", random)
     assert one != two

@@ -18,17 +18,17 @@ NAMES = ("a", "b", "c", "d", "e")
 
 
 class Slow(Noter):
-    """Takes its time for each."""
+    """Takes five seconds for each request."""
 
     async def reconcile(self, request: Request) -> None:
-        """Note what it is asked for, and take five seconds."""
+        """Record the request, and take five seconds."""
         await super().reconcile(request)
         await asyncio.sleep(5)
 
 
 @pytest.mark.parametrize("how", ["stops", "loses its Lease"])
 async def test_what_waits_is_told_of_and_done_by_the_next(how: str) -> None:
-    """One line has their number, keys, priorities and causes; the next leader lists and reconciles them."""
+    """The old leader logs number, keys, priorities and causes of delayed requests; the next leader reconciles them."""
     server = ApiServer()
     one, two = Replica(server, "one", on_loss=OnLoss.CONTEND), Replica(server, "two", on_loss=OnLoss.CONTEND)
     one.noter = Slow()

@@ -1,4 +1,4 @@
-"""Managers with leader election: what runs on which replica, and what restarts, in virtual time."""
+"""Managers with leader election: the runnables of each replica, and restarts, in virtual time."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def admin(server: ApiServer) -> Client:
     return Client(InProcessTransport(server))
 
 
-# --- what runs where ---
+# --- which runnables run ---
 
 
 async def test_without_election_no_lease_is_touched(server: ApiServer, admin: Client) -> None:
-    """A manager that was not told to elect does its work at once, and needs no right to leases."""
+    """Without leader election, a manager starts its work at once and needs no permission for leases."""
     async with Manager(Config.in_process(server)) as manager, manager.running():
         assert manager.elector is None
         assert not await admin.list(Lease)
@@ -43,7 +43,7 @@ async def test_without_election_no_lease_is_touched(server: ApiServer, admin: Cl
 
 
 async def test_a_standby_has_warm_caches_and_reconciles_nothing(server: ApiServer, admin: Client) -> None:
-    """When its turn comes it reconciles everything at once, without listing anything."""
+    """A standby fills its caches but reconciles nothing; as leader it reconciles everything without a list."""
     await admin.create(config_map("a"))
     one, two = Replica(server, "one"), Replica(server, "two")
     async with one.running():
@@ -63,7 +63,7 @@ async def test_a_standby_has_warm_caches_and_reconciles_nothing(server: ApiServe
 
 
 async def test_a_controller_may_run_on_every_replica(server: ApiServer, admin: Client) -> None:
-    """``options(only_leader=False)``: it reconciles on standbys too."""
+    """A controller with ``options(only_leader=False)`` also reconciles on standbys."""
     one, two = Replica(server, "one"), Replica(server, "two")
     async with one.running(only_leader=False):
         await one.manager.elected.wait()
@@ -74,7 +74,7 @@ async def test_a_controller_may_run_on_every_replica(server: ApiServer, admin: C
 
 
 async def test_a_runnable_says_itself_where_it_runs(server: ApiServer) -> None:
-    """An attribute ``only_leader`` that is False puts it among what every replica runs."""
+    """A runnable whose attribute ``only_leader`` is False runs on every replica."""
 
     class Everywhere:
         only_leader = False
@@ -93,13 +93,13 @@ async def test_a_runnable_says_itself_where_it_runs(server: ApiServer) -> None:
 
 
 async def test_where_the_lease_is_must_be_known() -> None:
-    """A manager that was given a client does not know its own namespace."""
+    """A manager with a given client needs an explicit Lease namespace: the client does not have one."""
     with pytest.raises(ManagerError, match="LeaderElection\\(namespace="):
         Manager(client=Client(InProcessTransport(ApiServer())), leader_election=LeaderElection(name="op"))
 
 
 async def test_the_lease_is_in_the_namespace_of_the_login(server: ApiServer, admin: Client) -> None:
-    """That of the pod or of the context, unless it is told otherwise."""
+    """The default namespace of the Lease is that of the pod or of the context."""
     config = Config.in_process(server, namespace="kube-system")
     async with Manager(config, leader_election=LeaderElection(name="op")) as manager, manager.running():
         held = await admin.get(Lease, Key("kube-system", "op"))
@@ -108,7 +108,7 @@ async def test_the_lease_is_in_the_namespace_of_the_login(server: ApiServer, adm
 
 
 async def test_the_rights_that_electing_takes(server: ApiServer) -> None:
-    """To create Leases, to get and update this one, and to record Events: in the operator's own namespace."""
+    """Election creates Leases, gets and updates its own, and records Events, all in the operator's namespace."""
     async with Manager(Config.in_process(server), leader_election=LeaderElection(name="op")) as manager:
         assert manager.elector is not None
         said = {(*p.rule.resources, *p.rule.verbs, *p.rule.names): p.where for p in manager.elector.rbac}
@@ -124,11 +124,11 @@ async def test_the_rights_that_electing_takes(server: ApiServer) -> None:
         assert {p.rule.resources for p in manager.elector.rbac if not p.is_essential} == {("events",)}
 
 
-# --- the end ---
+# --- shutdown ---
 
 
 async def test_the_lease_is_held_until_the_last_reconcile_has_ended(server: ApiServer, admin: Client) -> None:
-    """Draining takes longer than the lease lasts: it is renewed all the while, and released then."""
+    """While draining takes longer than the lease, the Lease is renewed; it is released afterwards."""
 
     class Slow:
         def __init__(self) -> None:
@@ -158,7 +158,7 @@ async def test_the_lease_is_held_until_the_last_reconcile_has_ended(server: ApiS
 
 
 async def test_losing_the_lease_while_draining_shortens_the_grace_period(server: ApiServer) -> None:
-    """A grace period of a minute ends when somebody else might lead."""
+    """A lost Lease ends a grace period of a minute before another replica may lead."""
 
     class Stubborn:
         ended = 0.0
@@ -170,7 +170,7 @@ async def test_losing_the_lease_while_draining_shortens_the_grace_period(server:
                 self.ended = now()
 
         def ask_to_stop(self) -> None:
-            """Has time."""
+            """Take time."""
 
     one, stubborn = Replica(server, "one", grace=60), Stubborn()
     async with one.running(cast(Any, stubborn)):
@@ -184,7 +184,7 @@ async def test_losing_the_lease_while_draining_shortens_the_grace_period(server:
 
 
 async def test_elected_work_is_asked_then_cancelled_then_run_raises(server: ApiServer) -> None:
-    """Ten seconds after the last renewal it is asked, 12.5 after it is cancelled; others have more time."""
+    """Elected work is stopped 10 s after the last renewal and cancelled after 12.5 s; others have more time."""
     journal: list[tuple[float, str]] = []
 
     class Worker:
@@ -216,11 +216,11 @@ async def test_elected_work_is_asked_then_cancelled_then_run_raises(server: ApiS
     assert not one.manager.elected.is_set()
 
 
-# --- contending again ---
+# --- a new term ---
 
 
 async def test_a_manager_that_contends_again_begins_anew_with_warm_caches(server: ApiServer, admin: Client) -> None:
-    """Controllers reconcile everything once more; nothing is listed, other runnables are not interrupted."""
+    """In a new term, controllers reconcile everything again without a list; other runnables are not interrupted."""
     runs: list[float] = []
 
     async def each_term() -> None:
@@ -255,7 +255,7 @@ async def test_a_manager_that_contends_again_begins_anew_with_warm_caches(server
 
 
 async def test_what_is_added_while_another_leads_runs_with_the_next_term(server: ApiServer) -> None:
-    """A runnable that is added to a standby waits for its turn."""
+    """A runnable that is added to a standby starts with the next term."""
     runs: list[float] = []
 
     async def late() -> None:
@@ -278,7 +278,7 @@ async def test_what_is_added_while_another_leads_runs_with_the_next_term(server:
 async def test_what_fails_while_it_steps_down_does_not_end_the_manager(
     server: ApiServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its time was over anyway; the next term is another chance."""
+    """An error of elected work while it stops at the end of a term does not end the manager."""
 
     async def fails() -> None:
         try:
@@ -296,7 +296,7 @@ async def test_what_fails_while_it_steps_down_does_not_end_the_manager(
 
 
 async def test_it_can_be_stopped_between_two_terms(server: ApiServer) -> None:
-    """A standby that has led before ends like any other."""
+    """A standby that has led before stops like any other."""
     one = Replica(server, "one", on_loss=OnLoss.CONTEND)
     async with one.running(forever):
         await one.manager.elected.wait()

@@ -31,11 +31,11 @@ def admin(server: ApiServer) -> Client:
 EVENT = GroupVersionKind("events.k8s.io", "v1", "Event")
 
 
-# --- taking and keeping ---
+# --- acquire and renew ---
 
 
 async def test_the_first_takes_it_at_once_and_renews_every_two_seconds(server: ApiServer, admin: Client) -> None:
-    """A GET, a POST, then PUTs without reading; only the renew time changes."""
+    """The first candidate sends a GET and a POST, then a PUT every two seconds that changes only the renew time."""
     one = Replica(server, "one")
     async with running(one):
         assert await one.leads_at() == 0
@@ -52,7 +52,7 @@ async def test_the_first_takes_it_at_once_and_renews_every_two_seconds(server: A
 
 
 async def test_it_is_given_up_at_the_end(server: ApiServer, admin: Client) -> None:
-    """As client-go releases it: no holder, one second. Both changes are recorded as Events of the Lease."""
+    """On stop the Lease is released as in client-go, without holder and for one second; Events record both changes."""
     one = Replica(server, "one")
     async with asyncio.TaskGroup() as group:
         group.create_task(one.events.run())
@@ -70,7 +70,7 @@ async def test_it_is_given_up_at_the_end(server: ApiServer, admin: Client) -> No
 
 
 async def test_it_is_left_to_run_out_where_that_is_asked_for(server: ApiServer, admin: Client) -> None:
-    """Without release_on_stop the next one waits for the lease's time."""
+    """Without release_on_stop the next candidate waits for the lease duration."""
     one, two = Replica(server, "one", release_on_stop=False), Replica(server, "two")
     async with running(one):
         await one.leads_at()
@@ -82,7 +82,7 @@ async def test_it_is_left_to_run_out_where_that_is_asked_for(server: ApiServer, 
 async def test_it_is_not_given_up_while_elected_work_still_runs(
     server: ApiServer, admin: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Work that ignores its cancellation may still act: nobody is invited to do the same."""
+    """The Lease is not released while elected work ignores its cancellation: the work may still act."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -93,7 +93,7 @@ async def test_it_is_not_given_up_while_elected_work_still_runs(
 
 
 async def test_a_standby_that_stops_sends_nothing(server: ApiServer) -> None:
-    """It holds nothing that it could give up."""
+    """A standby that stops sends no request."""
     one, two = Replica(server, "one"), Replica(server, "two")
     async with running(one):
         await one.leads_at()
@@ -104,12 +104,12 @@ async def test_a_standby_that_stops_sends_nothing(server: ApiServer) -> None:
 
 
 async def test_the_next_one_leads_soon_after_a_release(server: ApiServer, admin: Client) -> None:
-    """A standby asks every 2 to 4.4 seconds; then the transition is counted."""
+    """A standby retries every 2 to 4.4 seconds and takes a released Lease, with a transition."""
     one, two = Replica(server, "one"), Replica(server, "two")
     async with running(two):
         async with running(one):
             await asyncio.sleep(0)
-            two.network.add(Rule(ConnectionRefused(), times=1))  # the first one is first
+            two.network.add(Rule(ConnectionRefused(), times=1))  # the first one leads
             await one.leads_at()
             await asyncio.sleep(60)
         released = now()
@@ -118,7 +118,7 @@ async def test_the_next_one_leads_soon_after_a_release(server: ApiServer, admin:
 
 
 async def test_two_at_the_same_moment(server: ApiServer, admin: Client) -> None:
-    """Both find no Lease and one creates it; the other gets AlreadyExists and waits."""
+    """Of two candidates that find no Lease, one creates it; the other gets AlreadyExists and waits."""
     one, two = Replica(server, "one"), Replica(server, "two")
     slow = Rule(Delayed(timedelta(seconds=1)), method="GET")
     one.network.add(slow)
@@ -130,7 +130,7 @@ async def test_two_at_the_same_moment(server: ApiServer, admin: Client) -> None:
 
 
 async def test_three_take_turns(server: ApiServer, admin: Client) -> None:
-    """When a leader ends, exactly one of the other replicas follows."""
+    """When a leader stops, exactly one of the other replicas follows."""
     names = {name: Replica(server, name) for name in ("one", "two", "three")}
     async with running(*names.values()):
         for transitions in range(3):
@@ -141,11 +141,11 @@ async def test_three_take_turns(server: ApiServer, admin: Client) -> None:
             names.pop(leading[0]).stop()
 
 
-# --- losing it ---
+# --- losing the Lease ---
 
 
 async def test_work_ends_before_another_may_begin(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Cut off: asked to stop ten seconds after the last renewal, with 2.5 seconds for it; the next leads after 15."""
+    """Without network, work is stopped 10 s after the last renewal, with 2.5 s to end; the next leads after 15 s."""
     one, two = Replica(server, "one"), Replica(server, "two")
     one.work.takes = 100
     async with running(one):
@@ -157,12 +157,12 @@ async def test_work_ends_before_another_may_begin(server: ApiServer, caplog: pyt
                 await one.end()
             assert one.work.journal == [(0, "begins"), (32.5, "ends")]
             assert one.work.patience == [2.5]
-            assert 35 <= await two.leads_at() < 39.5  # seen up to 4.4 later, and left its 15
+            assert 35 <= await two.leads_at() < 39.5  # observed up to 4.4 later, and then 15 of lease duration
     assert "Failed to renew lease" in caplog.messages
 
 
 async def test_it_contends_again_where_that_is_asked_for(server: ApiServer) -> None:
-    """The same process, the same identity: it leads again when the network is back."""
+    """A candidate that contends again leads with the same identity once the network is back."""
     one = Replica(server, "one", on_loss=OnLoss.CONTEND)
     async with running(one):
         await one.leads_at()
@@ -178,7 +178,7 @@ async def test_it_contends_again_where_that_is_asked_for(server: ApiServer) -> N
 
 
 async def test_it_does_not_contend_again_beside_what_cannot_be_stopped(server: ApiServer) -> None:
-    """Work that ignores its cancellation would run twice: the process has to end."""
+    """A candidate does not contend again while work ignores its cancellation: the work would run twice."""
     one = Replica(server, "one", on_loss=OnLoss.CONTEND)
     one.work.ignores_cancel = True
     async with running(one):
@@ -189,7 +189,7 @@ async def test_it_does_not_contend_again_beside_what_cannot_be_stopped(server: A
 
 
 async def test_who_sees_another_holder_stops_at_once(server: ApiServer, admin: Client) -> None:
-    """Somebody has written another name into the Lease: there is no time to end anything in peace."""
+    """A leader that reads another holder in the Lease stops its work at once."""
     one = Replica(server, "one")
     one.work.takes = 100
     async with running(one):
@@ -203,7 +203,7 @@ async def test_who_sees_another_holder_stops_at_once(server: ApiServer, admin: C
 
 
 async def test_a_short_outage_is_no_loss(server: ApiServer) -> None:
-    """Refusals of every kind leave the work alone, as long as a try is left before the renew deadline."""
+    """Refused requests do not stop the work while a try is left before the renew deadline."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -216,11 +216,11 @@ async def test_a_short_outage_is_no_loss(server: ApiServer) -> None:
         assert one.elector.statistics().losses == 0
 
 
-# --- what may happen to a request ---
+# --- failures of requests ---
 
 
 async def test_time_counts_from_when_a_renewal_was_sent(server: ApiServer) -> None:
-    """The server may have kept it four seconds before its answer came: others count from then."""
+    """A lease counts from the sending of its renewal, which the server may store four seconds before its response."""
     one = Replica(server, "one")
     one.work.takes = 100
     async with running(one):
@@ -234,7 +234,7 @@ async def test_time_counts_from_when_a_renewal_was_sent(server: ApiServer) -> No
 
 
 async def test_a_lease_that_was_deleted(server: ApiServer, admin: Client) -> None:
-    """Its holder creates it again and continues; a standby that knew it waits."""
+    """A leader creates a deleted Lease again and continues; a standby that has seen the Lease waits."""
     one, two = Replica(server, "one"), Replica(server, "two")
     async with running(one):
         await one.leads_at()
@@ -260,7 +260,7 @@ async def test_a_lease_that_was_edited(server: ApiServer, admin: Client) -> None
 
 
 async def test_a_holder_written_by_go_is_left_its_time(server: ApiServer, admin: Client) -> None:
-    """A record as client-go writes it, renewed twice and then no more: taken 15 seconds after the last change."""
+    """A record by client-go that is renewed twice is taken 15 seconds after the last change."""
     theirs = {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
@@ -286,7 +286,7 @@ async def test_a_holder_written_by_go_is_left_its_time(server: ApiServer, admin:
 
 
 async def test_a_lease_without_anything_in_it_is_free(server: ApiServer, admin: Client) -> None:
-    """Some charts create the Lease beforehand, so that the operator needs no right to."""
+    """An empty Lease, as some charts create, may be taken; the operator needs no permission to create it."""
     await admin.create(Lease(metadata=ObjectMeta(name="op", namespace="default")))
     one = Replica(server, "one")
     async with running(one):
@@ -295,7 +295,7 @@ async def test_a_lease_without_anything_in_it_is_free(server: ApiServer, admin: 
 
 
 async def test_the_statistics(server: ApiServer) -> None:
-    """They say who leads, since when it has not renewed, and how often the lead has changed."""
+    """The statistics have the leader, the time since the last renewal, and the number of transitions."""
     one, two = Replica(server, "one"), Replica(server, "two")
     async with running(one):
         await one.leads_at()

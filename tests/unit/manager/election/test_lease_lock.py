@@ -30,7 +30,7 @@ LEASES = "*/leases*"
 
 
 async def test_an_answer_that_was_lost(server: ApiServer, admin: Client) -> None:
-    """The renewal was stored: the next one reads first, finds its own record and continues, without a transition."""
+    """After a lost response to a renewal, the leader reads its own record and continues without a transition."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -43,7 +43,7 @@ async def test_an_answer_that_was_lost(server: ApiServer, admin: Client) -> None
 
 
 async def test_an_answer_to_the_first_claim_that_was_lost(server: ApiServer, admin: Client) -> None:
-    """It holds the Lease without knowing; with the next try it does know."""
+    """After a lost response to the first claim, the next try finds the Lease held by the candidate."""
     one = Replica(server, "one")
     one.network.add(Rule(AnswerLost(), method="POST"))
     async with running(one):
@@ -52,7 +52,7 @@ async def test_an_answer_to_the_first_claim_that_was_lost(server: ApiServer, adm
 
 
 async def test_a_claim_whose_answer_was_lost_is_given_up_too(server: ApiServer, admin: Client) -> None:
-    """Who stops before it knows leaves nothing behind that others would have to wait for."""
+    """A candidate that stops before the response to its claim still releases the Lease."""
     one = Replica(server, "one")
     one.network.add(Rule(AnswerLost(), method="POST"))
     async with running(one):
@@ -61,7 +61,7 @@ async def test_a_claim_whose_answer_was_lost_is_given_up_too(server: ApiServer, 
 
 
 async def test_a_server_that_does_not_answer(server: ApiServer) -> None:
-    """No request is waited for longer than five seconds, and none beyond the renew deadline."""
+    """A request waits five seconds at most, and never beyond the renew deadline."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -73,7 +73,7 @@ async def test_a_server_that_does_not_answer(server: ApiServer) -> None:
 
 
 async def test_a_slow_server_is_no_reason(server: ApiServer) -> None:
-    """Answers that take four seconds are in time."""
+    """Responses that take four seconds do not lose the Lease."""
     one = Replica(server, "one")
     one.network.add(Rule(Delayed(timedelta(seconds=4)), path=LEASES, times=None))
     async with running(one):
@@ -83,7 +83,7 @@ async def test_a_slow_server_is_no_reason(server: ApiServer) -> None:
 
 
 async def test_a_release_that_meets_a_conflict_is_tried_again(server: ApiServer, admin: Client) -> None:
-    """Somebody writes between reading and releasing."""
+    """A release that conflicts with another write is retried."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -94,7 +94,7 @@ async def test_a_release_that_meets_a_conflict_is_tried_again(server: ApiServer,
 
 
 async def test_a_release_takes_four_seconds_at_most(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """A server that does not answer keeps nobody from ending."""
+    """A release takes four seconds at most when the server does not respond."""
     one = Replica(server, "one")
     async with running(one):
         await one.leads_at()
@@ -106,7 +106,7 @@ async def test_a_release_takes_four_seconds_at_most(server: ApiServer, caplog: p
 
 
 async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """The same failure every few seconds is logged once; a standby logs the leader."""
+    """A repeated failure is logged once; a standby logs the leader."""
     one, two = Replica(server, "one"), Replica(server, "two")
     caplog.set_level(logging.INFO, logger="pyctrl.manager")
     async with running(one):

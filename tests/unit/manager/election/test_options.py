@@ -15,12 +15,12 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def at(loop: float, *, wall: float | None = None) -> Moment:
-    """A moment, on both clocks; on the wall's another one where that is given."""
+    """A moment on both clocks; on the wall clock another one if given."""
     return Moment(loop, START + timedelta(seconds=loop if wall is None else wall))
 
 
 def test_the_defaults_are_client_gos() -> None:
-    """15, 10 and 2 seconds; requests of the election get half the renew deadline."""
+    """The defaults are 15, 10 and 2 seconds; an election request times out after half the renew deadline."""
     options = LeaderElection(name="op")
     times = (options.lease_duration, options.renew_deadline, options.retry_period, options.request_timeout)
     assert [time.total_seconds() for time in times] == [15, 10, 2, 5]
@@ -43,6 +43,6 @@ def test_the_defaults_are_client_gos() -> None:
     ],
 )
 def test_times_that_do_not_fit_are_refused(options: dict[str, Any], problem: str) -> None:
-    """The message has the expected and the actual value."""
+    """The error has the expected and the actual value."""
     with pytest.raises(ManagerError, match=problem):
         LeaderElection(**{"name": "op"} | options)

@@ -32,7 +32,7 @@ def admin(server: ApiServer) -> Client:
 
 
 async def test_work_that_wakes_up_too_late_cannot_write(server: ApiServer, admin: Client) -> None:
-    """A process that stood still for twenty seconds: its elected work is refused before anything is sent."""
+    """After a process was suspended for twenty seconds, writes of elected work are refused before they are sent."""
     refused: list[str] = []
     one = Replica(server, "one", on_loss=OnLoss.CONTEND)
 
@@ -66,7 +66,7 @@ async def test_work_that_wakes_up_too_late_cannot_write(server: ApiServer, admin
 
 
 async def test_what_every_replica_does_is_not_refused(server: ApiServer, admin: Client) -> None:
-    """Others may write, leader or not; also when elected work has begun them."""
+    """Runnables of every replica may write, whether leader or not, also if elected work started them."""
     one = Replica(server, "one", on_loss=OnLoss.CONTEND)
 
     def writes(name: str) -> Callable[[], Any]:
@@ -90,7 +90,7 @@ async def test_what_every_replica_does_is_not_refused(server: ApiServer, admin: 
 
 
 async def test_a_laptop_that_was_closed(server: ApiServer, admin: Client) -> None:
-    """The loop's clock has not moved, the wall's has: no write before the lease has been renewed, all after that."""
+    """After a suspend that only the wall clock shows, writes are refused until the lease is renewed."""
     journal: list[str] = []
     one = Replica(server, "one")
     asleep = timedelta(0)
@@ -118,7 +118,7 @@ async def test_a_laptop_that_was_closed(server: ApiServer, admin: Client) -> Non
 
 
 async def test_a_refused_reconcile_is_done_in_the_next_term(server: ApiServer, admin: Client) -> None:
-    """For a reconciler the refusal is an error like others; nothing that was to be done is forgotten."""
+    """A reconciler gets the refusal as an ordinary error, and the request is reconciled in the next term."""
 
     class Copier(Reconciler[ConfigMap]):
         tries = 0
@@ -127,7 +127,7 @@ async def test_a_refused_reconcile_is_done_in_the_next_term(server: ApiServer, a
             if request.name == "a":
                 self.tries += 1
                 if self.tries == 1:
-                    stand_still(14.5)  # it has blocked the loop
+                    stand_still(14.5)  # the reconciler has blocked the loop
                 await self.client.create(config_map("copy"))
 
     one, copier = Replica(server, "one", on_loss=OnLoss.CONTEND), Copier()
@@ -144,14 +144,14 @@ async def test_a_refused_reconcile_is_done_in_the_next_term(server: ApiServer, a
 
 
 async def test_who_had_no_time_to_stop_is_named(server: ApiServer, caplog: pytest.LogCaptureFixture) -> None:
-    """It was cancelled because the term was over: that is logged, and is no failure of a later stop."""
+    """Work that is cancelled at the end of a term is logged, and does not count as a failure of a later stop."""
 
     class Stubborn:
         async def run(self) -> None:
             await asyncio.Event().wait()
 
         def ask_to_stop(self) -> None:
-            """Has time."""
+            """Take time."""
 
     one = Replica(server, "one", on_loss=OnLoss.CONTEND)
     async with one.running(cast(Any, Stubborn())):

@@ -22,7 +22,7 @@ BOT = Key("default", "bot")
 
 
 class Marker(Reconciler[Any]):
-    """Marks each object, and keeps when it did."""
+    """Marks each object, and records the time."""
 
     def __init__(self, kind: type[Any], *rbac: Permission) -> None:
         self.kind = kind
@@ -30,7 +30,7 @@ class Marker(Reconciler[Any]):
         self.marked: dict[str, float] = {}
 
     async def reconcile(self, request: Request) -> None:
-        """Mark one object, unless it is of the cluster's own."""
+        """Mark one object, unless it is a system object of the cluster."""
         found = await self.client.find(self.kind, request.key)
         if found is not None and request.namespace == "default" and "test" in found.metadata.labels:
             await self.client.patch(found, MergePatch({"metadata": {"annotations": {"marked": "yes"}}}))
@@ -42,7 +42,7 @@ def now() -> float:
 
 
 class World:
-    """A cluster with RBAC and one service account, whose rights come and go."""
+    """A cluster with RBAC and one service account, whose permissions change."""
 
     def __init__(self, cluster: Cluster, admin: Client) -> None:
         self.cluster, self.admin = cluster, admin
@@ -50,20 +50,20 @@ class World:
         self._granted: list[dict[str, Any]] = []
 
     async def grant(self, granted: Grants) -> None:
-        """Give the account exactly these rights."""
+        """Grant the account exactly these permissions."""
         await self.revoke()
         self._granted = manifests(granted, name="bot", account=BOT)
         for document in self._granted:
             await self.admin.create(Unstructured(deepcopy(document)))
 
     async def revoke(self) -> None:
-        """Take its rights away."""
+        """Revoke the account's permissions."""
         for document in self._granted:
             await self.admin.delete(Unstructured(deepcopy(document)))
         self._granted = []
 
     async def create(self, kind: type[Any], name: str) -> None:
-        """Create an object to be marked."""
+        """Create an object to mark."""
         await self.admin.create(kind(metadata=ObjectMeta(name=name, namespace="default", labels={"test": "yes"})))
 
 
@@ -80,7 +80,7 @@ def build(manager: Manager, kind: type[Any], *rbac: Permission) -> tuple[Control
 
 
 def only(manager: Manager, *resources: str) -> Grants:
-    """Return those of a manager's rights that are about some resources."""
+    """Return the manager's permissions for some resources."""
     rules = {
         namespace: tuple(atom for rule in rules for atom in rule.atoms() if atom.resources[0] in resources)
         for namespace, rules in manager.grants().rules.items()

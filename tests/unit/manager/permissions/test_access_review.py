@@ -27,7 +27,7 @@ UNAVAILABLE = [
 async def test_what_cannot_be_reviewed_keeps_nobody_from_anything(
     answer: Answered, mode: Preflight, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Reviews that are not answered are said once, and everything starts; strict or not."""
+    """Failed reviews are logged once, and all runnables start, strict or not."""
     caplog.set_level(logging.INFO, "pyctrl.manager")
     async with world() as it:
         wire = FaultyTransport(
@@ -47,7 +47,7 @@ async def test_what_cannot_be_reviewed_keeps_nobody_from_anything(
 
 
 async def test_without_reviews_a_refusal_is_proof_enough(caplog: pytest.LogCaptureFixture) -> None:
-    """Without reviews, a forbidden request of a reconcile is logged once, and counts until it succeeds."""
+    """Without reviews, a forbidden request of a reconcile is logged once, and counts until a request succeeds."""
     async with world() as it:
         absent = Rule(Answered(status=404, reason="NotFound"), path="*/selfsubjectaccessreviews", times=None)
         wire = FaultyTransport(InProcessTransport(it.cluster.server, credentials=it.config.credentials), [absent])
@@ -69,7 +69,7 @@ async def test_without_reviews_a_refusal_is_proof_enough(caplog: pytest.LogCaptu
 
 
 async def test_without_reviews_a_forbidden_kind_holds_up_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
-    """With preflight off the controller waits for its kind, which the cache is loud about, and the others run."""
+    """With preflight off, a controller waits for a forbidden kind, which the cache logs, and other controllers run."""
     async with world() as it, Manager(it.config, preflight=Preflight.OFF) as manager:
         blocked, _ = build(manager, Secret)
         free, _ = build(manager, ConfigMap)
@@ -87,7 +87,7 @@ async def test_without_reviews_a_forbidden_kind_holds_up_nobody_else(caplog: pyt
 
 
 async def test_a_server_that_says_yes_and_does_no_is_not_asked_without_end() -> None:
-    """Where a review allows what is then refused, the retries keep their backoff, and reviews their distance."""
+    """When a review allows a request that the server refuses, retries keep their backoff and reviews their interval."""
     async with world() as it:
         message = 'User "bot" cannot patch resource "configmaps" in API group "" in the namespace "default"'
         rules = [Rule(Answered(status=403, reason="Forbidden", message=message), method="PATCH", times=None)]
@@ -105,7 +105,7 @@ async def test_a_server_that_says_yes_and_does_no_is_not_asked_without_end() -> 
 
 
 async def test_where_everybody_may_do_everything_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    """Without authorization every review says yes."""
+    """Without authorization every review allows, and nothing is logged."""
     async with Cluster(kubelet=False) as cluster, Manager(cluster.config, preflight=Preflight.STRICT) as manager:
         controller, _ = build(manager, ConfigMap)
         async with manager.running():

@@ -1,4 +1,4 @@
-"""Rights in several clusters: each login is reviewed where it is valid, and what is missing has its cluster's name."""
+"""Permissions in several clusters: each login is reviewed in its cluster, and missing permissions name the cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOT = Key("default", "bot")
 
 
 class Guarded:
-    """A cluster with RBAC, and an account that has no rights yet."""
+    """A cluster with RBAC, and an account without permissions."""
 
     def __init__(self, cluster: Cluster, admin: Client) -> None:
         self.cluster, self.admin = cluster, admin
@@ -33,13 +33,13 @@ class Guarded:
         self._granted: list[dict[str, Any]] = []
 
     async def grant(self, granted: Grants) -> None:
-        """Give the account these rights."""
+        """Grant the account these permissions."""
         self._granted = manifests(granted, name="bot", account=BOT)
         for document in self._granted:
             await self.admin.create(Unstructured(deepcopy(document)))
 
     async def revoke(self) -> None:
-        """Take them away."""
+        """Revoke the permissions."""
         for document in self._granted:
             await self.admin.delete(Unstructured(deepcopy(document)))
 
@@ -53,7 +53,7 @@ async def guarded() -> AsyncIterator[Guarded]:
 
 @contextmanager
 def warned() -> Iterator[list[str]]:
-    """Collect what managers warn of."""
+    """Collect the warnings of managers."""
     told: list[str] = []
 
     class Keep(logging.Handler):
@@ -69,7 +69,7 @@ def warned() -> Iterator[list[str]]:
 
 
 class Copier(Reconciler[ConfigMap]):
-    """Copies each map of its own cluster to another one."""
+    """Copies each ConfigMap of its own cluster to another one."""
 
     rbac = (allow(ConfigMap, "create", cluster="remote"),)
 
@@ -87,7 +87,7 @@ def of_the_same_name(found: ConfigMap) -> list[Request]:
 
 
 async def test_a_controller_waits_for_its_rights_in_another_cluster() -> None:
-    """They are reviewed with the login of there, told with the cluster, and granted by roles for there."""
+    """A controller waits for permissions in another cluster; reviews, messages and roles are for that cluster."""
     async with guarded() as away, Manager(Config.in_process(ApiServer()), namespaces=["default"]) as manager:
         await manager.live_client.create(config_map("a", "of home"))
         remote = manager.add_cluster("remote", away.config, namespaces=["default"])
@@ -115,7 +115,7 @@ async def test_a_controller_waits_for_its_rights_in_another_cluster() -> None:
 
 
 async def test_roles_are_for_one_cluster_each() -> None:
-    """What home needs is not in the roles for another cluster, nor the other way round; a fleet has its own."""
+    """The home cluster, a named cluster and a fleet each have roles with only their own permissions."""
 
     class Watcher(Reconciler[Secret]):
         rbac = (allow(Secret, "patch"), allow(ConfigMap, "get", cluster=""))
@@ -139,7 +139,7 @@ async def test_roles_are_for_one_cluster_each() -> None:
 
 
 class Marker(Reconciler[ConfigMap]):
-    """Makes a Secret for each map."""
+    """Creates a Secret for each ConfigMap."""
 
     rbac = (allow(Secret, "create", "get"),)
 
@@ -149,7 +149,7 @@ class Marker(Reconciler[ConfigMap]):
 
 
 async def test_one_of_a_fleet_that_lacks_rights_keeps_the_others_from_nothing() -> None:
-    """Not even when missing rights are an error at start: it is not known then who will come."""
+    """Missing permissions in a cluster of a fleet affect no other cluster, even if they are an error at start."""
     async with guarded() as poor, Cluster(controllers=False, kubelet=False) as rich, rich.client() as admin:
         clusters = InMemoryProvider({"poor": poor.config, "rich": rich.config})
         await poor.admin.create(config_map("a"))
@@ -173,7 +173,7 @@ async def test_one_of_a_fleet_that_lacks_rights_keeps_the_others_from_nothing() 
 
 
 async def test_strict_means_clusters_that_are_there_from_the_start() -> None:
-    """A cluster that was added by name counts: the manager ends with what is missing there."""
+    """With strict permissions, the manager fails with those that are missing in a cluster added by name."""
     async with guarded() as away, Manager(Config.in_process(ApiServer()), preflight=Preflight.STRICT) as manager:
         Builder(manager.add_cluster("remote", away.config)).reconciles(ConfigMap).build(Marker())
         with pytest.raises(MissingPermissions, match="of cluster 'remote'"):
@@ -198,7 +198,7 @@ async def test_another_login_is_reviewed_anew() -> None:
 
 
 async def test_what_was_refused_elsewhere_and_never_declared_is_told() -> None:
-    """The message says which declaration is missing, with the cluster in it."""
+    """A refused request without declared permission logs the missing declaration, with the cluster."""
 
     class Careless(Reconciler[ConfigMap]):
         async def reconcile(self, request: Request) -> None:

@@ -1,4 +1,4 @@
-"""Missing permissions: messages, remedies and repetitions."""
+"""Missing permissions: messages, fixes and repetitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROLES = "rbac.authorization.k8s.io"
 
 
 async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplog: pytest.LogCaptureFixture) -> None:
-    """One message for the verbs of a resource: which runnables wait, the rule for a role, and shell commands."""
+    """One message for the verbs of a resource names waiting runnables, the rule for a role, and shell commands."""
     async with world() as it, Manager(it.config) as manager:
         build(manager, ConfigMap)
         async with manager.running():
@@ -39,7 +39,7 @@ async def test_what_is_missing_is_said_once_with_the_rule_and_the_commands(caplo
 
 
 async def test_a_right_that_was_never_declared_is_named_as_such(caplog: pytest.LogCaptureFixture) -> None:
-    """The message names the class and the missing declaration, which a generated role would lack, too."""
+    """The message names the class and its missing declaration, which a generated role would lack too."""
     async with world() as it, Manager(it.config) as manager:
         controller, marker = build(manager, ConfigMap, allow(ConfigMap, "get"))
         await it.grant(manager.grants())
@@ -77,7 +77,7 @@ async def test_a_right_that_was_never_declared_is_named_as_such(caplog: pytest.L
 
 
 async def test_messages_repeat_in_one_line_now_and_then(caplog: pytest.LogCaptureFixture) -> None:
-    """Who looks at the end of a log after an hour sees that rights are missing, without all of it again."""
+    """One line repeats from time to time that permissions are missing, without the details."""
     async with world() as it, Manager(it.config) as manager:
         build(manager, ConfigMap)
         async with manager.running():

@@ -1,4 +1,4 @@
-"""Rights at start, and rights that come and go: managers of a service account on a server with RBAC."""
+"""Missing, granted and revoked permissions of a manager's service account on a server with RBAC."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LATER = "failed requests are retried once it may"
 
 
 async def test_nobody_waits_for_what_he_can_do_without(caplog: pytest.LogCaptureFixture) -> None:
-    """A right that is not essential, as to write Events, is told of; the controller works and is ready without it."""
+    """A missing permission that is not essential, as for Events, is logged; the controller works and is ready."""
     caplog.set_level(logging.INFO)
     async with world() as it, Manager(it.config) as manager:
         controller, marker = build(manager, ConfigMap, allow(ConfigMap, "patch"), EVENTS)
@@ -39,7 +39,7 @@ async def test_nobody_waits_for_what_he_can_do_without(caplog: pytest.LogCapture
 
 
 async def test_one_controller_waits_for_its_rights_and_the_other_runs() -> None:
-    """It waits longer than any timeout, with the reason, and starts within the 30 s between two reviews."""
+    """A controller waits for its permissions beyond any timeout and starts within 30 s of the grant; others run."""
     async with world() as it, Manager(it.config) as manager:
         blocked, secrets = build(manager, Secret)
         free, maps = build(manager, ConfigMap)
@@ -60,14 +60,14 @@ async def test_one_controller_waits_for_its_rights_and_the_other_runs() -> None:
             while blocked.permissions.problem:
                 await asyncio.sleep(0.1)
             assert now() < begun + 31
-            await asyncio.sleep(0.1)  # the kind is listed at once, although its next try was half a minute away
+            await asyncio.sleep(0.1)  # the kind is listed at once, although its next retry was half a minute away
             assert blocked.is_ready
             assert manager.not_ready == {}
             assert list(secrets.marked) == ["s"]
 
 
 async def test_a_controller_does_not_work_with_half_of_its_rights() -> None:
-    """It may list and watch, but not write: it does not even begin."""
+    """A controller that may list and watch, but not write, does not start."""
     async with world() as it, Manager(it.config) as manager:
         controller, marker = build(manager, ConfigMap, allow(ConfigMap, "patch"), allow(Secret, "create"))
         await it.grant(only(manager, "configmaps"))
@@ -82,7 +82,7 @@ async def test_a_controller_does_not_work_with_half_of_its_rights() -> None:
 
 
 async def test_strict_ends_with_everything_that_is_missing() -> None:
-    """`run` raises before any controller starts, and the error has all messages."""
+    """With strict permissions, `run` raises one error with all messages before any controller starts."""
     async with world() as it, Manager(it.config, preflight=Preflight.STRICT) as manager:
         build(manager, Secret)
         build(manager, ConfigMap)
@@ -94,7 +94,7 @@ async def test_strict_ends_with_everything_that_is_missing() -> None:
 
 
 async def test_strict_is_content_with_rights_that_are_there() -> None:
-    """A login that may do everything starts as ever."""
+    """With strict permissions, a login with every permission starts normally."""
     async with world() as it, Manager(it.config, preflight=Preflight.STRICT) as manager:
         controller, _ = build(manager, ConfigMap)
         await it.grant(manager.grants())
@@ -104,7 +104,7 @@ async def test_strict_is_content_with_rights_that_are_there() -> None:
 
 
 async def test_rights_that_are_lost_and_given_back(caplog: pytest.LogCaptureFixture) -> None:
-    """Twenty minutes without its role: said once, not ready; given back, everything is done within about 30 s."""
+    """A revoked role is logged once and fails readiness; within about 30 s of a new grant all is reconciled."""
     async with world() as it, Manager(it.config) as manager:
         controller, marker = build(manager, ConfigMap)
         await it.grant(manager.grants())
@@ -132,10 +132,10 @@ async def test_rights_that_are_lost_and_given_back(caplog: pytest.LogCaptureFixt
 
 
 class Wrapping(Marker):
-    """Raises errors of its own, for which the refusal is the reason."""
+    """Raises its own errors, with the refusal as cause."""
 
     async def reconcile(self, request: Request) -> None:
-        """Give up when it is refused."""
+        """Raise a terminal error when the request is refused."""
         try:
             await super().reconcile(request)
         except Exception as error:
@@ -143,7 +143,7 @@ class Wrapping(Marker):
 
 
 async def test_what_was_given_up_for_want_of_a_right_is_done_once_it_is_granted() -> None:
-    """A refusal counts wherever in the error it is, and a grant is a change that a terminal error waits for."""
+    """A refusal counts anywhere in the error's causes, and its grant retries even a terminal error."""
     async with world() as it, Manager(it.config) as manager:
         marker = Wrapping(ConfigMap)
         controller = Builder(manager).reconciles(ConfigMap).build(marker)
@@ -161,7 +161,7 @@ async def test_what_was_given_up_for_want_of_a_right_is_done_once_it_is_granted(
 
 
 async def test_a_refusal_that_is_about_no_right_is_an_ordinary_failure() -> None:
-    """A quota that is exceeded is forbidden, too, and nothing that a role could grant."""
+    """An exceeded quota is an ordinary failure: no role can grant it."""
 
     class Refused(Marker):
         async def reconcile(self, request: Request) -> None:
@@ -182,7 +182,7 @@ async def test_a_refusal_that_is_about_no_right_is_an_ordinary_failure() -> None
 
 
 async def test_a_controller_that_is_added_later_is_reviewed_too(caplog: pytest.LogCaptureFixture) -> None:
-    """Its permissions are reviewed at once, and missing ones are logged as at start."""
+    """The permissions of a controller added at run time are reviewed at once, and missing ones are logged."""
     async with world() as it, Manager(it.config) as manager:
         build(manager, ConfigMap)
         await it.grant(manager.grants())
@@ -198,7 +198,7 @@ async def test_a_controller_that_is_added_later_is_reviewed_too(caplog: pytest.L
 
 
 async def test_whatever_else_needs_rights_is_named_and_held_up_by_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """A runnable that declares permissions runs; missing ones are in the log and in `not_ready`."""
+    """A runnable with missing permissions runs; the log and `not_ready` name the permissions."""
     started: list[float] = []
 
     class Election:

@@ -22,7 +22,7 @@ def shown(manager: Manager) -> list[str]:
 
 
 async def test_what_a_controller_needs_follows_from_its_wiring() -> None:
-    """Watched kinds are listed and watched, owners get finalizers, and the reconciler adds the kinds that it writes."""
+    """Watched kinds need list and watch, owners need finalizers, and the reconciler adds the kinds that it writes."""
     async with Manager(CONFIG) as manager:
         add_podset(manager)
         assert shown(manager) == [
@@ -40,7 +40,7 @@ async def test_what_a_controller_needs_follows_from_its_wiring() -> None:
 
 
 class Quiet(Reconciler[ConfigMap]):
-    """Does nothing, and says that it needs what it is told."""
+    """Does nothing, and needs the given permissions."""
 
     def __init__(self, *rbac: Permission) -> None:
         self.rbac = rbac
@@ -50,7 +50,7 @@ class Quiet(Reconciler[ConfigMap]):
 
 
 async def test_a_restricted_manager_needs_rights_in_its_namespaces_only() -> None:
-    """Restricted to namespaces, rights are too, but those to kinds that are in no namespace."""
+    """A manager restricted to namespaces needs permissions only there, except for cluster-scoped kinds."""
     async with Manager(CONFIG, namespaces=["a", "b"]) as manager:
         reconciler = Quiet(allow(ConfigMap, "patch"), allow(Node, "get"))
         Builder(manager).reconciles(ConfigMap).watches(Node, lambda _: ()).build(reconciler)
@@ -65,7 +65,7 @@ async def test_a_restricted_manager_needs_rights_in_its_namespaces_only() -> Non
 
 
 async def test_a_kind_that_is_cached_in_part_needs_rights_for_that_part() -> None:
-    """Options of a kind restrict its rights: to its own namespaces, and to the one name that is selected."""
+    """Cache options of a kind restrict its permissions to the kind's namespaces, and to a selected name."""
     kinds: dict[KindLike, KindOptions] = {
         ConfigMap: KindOptions(namespaces=["web"]),
         Secret: KindOptions(namespaces=["web"], selectors=[Selector(fields="metadata.name=key")]),
@@ -81,7 +81,7 @@ async def test_a_kind_that_is_cached_in_part_needs_rights_for_that_part() -> Non
 
 
 async def test_indexes_and_kinds_without_a_class_count() -> None:
-    """A kind that is cached for reads only, or has no class, has to be listed and watched as well."""
+    """A kind that is cached only for reads, or has no class, needs list and watch as well."""
 
     def images(pod: Pod) -> Iterable[str]:
         return (container.image or "" for container in pod.spec.containers)
@@ -100,16 +100,16 @@ class _Any(Reconciler[Unstructured]):
 
 
 class _Election:
-    """Stands for whatever elects a leader."""
+    """Stands in for a leader elector."""
 
     rbac = (LEADER_ELECTION,)
 
     async def run(self) -> None:
-        """Be over at once."""
+        """Return at once."""
 
 
 async def test_any_runnable_can_say_what_it_needs() -> None:
-    """What is added beside controllers counts too, in the namespace of the login if that is where it is needed."""
+    """The permissions of any runnable count, in the login's namespace if the runnable declares that."""
     async with Manager(CONFIG) as manager:
         manager.add(_Election())
         assert shown(manager) == [

@@ -28,12 +28,12 @@ class Stopping(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """One way to end.
+    """One way to stop a manager.
 
     Args:
-        grace: seconds; None for as long as it takes.
-        asks: what is done to the running manager, at `AT` and each second after that.
-        raises: what comes out of `run`, when nobody is too slow.
+        grace: seconds; None for no limit.
+        asks: the calls on the running manager, at `AT` and each second afterwards.
+        raises: the error of `run`, if no runnable is too slow.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Ending:
 
     @property
     def patience(self) -> float:
-        """After how many seconds those who have not stopped are cancelled."""
+        """After how many seconds runnables that have not stopped are cancelled."""
         again = [later for later, ask in enumerate(self.asks) if later and ask != "nothing"]
         # a signal after a failure is the first one
         if self.asks[0] == "failure":
@@ -51,12 +51,12 @@ class Ending:
         return min([inf if self.grace is None else self.grace, *again])
 
     def outcome(self, *, overdue: bool) -> type[BaseException] | None:
-        """Return what comes out of `run`."""
+        """Return the expected result of `run`."""
         return GracePeriodExceeded if overdue and self.raises is None and self.grace != 0 else self.raises
 
 
 class OtherFailed(Exception):
-    """What the failure of another raises."""
+    """The error of another runnable."""
 
 
 ENDINGS = (
@@ -80,12 +80,12 @@ def now() -> float:
 
 
 async def outcome(manager: Stopping, ending: Ending, fail: Callable[[], None]) -> tuple[BaseException | None, float]:
-    """Run a manager to this end; return what came out of it, and how many seconds that took.
+    """Run a manager and stop it in this way; return the result of `run`, and the seconds it took.
 
     Args:
-        manager: what is run.
-        ending: what is done to it.
-        fail: lets something that it runs fail.
+        manager: the manager to run.
+        ending: the way to stop.
+        fail: makes a runnable fail.
     """
     loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
     running = asyncio.create_task(manager.run(handle_signals=True), name="run")
@@ -109,5 +109,5 @@ async def outcome(manager: Stopping, ending: Ending, fail: Callable[[], None]) -
 
 
 def grace_of(ending: Ending) -> timedelta | None:
-    """Return the grace period to make a manager with."""
+    """Return the grace period of a new manager."""
     return None if ending.grace is None else timedelta(seconds=ending.grace)

@@ -20,7 +20,7 @@ def send(number: signal.Signals) -> None:
 
 
 class Life:
-    """A runnable that writes down what happens to it."""
+    """A runnable that records its calls."""
 
     def __init__(self, name: str, journal: list[str], *, ready_after: float = 0, cleanup: float = 0) -> None:
         self.name = name
@@ -42,7 +42,7 @@ class Life:
 
 
 class Worker(Life):
-    """One that finishes its work when asked, which takes a while."""
+    """A runnable that takes time to finish its work after the request to stop."""
 
     def __init__(self, name: str, journal: list[str], *, work: float) -> None:
         super().__init__(name, journal)
@@ -50,7 +50,7 @@ class Worker(Life):
         self.asked = asyncio.Event()
 
     async def wait_until_ready(self) -> None:
-        """Be ready at once, without a note."""
+        """Be ready at once, without a record."""
 
     async def run(self) -> None:
         self.journal.append(f"{self.name} starts")
@@ -71,6 +71,6 @@ def make(grace: float = 30) -> Lifecycle:
 
 
 async def run_until(lifecycle: Lifecycle, moment: float, *, handle_signals: bool = False) -> None:
-    """Run a lifecycle and ask it to stop at a moment."""
+    """Run a lifecycle and request its stop at a given time."""
     asyncio.get_running_loop().call_at(moment, lifecycle.ask_to_stop)
     await lifecycle.run(handle_signals=handle_signals)

@@ -26,7 +26,7 @@ async def test_groups_start_in_order_and_stop_in_reverse() -> None:
 
 
 async def test_started_and_elected_tell_how_far_it_is() -> None:
-    """A standby is started; it is elected once the election is ready and what follows has started."""
+    """A standby is started; it is elected once the election is ready and the elected groups have started."""
     lifecycle = make()
     lifecycle.add(Life("election", [], ready_after=10), Group.ELECTION)
     running = asyncio.create_task(run_until(lifecycle, 20))
@@ -39,7 +39,7 @@ async def test_started_and_elected_tell_how_far_it_is() -> None:
 
 
 async def test_a_runnable_added_while_running_starts_at_once() -> None:
-    """Controllers that are made late live as those made early, and stop with their group."""
+    """A runnable added at run time starts at once, and stops with its group."""
     lifecycle, journal = make(), list[str]()
     running = asyncio.create_task(run_until(lifecycle, 10))
     await asyncio.sleep(5)
@@ -52,7 +52,7 @@ async def test_a_runnable_added_while_running_starts_at_once() -> None:
 
 
 async def test_nothing_can_be_added_once_stopping_has_begun() -> None:
-    """A runnable that would never be stopped in order is refused."""
+    """A runnable that is added during shutdown is refused."""
     lifecycle = make()
     await run_until(lifecycle, 1)
     with pytest.raises(ManagerError, match="can't accept new runnable"):
@@ -60,7 +60,7 @@ async def test_nothing_can_be_added_once_stopping_has_begun() -> None:
 
 
 async def test_it_runs_once() -> None:
-    """A second run is an error, not a surprise."""
+    """A second call of run is an error."""
     lifecycle = make()
     await run_until(lifecycle, 1)
     with pytest.raises(ManagerError, match="runs only once"):
@@ -68,7 +68,7 @@ async def test_it_runs_once() -> None:
 
 
 async def test_the_first_failure_stops_everything_and_is_raised(caplog: pytest.LogCaptureFixture) -> None:
-    """Everything ends in order, run raises the failure as it was, later ones are logged."""
+    """The first failure stops all groups in order and is raised unchanged; later failures are logged."""
     lifecycle, journal = make(), list[str]()
 
     async def fail() -> None:
@@ -98,7 +98,7 @@ async def raise_error(error: Exception) -> None:
 
 
 async def test_a_failure_to_become_ready_stops_everything() -> None:
-    """A cache that does not sync ends the manager with the cache's own error; later groups never start."""
+    """A cache that does not sync ends the manager with the cache's error; later groups never start."""
     lifecycle, journal = make(), list[str]()
 
     class NeverReady(Life):
@@ -115,7 +115,7 @@ async def test_a_failure_to_become_ready_stops_everything() -> None:
 
 
 async def test_work_is_finished_within_the_grace_period() -> None:
-    """Stoppable runnables are asked to stop, and not cancelled."""
+    """Stoppable runnables are stopped within the grace period, and not cancelled."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=29), Group.ELECTED)
     await run_until(lifecycle, 10)
@@ -125,7 +125,7 @@ async def test_work_is_finished_within_the_grace_period() -> None:
 
 
 async def test_no_grace_cancels_at_once_and_is_no_error() -> None:
-    """A grace period of zero is a decision, not a failure."""
+    """A grace period of zero cancels runnables at once, without an error."""
     lifecycle, journal = make(grace=0), list[str]()
     lifecycle.add(Worker("worker", journal, work=20), Group.ELECTED)
     await run_until(lifecycle, 10)
@@ -135,7 +135,7 @@ async def test_no_grace_cancels_at_once_and_is_no_error() -> None:
 
 
 async def test_the_first_signal_drains() -> None:
-    """SIGTERM asks; work that was begun is finished."""
+    """After SIGTERM, work in progress is finished."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=10), Group.ELECTED)
     asyncio.get_running_loop().call_at(5, send, signal.SIGTERM)
@@ -146,7 +146,7 @@ async def test_the_first_signal_drains() -> None:
 
 
 async def test_the_second_signal_cancels_what_is_left(caplog: pytest.LogCaptureFixture) -> None:
-    """SIGINT twice ends at once, with nothing left behind; the error names the slow, the log who had no time."""
+    """A second SIGINT cancels all tasks; the error names slow runnables, the log those that had no time."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=25), Group.ELECTED)
     lifecycle.add(Worker("other", journal, work=25), Group.OTHERS)
@@ -162,7 +162,7 @@ async def test_the_second_signal_cancels_what_is_left(caplog: pytest.LogCaptureF
 
 
 async def test_cancelling_stops_in_order() -> None:
-    """Cancelling the task that runs it is asking: everything gets its grace period, then the cancellation goes on."""
+    """A cancelled run stops all groups with their grace period, then raises CancelledError."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=10), Group.ELECTED)
     refused = asyncio.get_running_loop().create_future()
@@ -201,7 +201,7 @@ async def test_cancelling_twice_leaves_nothing_behind() -> None:
 
 
 async def test_a_signal_while_starting_stops_what_has_started() -> None:
-    """A manager that waits for its caches can be stopped; what has not started never does."""
+    """A manager that waits for its caches can be stopped; groups that have not started never start."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Life("cache", journal, ready_after=100), Group.CACHES)
     lifecycle.add(Life("controller", journal), Group.ELECTED)
@@ -211,7 +211,7 @@ async def test_a_signal_while_starting_stops_what_has_started() -> None:
 
 
 async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
-    """A manager that has ended does not affect the signals of others; each counts its own first and second signal."""
+    """Signals reach every running manager of the loop, and each manager counts its own first and second signal."""
     journal = list[str]()
     works = {"short": 1.0, "long": 25.0, "longer": 25.0}
     lifecycles = {name: make() for name in works}
@@ -225,7 +225,7 @@ async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
 
     send(signal.SIGTERM)
     await asyncio.sleep(5)
-    lifecycles["long"].ask_to_stop()  # the second time, for this one alone
+    lifecycles["long"].ask_to_stop()  # the second signal, for this manager alone
     with pytest.raises(GracePeriodExceeded, match="asked a second time: elected/long"):
         await running["long"]
     assert now() == 16
@@ -237,7 +237,7 @@ async def test_a_signal_is_for_every_manager_of_the_loop() -> None:
 
 @pytest.mark.parametrize(("later", "error"), [(0, None), (0.09, None), (0.2, GracePeriodExceeded)])
 async def test_a_signal_that_is_sent_twice_at_once_is_one(later: float, error: type[Exception] | None) -> None:
-    """As `timeout -s TERM` sends it: work has its grace period; another signal a moment later ends it."""
+    """A signal sent twice at once, as by `timeout -s TERM`, counts once; a signal a moment later cancels the work."""
     lifecycle, journal = make(), list[str]()
     lifecycle.add(Worker("worker", journal, work=15.0), Group.ELECTED)
     running = asyncio.create_task(lifecycle.run(handle_signals=True))
@@ -250,7 +250,7 @@ async def test_a_signal_that_is_sent_twice_at_once_is_one(later: float, error: t
 
 
 async def test_a_failure_while_it_is_being_cancelled_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    """Cancelled while it stops for a failure, run raises the cancellation; the log has the failure."""
+    """If run is cancelled while it stops after a failure, it raises the cancellation; the log has the failure."""
     lifecycle = make()
 
     async def fail() -> None:
@@ -270,7 +270,7 @@ async def test_a_failure_while_it_is_being_cancelled_is_told(caplog: pytest.LogC
 
 
 async def test_what_becomes_ready_while_stopping_starts_nothing() -> None:
-    """A cache that is filled in its last moments is too late for the controllers."""
+    """A cache that syncs during shutdown does not start the controllers."""
 
     class LastMoment(Worker):
         async def wait_until_ready(self) -> None:

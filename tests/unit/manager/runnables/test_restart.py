@@ -1,4 +1,4 @@
-"""Restarts of runnables: when, how often, and their log lines and readiness."""
+"""Restarts of runnables: conditions, limits, log lines and readiness."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def now() -> float:
 
 
 class Poller:
-    """Fails a while after each of its starts, and writes down when it was started."""
+    """Fails some time after each start, and records its starts."""
 
     name = "poller"
 
@@ -41,7 +41,7 @@ class Poller:
 
 
 class Listener:
-    """Ready a second after each of its starts; the first lives end before that, or are never going to be ready."""
+    """Ready a second after each start; the first runs end before that, or never become ready."""
 
     name = "listener"
 
@@ -65,7 +65,7 @@ class Listener:
 
 
 class Draining(Poller):
-    """One that finishes what it has begun when asked to stop."""
+    """Finishes its current work when stopped."""
 
     def __init__(self, *, lives: float = 0, fails: int = 1000) -> None:
         super().__init__(lives=lives, fails=fails)
@@ -82,12 +82,12 @@ class Draining(Poller):
 
 
 def steady(**options: object) -> Restart:
-    """The first wait each time."""
+    """The first backoff each time."""
     return Restart(first=SECOND, longest=SECOND, **options)  # type: ignore[arg-type]
 
 
 async def stop_at(lifecycle: Lifecycle | Manager, moment: float) -> None:
-    """Run until a moment."""
+    """Run until a given time."""
     asyncio.get_running_loop().call_at(moment, lifecycle.ask_to_stop)
     await lifecycle.run(handle_signals=False)
 
@@ -97,7 +97,7 @@ def make() -> Lifecycle:
 
 
 async def test_the_waits_double_up_to_a_minute_and_are_spread() -> None:
-    """1, 2, 4 … 60 seconds, each ±20 %, and never two alike."""
+    """Backoffs are 1, 2, 4 … 60 seconds, each ±20 % at random."""
     lifecycle, poller = make(), Poller()
     lifecycle.add(poller, Group.OTHERS, restart=Restart())
     await stop_at(lifecycle, 600)
@@ -109,7 +109,7 @@ async def test_the_waits_double_up_to_a_minute_and_are_spread() -> None:
 
 
 async def test_who_was_well_for_long_begins_with_the_first_wait() -> None:
-    """After ten minutes of health a failure counts as the first one."""
+    """After ten minutes without a failure the backoff starts again with the first one."""
     lifecycle, poller = make(), Poller(lives=601)
     lifecycle.add(poller, Group.OTHERS, restart=Restart())
     await stop_at(lifecycle, 3600)
@@ -120,7 +120,7 @@ async def test_who_was_well_for_long_begins_with_the_first_wait() -> None:
 
 
 async def test_without_a_restart_the_first_failure_ends_the_manager() -> None:
-    """The default: it is run once, and its error is raised."""
+    """By default a runnable runs once, and its error ends the manager."""
     lifecycle, poller = make(), Poller(lives=3)
     lifecycle.add(poller, Group.OTHERS)
     with pytest.raises(ConnectionFailed):
@@ -130,7 +130,7 @@ async def test_without_a_restart_the_first_failure_ends_the_manager() -> None:
 
 
 async def test_beyond_its_limit_its_error_ends_the_manager() -> None:
-    """Three more lives, then the failure counts, and is raised as it was."""
+    """After three restarts the next failure ends the manager, and is raised unchanged."""
     lifecycle, poller = make(), Poller()
     lifecycle.add(poller, Group.OTHERS, restart=steady(limit=3))
     with pytest.raises(ConnectionFailed, match="the queue does not answer"):
@@ -140,7 +140,7 @@ async def test_beyond_its_limit_its_error_ends_the_manager() -> None:
 
 
 async def test_an_async_function_is_run_again() -> None:
-    """A restartable runnable may be a function; one that returns is done."""
+    """A restartable runnable may be a function; a function that returns is not restarted."""
     lifecycle, started = make(), list[float]()
 
     async def move() -> None:
@@ -155,7 +155,7 @@ async def test_an_async_function_is_run_again() -> None:
 
 
 async def test_always_means_that_returning_is_no_end() -> None:
-    """A job that is to be done over and over is begun again after each wait, until asked to stop."""
+    """With restart "always", a runnable that returns runs again after each backoff, until the manager stops."""
     lifecycle, started = make(), list[float]()
 
     async def sweep() -> None:
@@ -168,7 +168,7 @@ async def test_always_means_that_returning_is_no_end() -> None:
 
 
 async def test_one_that_always_returns_reaches_its_limit_too() -> None:
-    """The limit applies to every kind of end, and the error says what happened."""
+    """The limit applies to every kind of end, and the error names the kind."""
     lifecycle = make()
 
     async def sweep() -> None: ...
@@ -180,7 +180,7 @@ async def test_one_that_always_returns_reaches_its_limit_too() -> None:
 
 @pytest.mark.parametrize("end", ["run", "ready"])
 async def test_the_next_groups_wait_for_a_life_that_is_ready(end: str) -> None:
-    """Whether its run or its getting ready fails: it is run again, and waited for anew."""
+    """If running or becoming ready fails, the runnable is restarted, and the next groups wait until it is ready."""
     lifecycle = make()
     lifecycle.add(Listener(end, end), Group.WEBHOOKS, restart=steady())
     running = asyncio.create_task(stop_at(lifecycle, 60))
@@ -196,7 +196,7 @@ async def test_waiting_ends_at_once_when_asked_to_stop() -> None:
     for runnable in (Poller(), Draining()):
         lifecycle.add(runnable, Group.OTHERS, restart=Restart(first=MINUTE))
     draining = cast(Draining, lifecycle.members[1].runnable)
-    draining.asked.set()  # it fails after ten seconds
+    draining.asked.set()  # the poller fails after ten seconds
     await stop_at(lifecycle, 30)
 
     assert now() == 30
@@ -204,7 +204,7 @@ async def test_waiting_ends_at_once_when_asked_to_stop() -> None:
 
 
 async def test_who_fails_while_it_stops_is_not_run_again(caplog: pytest.LogCaptureFixture) -> None:
-    """It gets its time to finish, and what it fails with then is a late error."""
+    """A runnable that fails during shutdown is not restarted; it has its time to finish, and its error is logged."""
     lifecycle, draining = make(), Draining()
     lifecycle.add(draining, Group.OTHERS, restart=Restart())
     await stop_at(lifecycle, 30)
@@ -214,7 +214,7 @@ async def test_who_fails_while_it_stops_is_not_run_again(caplog: pytest.LogCaptu
 
 
 async def test_each_restart_is_one_line_with_the_error(caplog: pytest.LogCaptureFixture) -> None:
-    """Who, why, how often and how long; a foreign error with its traceback, once while it is the same."""
+    """A restart is one line: name, error, count, delay; a foreign error has its traceback, once while unchanged."""
     lifecycle, texts = make(), ["no route", "no route", "refused"]
 
     async def connect() -> None:
@@ -235,13 +235,13 @@ async def test_each_restart_is_one_line_with_the_error(caplog: pytest.LogCapture
 
 
 def samples(families: list[MetricFamily]) -> dict[str, object]:
-    """The restarts by runnable."""
+    """Return the restarts by runnable."""
     [family] = [each for each in families if each.name == "pyctrl_runnable_restarts_total"]
     return {labels["runnable"]: value for labels, value in family.samples}
 
 
 async def test_it_is_not_ready_while_it_is_down() -> None:
-    """Readiness names it and says why, metrics count; both are well again when it is."""
+    """A runnable in its backoff fails readiness, with the reason, and is counted in the metrics until it runs again."""
     async with Manager(Config.in_process(ApiServer()), random=Random(1)) as manager:
         manager.add(Poller(fails=2), group=Group.OTHERS, restart=Restart(first=10 * SECOND))
         async with manager.running():
@@ -259,7 +259,7 @@ async def test_it_is_not_ready_while_it_is_down() -> None:
 
 
 async def test_one_that_is_run_again_is_down_until_it_is_ready() -> None:
-    """Between the start of a run and its readiness it still counts as restarting, with the previous error."""
+    """A restarted runnable still counts as restarting, with the previous error, until it is ready."""
     async with Manager(Config.in_process(ApiServer()), random=Random(1)) as manager:
         manager.add(Listener("run"), group=Group.OTHERS, restart=steady())
         running = asyncio.create_task(stop_at(manager, 60))
@@ -272,7 +272,7 @@ async def test_one_that_is_run_again_is_down_until_it_is_ready() -> None:
 
 
 async def test_a_new_term_begins_without_the_failures_of_the_last() -> None:
-    """Elected runnables that are restarted have no earlier failures."""
+    """Failures of elected runnables do not count in the next term."""
     lifecycle, poller = make(), Poller()
     lifecycle.elect(asyncio.Event().wait, _Open(), restarts=True)  # type: ignore[arg-type]
     lifecycle.add(poller, Group.ELECTED, restart=Restart(limit=10))
@@ -289,13 +289,13 @@ async def test_a_new_term_begins_without_the_failures_of_the_last() -> None:
 
 
 class _Open:
-    """A gate that lets everything pass."""
+    """A gate that permits every write."""
 
     def check(self, request: object) -> None: ...
 
 
 async def test_one_that_something_else_has_cancelled_has_failed() -> None:
-    """A task that vanishes without a word would be missed by nobody: it ends the manager, or is run again."""
+    """A runnable whose task something else cancels has failed: the manager ends, or restarts the runnable."""
     cancelled = asyncio.get_running_loop().create_future()
     cancelled.cancel()
 
@@ -324,6 +324,6 @@ async def test_one_that_something_else_has_cancelled_has_failed() -> None:
 
 @pytest.mark.parametrize("options", [{"first": timedelta(0)}, {"healthy": -SECOND}, {"limit": -1}])
 def test_waits_that_make_no_sense_are_refused(options: dict[str, object]) -> None:
-    """A loop without a pause is nobody's wish."""
+    """A backoff without a pause is refused."""
     with pytest.raises(ManagerError, match="waits above zero"):
         Restart(**options)  # type: ignore[arg-type]

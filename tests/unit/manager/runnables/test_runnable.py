@@ -12,7 +12,7 @@ from tests.unit.manager.runnables._lifecycles import Life, make, now, run_until
 
 
 async def test_a_runnable_may_be_an_async_function_and_may_return_early() -> None:
-    """A function that returns is done; nothing is restarted and nothing stops."""
+    """A function that returns is done: the manager neither restarts it nor stops."""
     lifecycle, done = make(), list[float]()
 
     async def once() -> None:
@@ -26,13 +26,13 @@ async def test_a_runnable_may_be_an_async_function_and_may_return_early() -> Non
 
 
 async def test_what_is_not_a_runnable_is_refused() -> None:
-    """The error is raised by `add`, with the expected types."""
+    """`add` raises an error with the expected types."""
     with pytest.raises(ManagerError, match="async def run"):
         make().add(cast(Life, 5), Group.OTHERS)
 
 
 async def test_a_runnable_that_fails_when_asked_is_cancelled(caplog: pytest.LogCaptureFixture) -> None:
-    """Stopping goes on, and the error is logged."""
+    """If stopping a runnable fails, the error is logged and the runnable is cancelled."""
 
     class Rude(Life):
         def ask_to_stop(self) -> None:

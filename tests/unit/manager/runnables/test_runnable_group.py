@@ -17,13 +17,13 @@ from tests.unit.manager.runnables._lifecycles import Life, Worker, make, now, ru
 
 
 class Open:
-    """A gate that lets everything pass."""
+    """A gate that permits every write."""
 
     def check(self, request: object) -> None: ...
 
 
 async def test_one_grace_period_is_for_all_groups_together() -> None:
-    """Who is not done when it is over is cancelled and named, and later groups get no more time."""
+    """Runnables that run beyond the shared grace period are cancelled and named; later groups get no more time."""
     lifecycle, journal = make(grace=30), list[str]()
     lifecycle.add(Worker("slow", journal, work=20), Group.ELECTED)
     lifecycle.add(Worker("slower", journal, work=20), Group.OTHERS)
@@ -35,7 +35,7 @@ async def test_one_grace_period_is_for_all_groups_together() -> None:
 
 
 async def test_who_comes_after_the_grace_period_and_ends_at_once_is_not_blamed() -> None:
-    """Only those are named that were asked and did not stop, not those that never had a chance to."""
+    """The error names only runnables that were requested to stop and did not, not those that had no time."""
     lifecycle = make(grace=30)
     lifecycle.add(Worker("slow", [], work=60), Group.ELECTED)
     lifecycle.add(Life("cache", []), Group.CACHES)
@@ -44,7 +44,7 @@ async def test_who_comes_after_the_grace_period_and_ends_at_once_is_not_blamed()
 
 
 async def test_who_ignores_cancellation_is_left_behind_with_a_message(caplog: pytest.LogCaptureFixture) -> None:
-    """Stopping ends even if somebody swallows CancelledError."""
+    """Stopping ends even if a runnable swallows CancelledError; the log names the runnable."""
     lifecycle, let_go = make(grace=1), asyncio.Event()
 
     async def stubborn() -> None:
@@ -65,7 +65,7 @@ async def test_who_ignores_cancellation_is_left_behind_with_a_message(caplog: py
 
 
 async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCaptureFixture) -> None:
-    """The events that every manager writes to its end are no HTTP server, and are not called one."""
+    """Without HTTP servers no log line about stopping servers appears, although every manager writes events."""
     caplog.set_level("INFO", logger="pyctrl.manager")
     async with Manager(Config.in_process(ApiServer())) as manager:
         manager.add(Life("worker", []))
@@ -79,7 +79,7 @@ async def test_no_farewell_to_servers_where_there_are_none(caplog: pytest.LogCap
 
 
 async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
-    """Run anew in the next term, it would stop at once."""
+    """Elected work that has ended is not stopped: it would stop at once when run again in the next term."""
     lifecycle, journal = make(), list[str]()
     worker = Worker("worker", journal, work=0)
 
@@ -90,7 +90,7 @@ async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
     lifecycle.add(worker, Group.ELECTED)
     running = asyncio.create_task(run_until(lifecycle, 60))
     await asyncio.sleep(5)
-    worker.asked.set()  # it ends by itself
+    worker.asked.set()  # the work ends without a request
     await asyncio.sleep(1)
     worker.asked.clear()
     await lifecycle.stop_elected(timedelta(seconds=1))

@@ -24,7 +24,7 @@ BEHIND = CANCEL_TIMEOUT.total_seconds()
 
 
 class Subject:
-    """A runnable that notes how it ends."""
+    """A runnable that records its end."""
 
     name = "subject"
 
@@ -59,7 +59,7 @@ class Cleaning(Subject):
 
 
 class Finishing(Subject):
-    """Finishes its work when asked, in ``work`` seconds."""
+    """Finishes its work in ``work`` seconds after the request to stop."""
 
     def __init__(self, work: float) -> None:
         super().__init__()
@@ -75,14 +75,14 @@ class Finishing(Subject):
 
 
 class Rude(Subject):
-    """Fails when it is asked to stop."""
+    """Fails when it is requested to stop."""
 
     def ask_to_stop(self) -> None:
         raise ValueError("not now")
 
 
 class Done(Subject):
-    """Has nothing to do."""
+    """Does nothing."""
 
     async def live(self) -> None: ...
 
@@ -98,7 +98,7 @@ class Sore(Subject):
 
 
 class Failing(Finishing):
-    """Fails with its last bit of work."""
+    """Fails with its last work."""
 
     async def live(self) -> None:
         await super().live()
@@ -113,7 +113,7 @@ class Unready(Subject):
 
 
 class Stubborn(Subject):
-    """Swallows every cancellation, until the test lets it go."""
+    """Swallows every cancellation until the test releases it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class Stubborn(Subject):
 
 
 class HeedlesslyUnready(Stubborn):
-    """Lives as others do, but its getting ready heeds nothing."""
+    """Runs normally, but `wait_until_ready` ignores its cancellation."""
 
     async def live(self) -> None:
         await asyncio.Event().wait()
@@ -142,14 +142,14 @@ async def heedless(event: asyncio.Event) -> None:
 
 
 class Down(Subject):
-    """Has failed, and waits for its next life."""
+    """Has failed, and waits for its restart."""
 
     async def live(self) -> None:
         raise ValueError("connection lost")
 
 
 def function() -> Callable[[], Any]:
-    """Return an async function, as a runnable of its own."""
+    """Return an async function as a runnable."""
 
     async def subject() -> None:
         await asyncio.Event().wait()
@@ -159,19 +159,19 @@ def function() -> Callable[[], Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of runnable, and what is expected of it.
+    """A kind of runnable, and its expected behaviour.
 
     Args:
-        make: makes one.
-        drains: how many seconds after it was asked it has ended, if it is let.
-        well: how it has ended then.
-        cut: how many seconds after it was cancelled for good it has ended.
-        cut_at_once: the same, where it was not asked before.
-        badly: how it has ended then.
-        says: a line of the log that tells of what went wrong, whichever way it ends.
+        make: creates a runnable.
+        drains: seconds from the request to stop to its end, without cancellation.
+        well: how it ends without cancellation.
+        cut: seconds from its final cancellation to its end.
+        cut_at_once: the same, without a request to stop before.
+        badly: how it ends after cancellation.
+        says: a log line about its failure, for every way to stop.
         is_ready: whether the groups after its own start.
-        restart: how it was added.
-        lags: how many seconds pass at the end of all, for what does not belong to any group.
+        restart: the restart option of `add`.
+        lags: seconds at the end of the shutdown for work outside of all groups.
     """
 
     name: str
@@ -213,7 +213,7 @@ KINDS = (
 
 
 async def live_and_end(kind: Kind, ending: Ending, group: Group) -> None:
-    """Run a subject in its group among witnesses in all groups, and look at how all of it ends."""
+    """Run a subject in its group with witnesses in all groups, and check how each of them ends."""
     lifecycle, journal, fail = (
         Lifecycle(grace_period=grace_of(ending), random=Random(1)),
         list[tuple[str, float]](),
@@ -256,7 +256,7 @@ async def live_and_end(kind: Kind, ending: Ending, group: Group) -> None:
     started = groups if kind.is_ready else groups[: groups.index(group) + 1]
     assert [name for name, _ in journal] == started[::-1]
     ends = dict(journal)
-    for each in started:  # those after it end before it, those before it once it has ended
+    for each in started:  # later groups end before it, earlier groups after it
         expected = began + (lasts if groups.index(each) < groups.index(group) else 0)
         assert ends[each] == pytest.approx(expected)
     if isinstance(subject, Stubborn):
@@ -267,10 +267,10 @@ async def live_and_end(kind: Kind, ending: Ending, group: Group) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 async def test_every_kind_of_runnable_ends(kind: Kind, caplog: pytest.LogCaptureFixture) -> None:
-    """In each group, each way: it has its time, others end before or after it, run tells, nothing is left."""
+    """In each group and for each way to stop, a runnable has its time, groups keep their order, and no task is left."""
     for ending, group in product(ENDINGS, Group):
         if ending.grace is None and kind.drains == inf:
-            continue  # it is asked for as long as it takes
+            continue  # each runnable has as long as it takes
         caplog.clear()
         try:
             await live_and_end(kind, ending, group)
@@ -279,4 +279,4 @@ async def test_every_kind_of_runnable_ends(kind: Kind, caplog: pytest.LogCapture
         except AssertionError as error:
             error.add_note(f"{kind.name}, {ending.name}, in group {group}")
             raise
-    gc.collect(1)  # an exception that nobody has seen is told of when it is collected
+    gc.collect(1)  # an unretrieved exception is reported when it is collected

@@ -27,7 +27,7 @@ WRITES = "/api/v1/namespaces/default/configmaps"
 
 
 class Worker(Reconciler[ConfigMap]):
-    """Works on "job-…" until ``work`` seconds after the end was asked for, then writes that it is done."""
+    """Works on "job-…" until ``work`` seconds after the request to stop, then writes the result."""
 
     def __init__(self, work: float) -> None:
         self.until = now() + AT + work
@@ -48,7 +48,7 @@ class Worker(Reconciler[ConfigMap]):
 
 
 class World:
-    """A manager on a server that one can look at from outside."""
+    """A manager, and a client that reads its server directly."""
 
     def __init__(self, ending: Ending, *, leads: bool = False, preflight: Preflight = Preflight.OFF) -> None:
         server = ApiServer()
@@ -65,18 +65,18 @@ class World:
         self.worker = Worker(0)
 
     def controller(self, work: float = 0) -> Controller:
-        """Let it have a controller, and work that takes so long after the end was asked for."""
+        """Add a controller whose work takes this long after the request to stop."""
         self.worker = Worker(work)
         return Builder(self.manager).reconciles(ConfigMap).build(self.worker)
 
     async def names(self) -> set[str]:
-        """What is on the server."""
+        """The names of the objects on the server."""
         return {found.metadata.name for found in await self.admin.list(ConfigMap, namespace="default")} - {
             "kube-root-ca.crt"
         }
 
     async def holder(self) -> str:
-        """Who holds the lease."""
+        """The holder of the Lease."""
         return (await self.admin.get(Lease, KEY)).spec.holder_identity or ""
 
 
@@ -96,7 +96,7 @@ async def _life(world: World) -> AsyncIterator[World]:
 
 
 def working(work: float, jobs: int = 1, *, leads: bool = True) -> Part:
-    """A controller that has begun with one job, and has others in its queue."""
+    """A controller that works on one job, and has others in its queue."""
 
     @asynccontextmanager
     async def make(ending: Ending) -> AsyncIterator[World]:
@@ -120,7 +120,7 @@ def working(work: float, jobs: int = 1, *, leads: bool = True) -> Part:
 
 @asynccontextmanager
 async def first_list(ending: Ending) -> AsyncIterator[World]:
-    """A controller whose kind is not listed yet: the server does not answer."""
+    """A controller whose first list the server does not answer."""
     async with _life(World(ending)) as world:
         world.network.add(Rule(Silent(), path="/api/v1/configmaps", times=None))
         controller = world.controller()
@@ -130,7 +130,7 @@ async def first_list(ending: Ending) -> AsyncIterator[World]:
 
 @asynccontextmanager
 async def first_list_later(ending: Ending) -> AsyncIterator[World]:
-    """The same for a controller that came when the manager was running."""
+    """The same for a controller that is added at run time."""
     async with _life(World(ending)) as world:
         world.network.add(Rule(Silent(), path="/api/v1/configmaps", times=None))
         made: list[Controller] = []
@@ -145,7 +145,7 @@ async def first_list_later(ending: Ending) -> AsyncIterator[World]:
 
 @asynccontextmanager
 async def without_rights(ending: Ending) -> AsyncIterator[World]:
-    """A controller that may not list its kind, and waits until it may."""
+    """A controller without the permission to list its kind, for which it waits."""
     async with _life(World(ending)) as world:
         world.network.add(Rule(Answered(status=403, reason="Forbidden"), path="/api/v1/configmaps", times=None))
         controller = world.controller()
@@ -158,9 +158,9 @@ async def without_rights(ending: Ending) -> AsyncIterator[World]:
 
 @asynccontextmanager
 async def candidate(ending: Ending) -> AsyncIterator[World]:
-    """One that stands by: another leads, and will when this one has ended."""
+    """A standby; the leader leads until the standby has ended."""
     async with _life(World(ending, leads=True)) as world:
-        world.network.add(Rule(ConnectionRefused(), path="*/leases*", times=None))  # it cannot even see who does
+        world.network.add(Rule(ConnectionRefused(), path="*/leases*", times=None))  # it cannot read the holder
         controller = world.controller()
         yield world
         assert controller.state is ControllerState.NOT_STARTED
@@ -169,7 +169,7 @@ async def candidate(ending: Ending) -> AsyncIterator[World]:
 
 @asynccontextmanager
 async def leader(ending: Ending) -> AsyncIterator[World]:
-    """One that leads and has nothing to do."""
+    """A leader without work."""
     async with _life(World(ending, leads=True)) as world:
         controller = world.controller()
         yield world
@@ -178,7 +178,7 @@ async def leader(ending: Ending) -> AsyncIterator[World]:
 
 
 def telling(*rules: Rule, arrives: bool) -> Part:
-    """Events that were told in the moment in which the end is asked for."""
+    """Events that are recorded at the moment of the request to stop."""
 
     @asynccontextmanager
     async def make(ending: Ending) -> AsyncIterator[World]:
@@ -197,7 +197,7 @@ def telling(*rules: Rule, arrives: bool) -> Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A part, how many seconds it takes to end when it is let, and who is to blame when that is too long."""
+    """A part, its time to stop, and the name in the error when that is too long."""
 
     name: str
     part: Part
@@ -230,7 +230,7 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 async def test_every_part_of_a_manager_ends(case: Case, caplog: pytest.LogCaptureFixture) -> None:
-    """It has its time, its writes pass meanwhile, `run` raises the expected error, and no task is left."""
+    """Each part has its time to stop and may write meanwhile, `run` raises the expected error, and no task is left."""
     for ending in ENDINGS:
         caplog.clear()
         try:

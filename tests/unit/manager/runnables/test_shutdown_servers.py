@@ -29,7 +29,7 @@ AUTHORITY = Authority()
 
 
 class Desk:
-    """Lets a question wait until the test lets it be answered."""
+    """Holds a request until the test permits the response."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
@@ -54,7 +54,7 @@ Asking = Callable[[], AbstractAsyncContextManager[aiohttp.ClientResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A manager with a server, and how it is asked something that takes a while."""
+    """A manager with a server, and a request that takes some time."""
 
     manager: Manager
     desk: Desk
@@ -72,7 +72,7 @@ def manager_with(grace: float | None, **options: Any) -> Manager:
 
 @asynccontextmanager
 async def probed(grace: float | None, _: Path) -> AsyncIterator[Served]:
-    """Kubelet has asked whether it is ready, and a check takes its time."""
+    """A readiness probe by kubelet with a slow check."""
     manager, desk = manager_with(grace, health_bind_address="127.0.0.1:0"), Desk()
     server = manager.health_server
     assert server is not None
@@ -83,7 +83,7 @@ async def probed(grace: float | None, _: Path) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def scraped(grace: float | None, directory: Path) -> AsyncIterator[Served]:
-    """Prometheus waits, because the API server is to say who it is."""
+    """A scrape by Prometheus that waits for the API server's token review."""
     manager = manager_with(grace, metrics_bind_address="127.0.0.1:0", metrics_certificates=tls(directory))
     desk = Desk()
     assert manager.metrics is not None
@@ -101,7 +101,7 @@ async def scraped(grace: float | None, directory: Path) -> AsyncIterator[Served]
 
 @asynccontextmanager
 async def reviewed(grace: float | None, directory: Path) -> AsyncIterator[Served]:
-    """The API server has asked for a review."""
+    """A review that the API server requests from a webhook."""
     webhooks, desk = Webhooks(), Desk()
     webhooks.add("/slow", desk.review)
     server = WebhookServer(webhooks, certificates=tls(directory), host="localhost", port=0)
@@ -127,7 +127,7 @@ SERVERS = [probed, scraped, reviewed]
 
 
 async def status(ask: Asking) -> int | None:
-    """Return the status of the answer; None when the connection was closed without one."""
+    """Return the status of the response; None when the connection was closed without one."""
     try:
         async with ask() as answer:
             return answer.status
@@ -137,7 +137,7 @@ async def status(ask: Asking) -> int | None:
 
 @asynccontextmanager
 async def under_way(served: Served) -> AsyncIterator[tuple[asyncio.Task[None], asyncio.Task[int | None]]]:
-    """Run the manager, ask, and begin to stop while the question is under way; at the end nothing is left of it."""
+    """Run the manager, send a request, and stop the manager meanwhile; check that no task is left."""
     before = asyncio.all_tasks()
     running = asyncio.create_task(served.manager.run(handle_signals=False))
     await served.manager.elected.wait()
@@ -153,18 +153,18 @@ async def under_way(served: Served) -> AsyncIterator[tuple[asyncio.Task[None], a
 
 @pytest.mark.parametrize("server", SERVERS)
 async def test_what_is_under_way_is_answered(server: Any, tmp_path: Path) -> None:
-    """After the first signal a question that has come is answered, and then the server ends."""
+    """After the first signal a request in progress is answered, and then the server ends."""
     async with server(30, tmp_path) as served, under_way(served) as (running, asking):
         served.desk.go_on.set()
         assert await asking in (200, 404)
         await running
-    gc.collect(1)  # a connection that is not closed warns
+    gc.collect(1)  # an open connection raises a warning
 
 
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("end", ["second signal", "grace over", "cancelled twice"])
 async def test_what_takes_too_long_is_cut_off(server: Any, end: str, tmp_path: Path) -> None:
-    """Asked again, or when the grace period is over, connections are closed without an answer, and none is left."""
+    """After a second signal or the grace period, connections are closed without a response, and none is left."""
     async with server(0.2 if end == "grace over" else 30, tmp_path) as served, under_way(served) as (running, asking):
         if end == "second signal":
             served.manager.ask_to_stop()

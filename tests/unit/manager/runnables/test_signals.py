@@ -51,7 +51,7 @@ def start(cleanup: float) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.slow(reason="starts an interpreter")
 def test_a_signal_stops_in_order_and_handlers_are_put_back(number: signal.Signals) -> None:
-    """SIGTERM and SIGINT let runnables clean up; the program continues after `run`, with its previous handlers."""
+    """SIGTERM and SIGINT let runnables clean up; the program continues after `run` with its previous handlers."""
     with start(cleanup=0) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
@@ -62,7 +62,7 @@ def test_a_signal_stops_in_order_and_handlers_are_put_back(number: signal.Signal
 
 @pytest.mark.slow(reason="starts an interpreter")
 def test_a_second_signal_ends_at_once() -> None:
-    """A second signal, here the other of the two, stops at once; no task is left."""
+    """A second signal, here the other one of the two, stops at once; no task is left."""
     with start(cleanup=3600) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
@@ -74,7 +74,7 @@ def test_a_second_signal_ends_at_once() -> None:
 
 
 def test_off_the_main_thread_signals_are_left_alone() -> None:
-    """A manager in a thread of its own runs and stops; it only cannot hear signals."""
+    """A manager in a thread of its own runs and stops, but does not handle signals."""
     ended: list[bool] = []
 
     async def live() -> None:
@@ -91,7 +91,7 @@ def test_off_the_main_thread_signals_are_left_alone() -> None:
 
 
 async def test_a_loop_that_cannot_handle_signals_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On such a platform somebody else has to ask the manager to stop."""
+    """On a platform without signal handlers in the loop the manager runs, and is stopped by other means."""
 
     def refuse(*_: object) -> None:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The PromQL of our alert rules, evaluated over what a manager tells: as much of it as tests need."""
+"""The PromQL of our alert rules, evaluated over a manager's metrics: the subset that tests need."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _AGGREGATION: dict[str, Callable[[Iterable[float]], float]] = {"sum": sum, "min"
 
 
 class Scrapes:
-    """What was scraped, and when.
+    """Scrapes with their times.
 
-    A rate is the increase between the first and the last scrape of the range, by its length: scrape for as long as the
-    range is. Counters are not reset here. What else PromQL has is an error.
+    A rate is the increase between the first and the last scrape of the range, divided by its length: scrape for the
+    whole range. Counters do not reset here. Other PromQL raises an error.
     """
 
     def __init__(self) -> None:
         self._series: dict[tuple[str, Labels], list[tuple[float, float]]] = {}
 
     def add(self, at: float, samples: Iterable[Sample]) -> None:
-        """Keep one scrape."""
+        """Store one scrape."""
         for name, labels, value in samples:
             self._series.setdefault((name, frozenset(labels.items())), []).append((at, value))
 
     def evaluate(self, expression: str, at: float) -> Vector:
-        """Return what an expression has at a time: an alert fires for each element."""
+        """Return the value of an expression at a time: an alert fires for each element."""
         found = self._value(promql.parse(expression), at)
         assert isinstance(found, dict), f"{expression} is a number, and no alert"
         return found
@@ -117,7 +117,7 @@ def _joined(op: str, left: Vector | float, right: Vector | float) -> Vector | fl
 
 
 def _pairs(left: Vector | float, right: Vector | float) -> dict[Labels, tuple[float, float]]:
-    """Return the elements of both sides that have the same labels; a number is beside each."""
+    """Return the elements of both sides with equal labels; a number pairs with each element."""
     if isinstance(left, float):
         assert isinstance(right, dict)
         return {labels: (left, value) for labels, value in right.items()}

@@ -1,4 +1,4 @@
-"""The shipped alerts, evaluated over what a manager tells Prometheus."""
+"""The shipped alerts, evaluated over a manager's metrics."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def rules() -> dict[str, str]:
 
 
 def scraped(manager: Manager) -> Iterable[Sample]:
-    """What Prometheus gets from a manager."""
+    """The metrics that Prometheus reads from a manager."""
     for family in Metrics(manager.collect_metrics, BindAddress(None, 0)).registry.collect():
         for sample in family.samples:
             yield sample.name, sample.labels, sample.value
 
 
 class Counting(Reconciler[ConfigMap]):
-    """Writes down in each run that it has run: a hot loop, here at a pace."""
+    """Writes an incremented count in each run: a hot loop, here with a delay."""
 
     async def reconcile(self, request: Request) -> None:
         await asyncio.sleep(0.8)
@@ -49,7 +49,7 @@ class Counting(Reconciler[ConfigMap]):
 
 
 class Checking(Reconciler[ConfigMap]):
-    """Writes what is to be once."""
+    """Writes the desired state once."""
 
     async def reconcile(self, request: Request) -> None:
         found = await self.client.get(ConfigMap, request.key)
@@ -59,7 +59,7 @@ class Checking(Reconciler[ConfigMap]):
 
 
 class Failing(Reconciler[ConfigMap]):
-    """Fails always."""
+    """Always fails."""
 
     async def reconcile(self, request: Request) -> None:
         raise ValueError(request.name)
@@ -76,7 +76,7 @@ class Failing(Reconciler[ConfigMap]):
 async def test_an_alert_fires_for_what_it_is_named_after(
     reconciler: type[Reconciler[ConfigMap]], firing: list[str]
 ) -> None:
-    """A controller caused by its own writes, a failing one, and a healthy one."""
+    """The alerts fire for a controller that its own writes trigger and for a failing one, not for a healthy one."""
     scrapes, chosen = Scrapes(), ("PyctrlCausesItself", "PyctrlReconcilesFail")
     async with Manager(Config.in_process(ApiServer())) as manager:
         Builder(manager).reconciles(ConfigMap).build(reconciler())
@@ -93,5 +93,5 @@ async def test_an_alert_fires_for_what_it_is_named_after(
 
 @pytest.mark.parametrize("alert", rules())
 def test_each_alert_is_an_expression_that_prometheus_takes(alert: str) -> None:
-    """It parses, with Prometheus' grammar."""
-    promql.parse(rules()[alert])  # raises if it does not
+    """Each expression parses with Prometheus' grammar."""
+    promql.parse(rules()[alert])  # raises if parsing fails

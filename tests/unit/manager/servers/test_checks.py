@@ -32,7 +32,7 @@ async def test_all_is_well_in_one_word() -> None:
 
 
 async def test_each_check_is_told_of_when_asked_for() -> None:
-    """`verbose` lists them in kube-apiserver's form."""
+    """`verbose` lists the checks in kube-apiserver's format."""
     made = checks(caches="")
     made.add("slow", well)
 
@@ -42,7 +42,7 @@ async def test_each_check_is_told_of_when_asked_for() -> None:
 
 
 async def test_a_failure_is_named_and_its_reason_withheld() -> None:
-    """The list is public; the reason of a failure is at the path of the check, and in the log."""
+    """The list of checks, which is public, hides reasons; the path of a check and the log have the reason."""
     made = checks(caches="")
     made.add("queue", fails)
 
@@ -54,7 +54,7 @@ async def test_a_failure_is_named_and_its_reason_withheld() -> None:
 
 
 async def test_what_is_excluded_is_not_asked() -> None:
-    """A check that is left out neither runs nor counts; one that does not exist is warned of."""
+    """An excluded check neither runs nor counts; an unknown excluded name logs a warning."""
     made = checks(caches="not synced")
     made.add("queue", fails)
 
@@ -71,7 +71,7 @@ async def test_what_is_excluded_is_not_asked() -> None:
 
 
 async def test_one_check_has_a_path_of_its_own() -> None:
-    """It answers for itself only; an unknown one is not found, rather than fine."""
+    """The path of a check returns that check only; an unknown check is 404."""
     made = checks(caches="not synced")
     made.add("slow", well)
 
@@ -82,7 +82,7 @@ async def test_one_check_has_a_path_of_its_own() -> None:
 
 
 async def test_a_check_that_hangs_counts_as_failed() -> None:
-    """After five seconds the others are told, and it is named."""
+    """A check that hangs fails after five seconds; the response names it and reports the others."""
     made = checks()
     made.add("slow", well)
     made.add("hangs", asyncio.Event().wait)
@@ -95,7 +95,7 @@ async def test_a_check_that_hangs_counts_as_failed() -> None:
 
 
 async def test_what_fails_is_logged_when_that_changes(caplog: pytest.LogCaptureFixture) -> None:
-    """A probe that asks every ten seconds fills no log."""
+    """A failing check is logged when its result changes, not for each probe."""
     problems = {"caches": "not synced"}
     made = Checks("readyz", lambda: problems)
     with caplog.at_level(logging.INFO, "pyctrl.manager"):
@@ -108,6 +108,6 @@ async def test_what_fails_is_logged_when_that_changes(caplog: pytest.LogCaptureF
 
 @pytest.mark.parametrize(("name", "why"), [("ping", "already"), ("a/b", "part of a path"), ("", "part of a path")])
 def test_names_of_checks_are_unique_and_fit_a_path(name: str, why: str) -> None:
-    """A name that is taken, or could not be asked for by its path, is refused at once."""
+    """A duplicate name, or one that does not fit a path, is refused at once."""
     with pytest.raises(ManagerError, match=why):
         checks().add(name, fails)

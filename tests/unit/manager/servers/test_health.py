@@ -1,4 +1,4 @@
-"""What a manager finds about its own health, in virtual time; at the end once over a real socket."""
+"""The health checks of a manager, in virtual time and once over a real socket."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from tests.unit.manager.servers._probes import text
 
 
 class Waiter(Reconciler[ConfigMap]):
-    """Takes as long as it is told to, and heeds no cancellation meanwhile."""
+    """Waits for the given time, and ignores cancellation meanwhile."""
 
     def __init__(self) -> None:
         self.may_end = asyncio.Event()
 
     async def reconcile(self, request: Request) -> None:
         while not self.may_end.is_set():
-            with suppress(asyncio.CancelledError):  # as code does that catches too much
+            with suppress(asyncio.CancelledError):  # like code that catches CancelledError
                 await self.may_end.wait()
 
 
 class Quick(Reconciler[ConfigMap]):
-    """Has nothing to do."""
+    """Does nothing."""
 
     async def reconcile(self, request: Request) -> None:
         pass
 
 
 async def test_ready_means_that_everything_has_started() -> None:
-    """Before the start and once it stops a replica is not ready; in between it is, and names all it looked at."""
+    """A replica is ready between start and shutdown, and the response names all checks."""
     async with Manager(Config.in_process(ApiServer())) as manager, asyncio.TaskGroup() as group:
         Builder(manager).reconciles(ConfigMap).build(Quick())
         assert "[-]manager failed" in await text(manager, "/readyz")
@@ -62,7 +62,7 @@ async def test_ready_means_that_everything_has_started() -> None:
 
 
 async def test_checks_of_ones_own_count() -> None:
-    """One for each endpoint, and neither counts for the other."""
+    """A user's check counts for its own endpoint only."""
 
     def broken() -> None:
         raise OSError("the disk is gone")
@@ -78,7 +78,7 @@ async def test_checks_of_ones_own_count() -> None:
 
 
 async def test_a_runnable_that_says_so_counts_for_readiness() -> None:
-    """A server of webhooks, say: it has the check of its name."""
+    """A runnable with a readiness check, such as a webhook server, adds a check with its name."""
 
     class Server:
         name = "webhook server"
@@ -102,7 +102,7 @@ async def test_a_runnable_that_says_so_counts_for_readiness() -> None:
     ids=["by its limit", "by twice its timeout, when it does not heed being cancelled"],
 )
 async def test_a_reconcile_that_takes_too_long_asks_for_a_restart(limits: Liveness, timeout: timedelta | None) -> None:
-    """The process is alive as long as the limit, and dead beyond it; the controller is named."""
+    """A reconcile beyond the time limit fails liveness, and the check names the controller."""
     reconciler = Waiter()
     async with Manager(Config.in_process(ApiServer()), liveness=limits) as manager:
         Builder(manager).reconciles(ConfigMap).options(reconcile_timeout=timeout).build(reconciler)
@@ -128,7 +128,7 @@ async def test_without_a_limit_a_reconcile_takes_as_long_as_it_takes() -> None:
 
 
 async def test_a_dead_worker_asks_for_a_restart() -> None:
-    """A reconciler that cancels its own task takes its worker away: nothing would be reconciled any more."""
+    """A reconciler that cancels its own worker's task fails liveness."""
 
     class Fatal(Reconciler[ConfigMap]):
         async def reconcile(self, request: Request) -> None:
@@ -147,7 +147,7 @@ async def test_a_dead_worker_asks_for_a_restart() -> None:
 
 
 async def test_a_heart_that_has_not_beaten_asks_for_a_restart() -> None:
-    """An event loop that gives the heartbeat no turn for longer than the limit, ten seconds, counts as dead."""
+    """An event loop that does not run the heartbeat for ten seconds fails liveness."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         assert liveness(manager, Liveness(), None) == {"event-loop": ""}
         assert liveness(manager, Liveness(), 10.0) == {"event-loop": ""}
@@ -155,7 +155,7 @@ async def test_a_heart_that_has_not_beaten_asks_for_a_restart() -> None:
 
 
 async def test_the_heartbeat_tells_how_late_it_was() -> None:
-    """In virtual time it is never late, and once it has ended it has no age."""
+    """The heartbeat is never late in virtual time, and has no age once it has ended."""
     heartbeat = Heartbeat()
     beating = asyncio.create_task(heartbeat.run())
     await asyncio.sleep(10.25)
@@ -166,7 +166,7 @@ async def test_the_heartbeat_tells_how_late_it_was() -> None:
 
 
 async def test_of_many_controllers_the_one_that_may_not_is_named() -> None:
-    """Of twenty controllers, one may not list its kind: 19 reconcile; readiness and metrics name the other."""
+    """Of twenty controllers, one lacks the permission to list: 19 reconcile; readiness and metrics name the other."""
     bot = Key("default", "bot")
     async with Cluster(rbac=True) as cluster, cluster.client() as admin:
         await admin.create(ServiceAccount(metadata=ObjectMeta(name="bot", namespace="default")))

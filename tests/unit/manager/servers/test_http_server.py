@@ -15,7 +15,7 @@ from pyctrl.manager import Manager
 
 @pytest.mark.real_time
 async def test_kubelet_is_answered_over_http() -> None:
-    """With an address there is a server: first to answer, at a free port if so asked, with plain text."""
+    """A server with an address answers in plain text; port 0 chooses a free port."""
     manager = Manager(Config.in_process(ApiServer()), health_bind_address="127.0.0.1:0")
     async with manager, manager.running(), aiohttp.ClientSession() as kubelet:
         assert manager.health_server is not None
@@ -32,7 +32,7 @@ async def test_kubelet_is_answered_over_http() -> None:
 
 @pytest.mark.real_time
 async def test_an_address_that_is_taken_ends_the_manager() -> None:
-    """The message says which option, which address, and why."""
+    """The error has the option, the address and the reason."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         async with Manager(Config.in_process(ApiServer()), health_bind_address=address) as manager:

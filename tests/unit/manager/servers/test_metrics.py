@@ -1,4 +1,4 @@
-"""What a manager tells Prometheus: series by series in virtual time, and once over a real socket."""
+"""The metrics of a manager, series by series in virtual time, and once over a real socket."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def manager() -> Manager:
 
 
 async def test_requests_are_counted_as_client_go_counts_them(manager: Manager) -> None:
-    """By code, method and host; how long they took and how large they were, by verb."""
+    """Requests are counted by code, method and host; durations and sizes by verb."""
     async with manager, manager.running():
         scrape = Scrape(manager)
         with pytest.raises(NotFound):
@@ -47,7 +47,7 @@ def scrape_host(manager: Manager) -> str:
 
 
 async def test_the_cache_tells_what_it_holds_and_how_old_it_is(manager: Manager) -> None:
-    """Objects, bytes, relists and the age of the last event, by kind; own writes leave when they have come back."""
+    """Metrics of the cache per kind: objects, bytes, relists, age of the last event, and own writes without event."""
     labels = {"group": "", "version": "v1", "kind": "ConfigMap"}
     async with manager:
         manager.cache.informer(ConfigMap)
@@ -66,7 +66,7 @@ async def test_the_cache_tells_what_it_holds_and_how_old_it_is(manager: Manager)
 
 
 async def test_managers_of_one_process_do_not_mix() -> None:
-    """Each has a registry of its own: two may have controllers of one name."""
+    """Two managers with controllers of the same name have separate metrics."""
     config = Config.in_process(ApiServer())
     async with Manager(config) as one, Manager(config) as two:
         for each in (one, two):
@@ -79,7 +79,7 @@ async def test_managers_of_one_process_do_not_mix() -> None:
 
 @pytest.mark.real_time
 async def test_prometheus_is_answered_over_http() -> None:
-    """Text or OpenMetrics, as it asks; with the process, and with series of one's own."""
+    """Prometheus gets text or OpenMetrics by its Accept header, with metrics of the process and of the user."""
     manager = Manager(Config.in_process(ApiServer()), metrics_bind_address="127.0.0.1:0")
     assert manager.metrics is not None
     Gauge("licences", "How many", registry=manager.metrics.registry).set(3)
@@ -102,7 +102,7 @@ async def test_prometheus_is_answered_over_http() -> None:
 
 @pytest.mark.parametrize("parameter", ["escaping=\udcff", "version=\udcff", "version=a.b", f"version={'9' * 5000}"])
 async def test_whatever_is_accepted_is_answered(parameter: str) -> None:
-    """An Accept header that is no text, or whose version is no number, gets the text format."""
+    """An Accept header that is not text, or has an invalid version, gets the text format."""
     manager = Manager(Config.in_process(ApiServer()), metrics_bind_address="127.0.0.1:0")
     assert manager.metrics is not None
     async with manager:

@@ -1,4 +1,4 @@
-"""Who may read secured metrics, decided by an API server with RBAC; at the end once over TLS."""
+"""Access to secured metrics, decided by an API server with RBAC, and once over TLS."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def token_of(cluster: Cluster, account: Key) -> str:
 
 
 async def admit(admin: Client) -> Unstructured:
-    """Make both accounts, and let Prometheus get metrics; gives the binding."""
+    """Create both accounts, and permit Prometheus to get metrics; return the binding."""
     for account in (PROMETHEUS, NOBODY):
         await admin.create(ServiceAccount(metadata=ObjectMeta(name=account.name, namespace=account.namespace)))
     rule = AccessRule(verbs=("get",), paths=("/metrics",))
@@ -38,7 +38,7 @@ async def admit(admin: Client) -> Unstructured:
 
 
 async def test_who_may_get_metrics_passes_and_others_do_not() -> None:
-    """No token or an unknown one: 401. A user without permission: 403, with the name. A user with permission passes."""
+    """A missing or unknown token gets a 401, a user without permission a 403 with the name; others get the metrics."""
     async with Cluster(rbac=True) as cluster, cluster.client() as admin:
         await admit(admin)
         guard = ScrapeGuard(lambda: admin)
@@ -51,7 +51,7 @@ async def test_who_may_get_metrics_passes_and_others_do_not() -> None:
 
 
 async def test_an_answer_holds_for_a_while() -> None:
-    """Allowed five minutes: a scrape every few seconds asks the API server rarely, and sees a role that is gone."""
+    """A positive answer is cached for five minutes: frequent scrapes send few requests; a removed role then counts."""
     async with Cluster(rbac=True) as cluster, cluster.client() as admin:
         binding = await admit(admin)
         guard = ScrapeGuard(lambda: admin)
@@ -67,7 +67,7 @@ async def test_an_answer_holds_for_a_while() -> None:
 
 
 async def test_who_cannot_ask_lets_nobody_pass() -> None:
-    """An operator without the rights to ask answers 500, and says no more to strangers."""
+    """Without permission for the reviews, a scrape gets 500 without details."""
     async with Cluster(rbac=True) as cluster, cluster.client() as admin:
         await admit(admin)
         async with Client.connect(cluster.config_for_account(NOBODY)) as client:
@@ -78,7 +78,7 @@ async def test_who_cannot_ask_lets_nobody_pass() -> None:
 
 
 async def test_the_rights_to_ask_are_declared_only_when_they_are_used(tmp_path: Path) -> None:
-    """Roles that are made of what a program does have them with secured metrics, and not without."""
+    """Permissions for the reviews are declared with secured metrics, and not without."""
     config = Config.in_process(ApiServer())
     for certificates, expected in ((None, False), (tmp_path, True)):
         async with Manager(config, metrics_bind_address=":0", metrics_certificates=certificates) as manager:
@@ -88,7 +88,7 @@ async def test_the_rights_to_ask_are_declared_only_when_they_are_used(tmp_path: 
 
 @pytest.mark.real_time
 async def test_secured_metrics_are_served_over_tls(tmp_path: Path) -> None:
-    """With the certificate of the directory, a token is required; without certificate files an error is raised."""
+    """Secured metrics use TLS with the directory's certificate and require a token; missing files raise an error."""
     config = Config.in_process(ApiServer())
     async with Manager(config, metrics_bind_address="127.0.0.1:0", metrics_certificates=tmp_path) as manager:
         with pytest.raises(ConfigError, match="the metrics server's certificate cannot be read"):

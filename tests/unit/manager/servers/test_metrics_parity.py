@@ -1,4 +1,4 @@
-"""controller-runtime's table of metrics, literally, against what a manager tells."""
+"""controller-runtime's table of metrics, literally, compared with a manager's metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUEUES = "1e-8 1e-7 1e-6 1e-5 1e-4 1e-3 1e-2 1e-1 1 10 100 1000"
 REQUESTS = ".005 .025 .1 .25 .5 1 2 4 8 15 30 60"
 SIZES = "64 256 512 1024 4096 16384 65536 262144 1048576 4194304 16777216"
 
-#: Each series of controller-runtime 0.25 but two, which have nothing to tell here: name, type, labels, buckets.
+#: Each series of controller-runtime 0.25 but two that do not apply here: name, type, labels, buckets.
 THEIRS = """
 controller_runtime_reconcile_total                        | counter   | controller result
 controller_runtime_reconcile_errors_total                 | counter   | controller
@@ -51,7 +51,7 @@ Row = tuple[str, frozenset[str], tuple[float, ...]]
 
 
 def expected() -> dict[str, Row]:
-    """The table, read."""
+    """The parsed table."""
     rows: dict[str, Row] = {}
     for line in THEIRS.strip().splitlines():
         name, kind, labels, *buckets = (cell.strip() for cell in line.split("|"))
@@ -61,7 +61,7 @@ def expected() -> dict[str, Row]:
 
 
 def row_of(family: MetricFamily) -> Row:
-    """What is told of a family; its samples have to agree."""
+    """The row of a metric family, whose samples must agree."""
     labels = {frozenset(labels) for labels, _ in family.samples}
     bounds = {value.bounds if isinstance(value, Histogram) else () for _, value in family.samples}
     assert len(labels) <= 1, family.name
@@ -70,14 +70,14 @@ def row_of(family: MetricFamily) -> Row:
 
 
 async def test_each_series_of_controller_runtime_is_told_with_its_type_labels_and_buckets() -> None:
-    """Dashboards, alerts and recording rules of controller-runtime work; no other metric has one of its prefixes."""
+    """The metrics have controller-runtime's types, labels and buckets; no other metric has one of its prefixes."""
     ours = [family for family in await told() if not family.name.startswith("pyctrl_")]
 
     assert {family.name: row_of(family) for family in ours} == expected()
 
 
 async def test_counters_begin_at_nothing() -> None:
-    """All four results of reconciles, and 200 and 500 of each webhook, are there before anything has happened."""
+    """All four results of reconciles, and 200 and 500 of each webhook, exist with 0 from the start."""
     ours = {family.name: family for family in await told()}
     results = {labels["result"] for labels, _ in ours["controller_runtime_reconcile_total"].samples}
     codes = {labels["code"] for labels, _ in ours["controller_runtime_webhook_requests_total"].samples}

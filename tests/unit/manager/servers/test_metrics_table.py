@@ -1,4 +1,4 @@
-"""The documentation of the metrics against what a manager tells: series, types and labels."""
+"""The documented metrics compared with a manager's metrics: series, types and labels."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Row = tuple[str, str, frozenset[str]]
 
 
 class Certificate:
-    """Stands for the certificate of a server."""
+    """Stands in for the certificate of a server."""
 
     reads = 3
     failed_reads = 1
 
 
 class Server:
-    """Stands for a server of webhooks."""
+    """Stands in for a webhook server."""
 
     name = "webhook server"
     why_not_ready = "it has no certificate"
@@ -49,14 +49,14 @@ class Server:
 
 
 class Quick(Reconciler[ConfigMap]):
-    """Has nothing to do."""
+    """Does nothing."""
 
     async def reconcile(self, request: Request) -> None:
         pass
 
 
 async def told(*, with_a_fleet: bool = False) -> list[MetricFamily]:
-    """Everything that a manager tells with everything on, one request that was sent twice among it."""
+    """All metrics of a manager with every feature on and one retried request."""
     busy = Rule(Answered.too_many_requests(retry_after=1), method="POST", path="*/configmaps")
     config = replace(Config.in_process(ApiServer()), wrap_transport=lambda inner: FaultyTransport(inner, [busy]))
     async with Manager(config, leader_election=LeaderElection(name="op")) as manager:
@@ -79,20 +79,20 @@ def table() -> set[Row]:
 
 
 async def test_the_table_of_series_is_what_a_manager_tells() -> None:
-    """The metrics and the table in the docs are the same, with types and labels."""
+    """The docs and the manager have the same metrics, with types and labels."""
     documented = {name: (kind, labels) for name, kind, labels in table()}
     families = await told(with_a_fleet=True)
     for family in families:
         kind, labels = documented[family.name]
         assert kind == family.kind, family.name
-        known = (labels, labels | {"member_cluster"})  # of home, and of other clusters
+        known = (labels, labels | {"member_cluster"})  # of the home cluster, and of other clusters
         assert all(sample[0].keys() in known for sample in family.samples), family.name
 
     assert documented.keys() == {family.name for family in families}
 
 
 async def test_each_series_has_a_name_that_prometheus_takes() -> None:
-    """Counters end with _total, nothing else does, and all have a meaning of one line."""
+    """Counters end with _total, other metrics do not, and each has a help text of one line."""
     for family in await told():
         assert family.name.endswith("_total") == (family.kind == "counter"), family.name
         assert family.meaning, family.name
@@ -100,7 +100,7 @@ async def test_each_series_has_a_name_that_prometheus_takes() -> None:
 
 
 def expressions() -> dict[str, str]:
-    """What the dashboard and the alerts ask Prometheus, by title."""
+    """The PromQL expressions of the dashboard and the alerts, by title."""
     rules = yaml.safe_load((DOCS / "metrics" / "alerts.yaml").read_text())
     found = {rule["alert"]: rule["expr"] for group in rules["groups"] for rule in group["rules"]}
     for panel in json.loads((DOCS / "metrics" / "dashboard.json").read_text())["panels"]:
@@ -110,14 +110,14 @@ def expressions() -> dict[str, str]:
 
 
 def known_series() -> set[str]:
-    """Every name that Prometheus gets: three for a histogram."""
+    """The names of all series: three for a histogram."""
     parts = {"histogram": ("_bucket", "_sum", "_count")}
     return {name + part for name, kind, _ in table() for part in parts.get(kind, ("",))}
 
 
 @pytest.mark.parametrize("title", expressions())
 def test_dashboard_and_alerts_ask_for_what_there_is(title: str) -> None:
-    """Each series that they name exists, each label that they use is one of it, and brackets match."""
+    """Dashboard and alerts use only existing series and labels, and their brackets match."""
     expression = expressions()[title]
     asked = set(re.findall(r"\b(?:pyctrl|controller_runtime|workqueue|rest_client|leader_election)_\w+", expression))
     assert asked

@@ -1,4 +1,4 @@
-"""The recorder of accesses, between a client and the embedded API server with RBAC."""
+"""The access recorder, between a client and the embedded API server with RBAC."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shown(recorder: AccessRecorder) -> list[str]:
 
 
 async def test_what_is_asked_is_noted_with_how_often_and_by_whom(guarded: Cluster) -> None:
-    """Every request counts, with its names; discovery and reviews are noted apart."""
+    """Every request is counted, with names and user; discovery and reviews are counted separately."""
     recorder = AccessRecorder(by="a test")
     async with Client.connect(recorder.recorded(guarded.config)) as client:
         await client.create(config_map())
@@ -58,7 +58,7 @@ async def test_what_is_asked_is_noted_with_how_often_and_by_whom(guarded: Cluste
 
 
 async def test_what_is_refused_is_noted(guarded: Cluster) -> None:
-    """A user without rights: each refusal is counted, of writes and of watches, and can be waited for."""
+    """Each forbidden write and watch of a user without permissions is counted, and can be awaited."""
     recorder = AccessRecorder()
     async with Client.connect(recorder.recorded(guarded.config_for(User(name="eve")))) as client:
         with pytest.raises(Forbidden):
@@ -82,7 +82,7 @@ async def test_what_is_refused_is_noted(guarded: Cluster) -> None:
     ],
 )
 async def test_a_refusal_that_is_about_something_else_is_none(guarded: Cluster, message: str) -> None:
-    """A quota, a webhook and a kind that is too new to own answer 403 too; the right was there."""
+    """A 403 for another reason, such as a quota or an unknown owner kind, does not count as a missing permission."""
     rule = Rule(Answered(status=403, reason="Forbidden", message=message), method="POST")
     config = replace(guarded.config, wrap_transport=lambda inner: FaultyTransport(inner, [rule]))
     recorder = AccessRecorder()
@@ -96,7 +96,7 @@ async def test_a_refusal_that_is_about_something_else_is_none(guarded: Cluster, 
 
 
 async def test_an_owner_that_is_blocked_takes_a_right_to_its_finalizers() -> None:
-    """Owning takes a right of its own; where the cluster asks for it, that is what is refused, and not the object."""
+    """With blockOwnerDeletion enforced, the missing permission is for the owner's finalizers, not for the object."""
     plugins: list[AdmissionPluginName] = ["OwnerReferencesPermissionEnforcement"]
     account = Key("default", "maker")
     recorder = AccessRecorder()
@@ -120,7 +120,7 @@ async def test_an_owner_that_is_blocked_takes_a_right_to_its_finalizers() -> Non
 
 
 async def test_a_streamed_list_is_a_list(guarded: Cluster) -> None:
-    """A cache watches from what there is on; servers that cannot do that are asked for a list."""
+    """A streamed list counts as list; servers without streamed lists get an ordinary list."""
     recorder = AccessRecorder()
     async with Manager(recorder.recorded(guarded.config)) as manager:
         manager.cache.informer(ConfigMap)
@@ -133,7 +133,7 @@ async def test_a_streamed_list_is_a_list(guarded: Cluster) -> None:
 
 
 async def test_acting_as_somebody_else_takes_the_right_to_be_them(guarded: Cluster) -> None:
-    """What is asked as another user is theirs; ours is to impersonate them."""
+    """A request as another user counts for that user; the login needs the permission to impersonate."""
     recorder = AccessRecorder()
     async with Client.connect(recorder.recorded(guarded.config)) as client:
         for user in ("jane", "system:serviceaccount:default:bot"):
@@ -146,7 +146,7 @@ async def test_acting_as_somebody_else_takes_the_right_to_be_them(guarded: Clust
 
 
 async def test_one_recorder_serves_several_logins(guarded: Cluster) -> None:
-    """Recorders can be stacked, and shared; each notes what goes through it."""
+    """Recorders can be stacked and shared; each one records its own requests."""
     whole, part = AccessRecorder(), AccessRecorder()
     config = whole.recorded(guarded.config)
     for each in (part.recorded(config), config):
@@ -156,7 +156,7 @@ async def test_one_recorder_serves_several_logins(guarded: Cluster) -> None:
 
 
 async def test_a_controller_is_named_with_its_object(guarded: Cluster) -> None:
-    """What a reconciler asks first is told by controller and object."""
+    """A reconciler's first request is recorded with controller and object."""
     recorder = AccessRecorder(by="a test")
     async with guarded.client() as admin, Manager(recorder.recorded(guarded.config)) as manager:
         Builder(manager).reconciles(ConfigMap, predicates=[where(is_ours) & on_create]).build(_Deleter())
@@ -173,12 +173,12 @@ def is_ours(found: ConfigMap) -> bool:
 
 class _Deleter(Reconciler[ConfigMap]):
     async def reconcile(self, request: Request) -> None:
-        """Delete it."""
+        """Delete the object."""
         await self.client.delete(ConfigMap, request.key)
 
 
 async def test_a_cluster_under_test_gives_logins_of_accounts(guarded: Cluster) -> None:
-    """The token is the account's, and so is the namespace."""
+    """The token and the namespace are those of the account."""
     cluster = ClusterUnderTest(config=guarded.config, choice=ClusterChoice.EMBEDDED)
     config = await cluster.config_for_account(Key("kube-public", "default"))
     assert config.namespace == "kube-public"
@@ -190,7 +190,7 @@ async def test_a_cluster_under_test_gives_logins_of_accounts(guarded: Cluster) -
 
 
 async def test_an_apply_of_what_is_not_there_takes_the_right_to_create(guarded: Cluster) -> None:
-    """The first one counts as patch and as create, the second one as patch; without the right, create is refused."""
+    """The first apply counts as patch and create, the second as patch; without permission, create is forbidden."""
     applied = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
     recorder = AccessRecorder()
     async with Client.connect(recorder.recorded(guarded.config), field_owner="test") as client:

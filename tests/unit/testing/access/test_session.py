@@ -1,4 +1,4 @@
-"""The options of the pytest plugin about rights, seen from a project that uses them."""
+"""The pytest plugin's options for permissions, as a project uses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyctrl.testing._access.session import RECORDED, SENT, pytest_testnodedown
 
 pytestmark = pytest.mark.slow("each test is a session of tests, with clusters that have RBAC")
 
-# Imported by each inner session otherwise: pytester forgets what that has imported, and cryptography is no module to be
+# Imported by each inner session otherwise: pytester unloads new modules, and cryptography is no module to be
 # imported twice.
 LOADED = (cryptography, pyctrl.cluster, pyctrl.testing._access.under_role)
 
@@ -81,14 +81,14 @@ Run = Callable[..., pytest.RunResult]
 
 @pytest.fixture
 def run(pytester: pytest.Pytester) -> Run:
-    """Run the tests of a project with options; ``-k`` chooses some."""
+    """Run a project's tests with options; ``-k`` selects some."""
     pytester.makeini(INI)
     pytester.makepyfile(TESTS, doorman=OPERATOR)
     return lambda *options: pytester.runpytest_inprocess("-p", "no:randomly", *options)
 
 
 def test_a_session_fails_by_a_right_that_is_not_declared(run: Run) -> None:
-    """The tests pass, for they run with every right; the session does not, and names the right and who asked first."""
+    """With passing tests, the session fails for an undeclared permission, and names it and its first request."""
     result = run("--rbac-check", "doorman:add_doorman", "-k", "administrator")
     result.assert_outcomes(passed=1, deselected=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -102,7 +102,7 @@ def test_a_session_fails_by_a_right_that_is_not_declared(run: Run) -> None:
 
 
 def test_a_session_passes_with_what_is_declared(run: Run) -> None:
-    """Operators under their role are recorded as well; more than is needed fails where that is asked for."""
+    """Operators under their role are recorded too; surplus permissions fail the session only on request."""
     result = run("--rbac-check", "doorman:add_honest", "--rbac-strict")
     result.assert_outcomes(passed=2)
     assert result.ret == pytest.ExitCode.OK
@@ -110,7 +110,7 @@ def test_a_session_passes_with_what_is_declared(run: Run) -> None:
 
 
 def test_what_is_too_much_fails_a_strict_session_only(run: Run) -> None:
-    """Tests need not reach everything, so what was not asked for is told and no more."""
+    """Surplus permissions are reported, and fail a strict session only: tests need not cover everything."""
     options = ("--rbac-check", "doorman.py:add_both", "-k", "under_role")
     Path("doorman.py").write_text(Path("doorman.py").read_text() + BOTH)
     lenient, strict = run(*options), run(*options, "--rbac-strict")
@@ -128,7 +128,7 @@ def add_both(host):
 
 
 def test_recordings_add_up(run: Run) -> None:
-    """What one session asked for is added to what is in the file already."""
+    """A session adds its recording to those in the file."""
     for name in ("administrator", "under_role"):
         assert run("--rbac-record", "asked.json", "-k", name).ret == pytest.ExitCode.OK
     asked = {str(each.access): each for each in read_recording(Path("asked.json").read_text(), "asked.json")}
@@ -141,14 +141,14 @@ def test_recordings_add_up(run: Run) -> None:
 
 
 class Node:
-    """A worker of pytest-xdist that has ended."""
+    """A finished worker of pytest-xdist."""
 
     def __init__(self, config: pytest.Config, **workeroutput: str) -> None:
         self.config, self.workeroutput = config, workeroutput
 
 
 def test_what_workers_kept_is_taken_over(pytester: pytest.Pytester) -> None:
-    """What each worker of pytest-xdist sent counts; one that died has sent nothing."""
+    """Recordings of all pytest-xdist workers count; a crashed worker has none."""
     config = pytester.parseconfig()
     asked = RecordedAccess(access=Access("get", "", "pods"))
     for output in ({SENT: write_recording([asked])}, {}, {SENT: write_recording([])}):
@@ -157,7 +157,7 @@ def test_what_workers_kept_is_taken_over(pytester: pytest.Pytester) -> None:
 
 
 def test_nothing_recorded_is_a_failure(run: Run) -> None:
-    """Tests whose operators are not recorded prove nothing, and the session says how to record them."""
+    """A session without recorded operators fails, and the message says how to record them."""
     result = run("--rbac-check", "doorman:add_doorman", "-k", "no_such_test")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.re_match_lines(["no access of an operator was recorded: pass operators `operator_config`"])
@@ -172,7 +172,7 @@ def test_nothing_recorded_is_a_failure(run: Run) -> None:
     ],
 )
 def test_options_that_cannot_be_are_told_at_once(run: Run, options: list[str], line: str) -> None:
-    """No test runs before it is found out that the end would fail."""
+    """Invalid options fail the session before any test runs."""
     result = run(*options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.re_match_lines([line])

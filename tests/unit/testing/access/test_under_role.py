@@ -1,4 +1,4 @@
-"""Operators under the roles that follow from their wiring, in a test that finds out what is missing."""
+"""Operators under the roles generated from their wiring, and the missing permissions that a test finds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ KEY = Key("default", "guest")
 
 
 class Greeter(Reconciler[ConfigMap]):
-    """Greets, and says so unless it is told not to."""
+    """Writes greetings with update, but declares patch."""
 
     rbac: Sequence[Permission] = (allow(ConfigMap, "patch"),)
 
     async def reconcile(self, request: Request) -> None:
-        """Greet who is not greeted."""
+        """Greet the object if it lacks a greeting."""
         found = await self.client.find(ConfigMap, request.key)
         if found is not None and request.key == KEY and "greeting" not in found.data:
             found.data["greeting"] = "hello"
@@ -36,13 +36,13 @@ class Greeter(Reconciler[ConfigMap]):
 
 
 class HonestGreeter(Greeter):
-    """Says what it does."""
+    """Declares the permission that it uses."""
 
     rbac = (allow(ConfigMap, "update"),)
 
 
 class RecordingGreeter(Greeter):
-    """May write Events, and has no occasion to."""
+    """Also declares the permission for Events, and writes none."""
 
     rbac = (allow(ConfigMap, "update"), EVENTS)
 
@@ -72,7 +72,7 @@ async def is_greeted(cluster: ClusterUnderTest, *, timeout: float = 30.0) -> Non
 
 
 async def test_who_declares_what_it_does_passes(guarded: ClusterUnderTest) -> None:
-    """The operator works, nothing differs, and what was made for it is gone afterwards."""
+    """The operator works, the permissions match, and its objects are deleted afterwards."""
     under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder())
     async with under_role(add_honest_greeter) as operator:
         await is_greeted(guarded)
@@ -84,7 +84,7 @@ async def test_who_declares_what_it_does_passes(guarded: ClusterUnderTest) -> No
 
 
 async def test_rights_to_events_need_not_be_used(guarded: ClusterUnderTest) -> None:
-    """The assertion of a scaffolded test holds for an operator that declares EVENTS, and writes none in the test."""
+    """The assertion of a scaffolded test passes for an operator that declares EVENTS, and writes none."""
     under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder())
     async with under_role(add_recording_greeter) as operator:
         await is_greeted(guarded)
@@ -94,7 +94,7 @@ async def test_rights_to_events_need_not_be_used(guarded: ClusterUnderTest) -> N
 
 @pytest.mark.slow(reason="hours of a whole cluster")
 async def test_its_token_is_renewed(guarded: ClusterUnderTest) -> None:
-    """A token lives for an hour: an operator whose test lasts for longer in virtual time works at its end as well."""
+    """An operator in a test that lasts longer than its one-hour token, in virtual time, still works at the end."""
     under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder())
     async with under_role(add_honest_greeter) as operator:
         await asyncio.sleep(2.5 * 3600)
@@ -104,7 +104,7 @@ async def test_its_token_is_renewed(guarded: ClusterUnderTest) -> None:
 
 @pytest.mark.slow(reason="hours of a whole cluster")
 async def test_a_token_is_renewed_as_kubelet_does(guarded: ClusterUnderTest) -> None:
-    """At 80 % of its life, once for many requests; when that fails the last one stays; after a 401 at once."""
+    """A token is renewed at 80 % of its life, once for many requests; a failure keeps it; a 401 renews it at once."""
     account = Key("default", "bot")
     async with guarded.client() as admin:
         await admin.create(ServiceAccount(metadata=ObjectMeta(name="bot", namespace="default")))
@@ -118,7 +118,7 @@ async def test_a_token_is_renewed_as_kubelet_does(guarded: ClusterUnderTest) -> 
         assert first != second == same
         assert await login.refresh(first)
         assert await login.authorization() == second
-        await asyncio.sleep(1)  # in which another one is made otherwise
+        await asyncio.sleep(1)  # in which another token would be created
         assert await login.refresh(second)
         third = await login.authorization()
         assert third not in (first, second)
@@ -132,7 +132,7 @@ async def test_a_token_is_renewed_as_kubelet_does(guarded: ClusterUnderTest) -> 
 
 
 async def test_what_is_not_declared_fails_the_test_and_is_named(guarded: ClusterUnderTest) -> None:
-    """A block that fails, because what it waits for does not happen, is told what was refused meanwhile."""
+    """The error of a block that times out names the requests that were refused meanwhile."""
     under_role = UnderRole(cluster=guarded, namespace="default", accesses=AccessRecorder(), by="a test")
     with pytest.raises(TimeoutError) as failure:
         async with under_role(add_greeter) as operator:

@@ -1,4 +1,4 @@
-"""Which cluster tests run against, by the environment."""
+"""The cluster for tests, chosen by the environment."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def test_environment_chooses(environment: dict[str, str], choice: ClusterChoice)
 
 
 def test_unclear_choice() -> None:
-    """A value that is neither true nor false is an error, not a guess."""
+    """A value that is neither true nor false is an error."""
     with pytest.raises(ConfigError, match="must be true or false"):
         cluster_choice({"USE_EXISTING_CLUSTER": "1"})

@@ -1,4 +1,4 @@
-"""Starting a control plane, with small programs in the place of etcd and Kubernetes."""
+"""Starting a control plane, with small programs in place of etcd and Kubernetes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _flags_of_the_server(url: str, token: str, context: ssl.SSLContext) -> dict[
 
 
 def test_control_plane_starts_and_stops(tmp_path: Path) -> None:
-    """It is ready when the block begins, its kubeconfig logs in, strict clients trust it, and nothing is left after."""
+    """The control plane is ready in the block, its kubeconfig works, strict clients trust it, and all is removed."""
     assets = _install(tmp_path, etcd=WAITS, kube_apiserver=SERVES, kube_controller_manager=WAITS)
 
     with control_plane(assets) as plane:
@@ -81,7 +81,7 @@ def test_control_plane_starts_and_stops(tmp_path: Path) -> None:
 
 
 def test_control_plane_without_controllers(tmp_path: Path) -> None:
-    """Without a controller manager there are no default service accounts, so the server must not ask for them."""
+    """Without a controller manager no default service accounts exist, so the server must not require them."""
     assets = _install(tmp_path, etcd=WAITS, kube_apiserver=SERVES)
 
     with control_plane(assets) as plane:
@@ -92,7 +92,7 @@ def test_control_plane_without_controllers(tmp_path: Path) -> None:
 
 
 def test_flags_are_added_and_replaced(tmp_path: Path) -> None:
-    """Whoever needs other flags of the API server names them; what they do not name stays as it is."""
+    """Given flags of the API server replace the defaults of the same name; other defaults stay."""
     assets, flags = _install(tmp_path, etcd=WAITS, kube_apiserver=SERVES), {"profiling": "false"}
     flags["authorization-mode"] = "Webhook,RBAC"
 
@@ -103,7 +103,7 @@ def test_flags_are_added_and_replaced(tmp_path: Path) -> None:
 
 
 def test_missing_binary(tmp_path: Path) -> None:
-    """A directory without the binaries is named in the error, with what it lacks."""
+    """The error about a directory without binaries names the directory and the missing binaries."""
     _install(tmp_path, etcd=WAITS)
 
     with (
@@ -114,7 +114,7 @@ def test_missing_binary(tmp_path: Path) -> None:
 
 
 def test_program_that_ends(tmp_path: Path) -> None:
-    """A program that ends early is an error at once, with its exit code and the end of its log."""
+    """A program that exits early is an error at once, with its exit code and the end of its log."""
     assets = _install(tmp_path, etcd=WAITS, kube_apiserver=FAILS)
 
     with (

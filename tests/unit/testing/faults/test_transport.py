@@ -1,4 +1,4 @@
-"""The faulty transport: each fault, as a client meets it, and what the server got to see."""
+"""The faulty transport: each fault, as the client gets it, and the requests that the server receives."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Answer:
 
 
 class Server:
-    """Answers every request with three lines, streamed in odd pieces where a watch asks, and counts what it saw."""
+    """Answers every request with three lines, in uneven chunks for a watch, and counts the requests."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -86,7 +86,7 @@ async def _until_broken(
 
 
 async def test_without_rules_nothing_changes() -> None:
-    """Requests and streams pass as they are, chunk by chunk, and are written down."""
+    """Without rules, requests and streams pass unchanged, chunk by chunk, and are recorded."""
     transport, server = _faulty()
 
     assert (await transport.request(PODS)).body == LINES
@@ -97,7 +97,7 @@ async def test_without_rules_nothing_changes() -> None:
 
 @pytest.mark.parametrize("fault", [ConnectionRefused(), AnswerLost(), Broken()])
 async def test_lost_requests_and_lost_answers(fault: Fault) -> None:
-    """A refused request was not seen by the server; one whose answer was lost was, which matters to writes."""
+    """The server does not receive a refused request, but receives one whose response is lost, as matters for writes."""
     transport, server = _faulty(Rule(fault))
 
     with pytest.raises(ConnectionFailed if fault == ConnectionRefused() else StreamBroken, match="scripted"):
@@ -127,16 +127,16 @@ async def test_reset_in_the_body() -> None:
 
 
 async def test_stream_that_ends_early() -> None:
-    """A stream ends in good order after the given lines; zero is an instant close."""
+    """A stream ends cleanly after the given lines, with zero at once."""
     transport, server = _faulty(Rule(Ended(lines=0)), Rule(Ended(lines=2), nth=2))
 
     assert await _read(transport) == []
     assert await _read(transport) == [b"one\n", b"two\n"]
-    assert server.closed == 1  # the first was closed before it began
+    assert server.closed == 1  # the first one was closed before its start
 
 
 async def test_half_open_silence() -> None:
-    """After its lines a half-open stream is silent until the reader's idle timeout, at exactly that time."""
+    """After its lines a half-open stream sends nothing until the reader's idle timeout, at exactly that time."""
     transport, _ = _faulty(Rule(Silent(lines=1)))
     loop = asyncio.get_running_loop()
 
@@ -145,7 +145,7 @@ async def test_half_open_silence() -> None:
 
 
 async def test_silence_instead_of_an_answer() -> None:
-    """A request that is never answered ends with its own timeout, and the server has not seen it."""
+    """A request without response ends with its own timeout, and the server does not get the request."""
     transport, server = _faulty(Rule(Silent()))
 
     with pytest.raises(RequestTimeout, match="within 30"):
@@ -156,7 +156,7 @@ async def test_silence_instead_of_an_answer() -> None:
 
 
 async def test_line_put_in() -> None:
-    """A garbage line, or an ERROR event, comes between the server's own lines."""
+    """A garbage line or an ERROR event is inserted between the server's lines."""
     transport, _ = _faulty(Rule(Inserted(line=b"{garb", lines=1)), Rule(Inserted.error_event(410, "Expired"), nth=2))
 
     assert await _read(transport) == [b"one\n", b"{garb\n", b"two\n", b"three\n"]
@@ -172,7 +172,7 @@ async def test_repeated_lines() -> None:
 
 
 async def test_slow_answers() -> None:
-    """A delay counts for a whole answer, or for each line, and meets the timeouts of whoever waits."""
+    """A delay applies to a whole response or to each line, and can exceed the client's timeouts."""
     transport, _ = _faulty(Rule(Delayed(timedelta(seconds=10)), times=None))
     loop = asyncio.get_running_loop()
 
@@ -195,7 +195,7 @@ async def test_slow_answers() -> None:
     ],
 )
 async def test_failures_as_answers(fault: Answered, status: int, reason: str, retry_after: str | None) -> None:
-    """A scripted status looks like the API server's own, on requests and on streams, and the server sees nothing."""
+    """A scripted status looks like the API server's on requests and streams, and the server gets no request."""
     transport, server = _faulty(Rule(fault, times=2))
 
     response = await transport.request(PODS)
@@ -215,7 +215,7 @@ async def test_failures_as_answers(fault: Answered, status: int, reason: str, re
 
 
 async def test_rules_choose_requests() -> None:
-    """A rule takes the nth request of its method, path and query, as often as it says; others pass."""
+    """A rule applies to the nth request of its method, path and query, as often as configured; others pass."""
     transport, _ = _faulty(
         Rule(Answered.expired(), query={"watch": "true"}, nth=2, times=2),
         Rule(Answered.conflict(), method="PUT", path="/apis/apps/*"),
@@ -243,7 +243,7 @@ async def test_first_rule_wins_and_all_count() -> None:
 
 
 async def test_rules_come_and_go() -> None:
-    """Rules added later count from then; those that met nothing are known; clearing makes the network well."""
+    """Rules added later count from then; unmatched rules are listed; clearing removes all faults."""
     transport, _ = _faulty()
     await transport.request(PODS)
     transport.add(Rule(Answered.conflict(), times=None), Rule(Ended()))
@@ -255,7 +255,7 @@ async def test_rules_come_and_go() -> None:
 
 
 async def test_faults_of_streams_leave_requests_alone() -> None:
-    """A fault that is about lines of a stream neither befalls nor counts requests that are answered as a whole."""
+    """A fault for lines of a stream does not affect, or count, whole responses."""
     transport, _ = _faulty(Rule(Ended()))
 
     assert (await transport.request(PODS)).body == LINES
@@ -263,7 +263,7 @@ async def test_faults_of_streams_leave_requests_alone() -> None:
 
 
 async def test_reader_may_leave_a_faulty_stream() -> None:
-    """A reader that stops in the middle leaves nothing running, here or in the server."""
+    """A reader that stops in the middle leaves no task running, here or in the server."""
     transport, server = _faulty(Rule(Repeated()))
 
     async with transport.stream(WATCH) as stream:
@@ -275,7 +275,7 @@ async def test_reader_may_leave_a_faulty_stream() -> None:
 
 
 async def test_random_faults_repeat_with_their_seed() -> None:
-    """A share of the requests fails, in many ways; the same seed fails the same ones; with no share all is well."""
+    """A share of the requests fails in many ways, the same ones for the same seed; a share of zero fails none."""
 
     async def live(share: float) -> list[str]:
         random_faults = RandomFaults(Random(5), share=share)

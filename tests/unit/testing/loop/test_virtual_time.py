@@ -1,4 +1,4 @@
-"""Virtual time: waiting costs nothing, and what would hang is an error."""
+"""Virtual time: waiting takes no real time, and a hang is an error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_wall_time_is_given_back() -> None:
 
 
 def test_timers_ring_in_order() -> None:
-    """Tasks that sleep wake in the order of their deadlines, whatever the order they were started in."""
+    """Sleeping tasks wake in the order of their deadlines, not of their start."""
     rang: list[int] = []
 
     async def ring(after: int) -> None:
@@ -58,7 +58,7 @@ def test_timers_ring_in_order() -> None:
 
 
 def test_timeouts_expire() -> None:
-    """A timeout around an endless wait expires after its own time and not before."""
+    """A timeout around an endless wait expires exactly at its time."""
 
     async def main() -> float:
         with pytest.raises(TimeoutError):
@@ -70,7 +70,7 @@ def test_timeouts_expire() -> None:
 
 
 def test_deadlock_names_who_waits() -> None:
-    """When nothing can ever happen again, the error names each waiting task and the line it waits at."""
+    """The error about a deadlock names each waiting task and its line."""
 
     async def waits_for_godot() -> None:
         await asyncio.Queue[int]().get()
@@ -84,7 +84,7 @@ def test_deadlock_names_who_waits() -> None:
 
 
 def test_deadlock_cleans_up() -> None:
-    """A deadlocked program is cancelled, and its clean-up may still wait."""
+    """The tasks of a deadlock are cancelled, and their clean-up may wait."""
     cleaned_up = False
 
     async def main() -> None:
@@ -101,7 +101,7 @@ def test_deadlock_cleans_up() -> None:
 
 
 def test_runaway_is_stopped() -> None:
-    """A program whose timers ring for ever is stopped at the limit of virtual time."""
+    """A program with endless timers is stopped at the limit of virtual time."""
 
     async def main() -> None:
         while True:
@@ -130,7 +130,7 @@ def ring(waiter: asyncio.Future[None]) -> None:
 
 
 def test_a_timer_that_rings_a_little_early_has_come() -> None:
-    """Timers less than a microsecond away ring at once, and whoever looks at the clock then sees their time."""
+    """Timers less than a microsecond away fire at once, and the clock then shows their time."""
     moment = 5.0
 
     async def wait(turns: int) -> None:
@@ -179,13 +179,13 @@ async def _process() -> None:
 
 @pytest.mark.parametrize("main", [_thread, _connection, _server, _process])
 def test_outside_world_is_refused(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Threads, sockets and processes are refused with what to do instead."""
+    """Threads, sockets and processes are refused, with an alternative in the message."""
     with pytest.raises(OutsideWorld, match="mark the test real_time"):
         run_virtual(main())
 
 
 def test_foreign_thread_is_refused() -> None:
-    """A thread that reaches into the loop is told so; the program would depend on real time otherwise."""
+    """A call from another thread into the loop raises an error: the program would depend on real time."""
     refusals: list[OutsideWorld] = []
 
     def reach_in(loop: asyncio.AbstractEventLoop) -> None:
@@ -205,7 +205,7 @@ def test_foreign_thread_is_refused() -> None:
 
 
 def test_signals_can_be_sent() -> None:
-    """A signal sent to the loop reaches the handler of the program, and without one it is an error."""
+    """A signal sent to the loop reaches the program's handler, and without one is an error."""
 
     async def main() -> str:
         loop = asyncio.get_running_loop()
@@ -223,7 +223,7 @@ def test_signals_can_be_sent() -> None:
 
 
 async def test_unit_tests_run_in_virtual_time() -> None:
-    """The async tests of this directory run in virtual time without being marked."""
+    """The async tests of this directory run in virtual time without a marker."""
     await asyncio.sleep(3600)
 
     assert asyncio.get_running_loop().time() == 3600
@@ -231,12 +231,12 @@ async def test_unit_tests_run_in_virtual_time() -> None:
 
 @pytest.mark.virtual_time(limit=timedelta(days=365))
 async def test_limit_can_be_raised() -> None:
-    """A marked test may take a year."""
+    """A marked test may raise the limit to a year."""
     await asyncio.sleep(364 * 86400)
 
 
 @pytest.mark.real_time
 async def test_real_time_can_be_asked_for() -> None:
-    """A test marked real_time has threads and a clock that is the machine's."""
+    """A test marked real_time has threads and the machine's clock."""
     assert not isinstance(asyncio.get_running_loop(), VirtualTimeLoop)
     assert await asyncio.to_thread(lambda: 1) == 1
