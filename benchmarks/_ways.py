@@ -64,7 +64,7 @@ def _cpu_seconds() -> float:
 
 
 def _resident() -> int:
-    import psutil  # of the group "bench"; unused here, as the server of the benchmark does not need it
+    import psutil  # from the group "bench", imported here because the server does not need it
 
     return int(psutil.Process().memory_info().rss)
 

@@ -1,6 +1,6 @@
-"""What an idle cluster costs a manager: memory, tasks and CPU, for one controller of two kinds in each.
+"""Cost of an idle cluster for a manager: memory, tasks and CPU, with one controller of two kinds in each cluster.
 
-The clusters are logins to one API server in another process, over TLS, in which nothing happens:
+The clusters are logins to one idle API server in another process, over TLS:
 
     pyctrl apiserver --kubeconfig-out kubeconfig &
     python benchmarks/clusters.py kubeconfig --clusters 50

@@ -111,7 +111,7 @@ def test_some_versions_only(run: Run, shop: Path) -> None:
     ],
 )
 def test_webhooks_that_cannot_be(command: list[str], line: str, run: Run, shop: Path) -> None:
-    """An impossible webhook fails with one line that names what is missing, and writes nothing."""
+    """A webhook that cannot exist fails with one line that names the cause, and writes nothing."""
     before = files_of(shop)
     told = run(*command)
     assert (told.code, len(told.err.splitlines())) == (1, 1)
