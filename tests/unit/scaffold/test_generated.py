@@ -230,7 +230,7 @@ def test_a_deployment_of_an_image_in_one_file(run: Run, tmp_path: Path, monkeypa
 def test_what_cannot_have_a_deployment(
     arguments: tuple[str, ...], line: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An impossible Deployment fails with one line that gives the reason, and writes nothing."""
+    """An unsupported --image or kind fails with one line that gives the reason, and writes nothing."""
     monkeypatch.chdir(tmp_path)
     run("init", "--name", "shop")
     before = files_of(tmp_path)

@@ -171,7 +171,7 @@ async def test_webhooks_are_the_managers_to_serve(tmp_path: Path) -> None:
 
 
 async def test_a_webhook_with_conditions_is_refused(tmp_path: Path) -> None:
-    """A webhook with match conditions is rejected, because OLM would call it for every request."""
+    """A webhook with a namespace selector is rejected, because OLM would call it for every request."""
     with pytest.raises(CommandFailed, match="namespaceSelector, which the Operator Lifecycle Manager does not support"):
         await bundle_of(tmp_path, WIDGETS + WEBHOOK + SELECTIVE)
 

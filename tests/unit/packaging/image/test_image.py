@@ -100,7 +100,7 @@ def test_what_a_build_cannot_reach_comes_as_a_wheel(address: str, tmp_path: Path
 
 
 def test_wheels_have_to_fit_and_to_get_there(tmp_path: Path) -> None:
-    """A wheel for another platform and a .dockerignore that excludes dist are errors."""
+    """A wheel with compiled code and a .dockerignore that excludes dist are errors."""
     image = shop(tmp_path, ["pyctrl-runtime @ file:///src/runtime"])
     image.check_wheels()
     (tmp_path / ".dockerignore").write_text("dist\n")
