@@ -1,4 +1,4 @@
-"""What the canned server answers with: lists, streamed lists and events, as bytes of HTTP."""
+"""Responses of the canned server: lists, streamed lists and events, as bytes of HTTP."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from _prepared_server import encoded
 
 FIRST_VERSION = 1_000_000
 GZIP_FROM = 128 * 1024  # bytes; kube-apiserver compresses no smaller answer
-GZIP_CHUNK = 2048  # bytes; the pieces in which kube-apiserver 1.36 sends what it compresses
+GZIP_CHUNK = 2048  # bytes; the size of the chunks in which kube-apiserver 1.36 sends compressed data
 LAST_CHUNK = b"0\r\n\r\n"
 INITIAL_END = {"k8s.io/initial-events-end": "true"}
 
@@ -25,16 +25,16 @@ def chunk(data: bytes) -> bytes:
 
 
 class Answers:
-    """Every answer about one kind in one encoding, each made when it is asked for first and kept.
+    """All responses for one kind in one encoding, each built on first use and kept.
 
-    There are two states of the objects: as they were made, and after every one has changed once. Lists of either can
-    have a later version than their objects.
+    The objects have two states: initial, and after one change of each. Lists of either state can have a later version
+    than their objects.
     """
 
     def __init__(self, encoding: Encoding, made: list[bytes]) -> None:
         self.encoding = encoding
         self.count = len(made)
-        #: The version of the first list; each change has the next one.
+        #: The version of the first list; each change increments it.
         self.base = FIRST_VERSION + self.count
         self._objects = [list(map(encoding.item, made))]
         self._versions = [int(data.split(b'"resourceVersion":"', 1)[1].split(b'"', 1)[0]) for data in made]
@@ -42,23 +42,23 @@ class Answers:
         self._changes, self._ends = b"", list[int]()
 
     def prepare(self) -> None:
-        """Make what any reader asks for first, so that none waits for it."""
+        """Build the responses that every reader requests first, so that no reader waits for them."""
         self.changes(0, 0)
         self.initial(0)
         self.initial(1)
 
     @property
     def watch_head(self) -> bytes:
-        """What a watch begins with."""
+        """Return the head of a watch response."""
         return head(self.encoding.watch_type)
 
     def page(self, state: int, version: int, start: int, limit: int | None, *, is_compressed: bool) -> bytes:
-        """Return a part of the list, as a whole answer; all of it without a limit."""
+        """Return a part of the list as a complete response, or the whole list without a limit."""
         make = partial(self._page, state, version, start, limit, is_compressed=is_compressed)
         return self._once(("page", state, version, start, limit, is_compressed), make)
 
     def initial(self, state: int) -> bytes:
-        """Return what a streamed list begins with: every object, as chunks."""
+        """Return the start of a streamed list: every object, as chunks."""
         return self._once(("initial", state), partial(self._initial, state))
 
     def initial_end(self, version: int) -> bytes:
@@ -66,7 +66,7 @@ class Answers:
         return chunk(self.encoding.bookmark({"resourceVersion": str(version), "annotations": INITIAL_END}))
 
     def changes(self, start: int, end: int) -> memoryview:
-        """Return one change of each of some objects, as chunks."""
+        """Return one change of each given object, as chunks."""
         if not self._ends:
             chunks = [chunk(self.encoding.event("MODIFIED", item)) for item in self._state(1)]
             self._ends, self._changes = [0, *accumulate(map(len, chunks))], b"".join(chunks)
@@ -78,7 +78,7 @@ class Answers:
         return chunk(self.encoding.event("MODIFIED", item))
 
     def expired(self, version: int, oldest: int) -> bytes:
-        """Return what a watch from a version that is too old gets, as chunks: an event, as from kube-apiserver."""
+        """Return the response to a watch from an expired version, as chunks: an error event, as from kube-apiserver."""
         refusal = status(410, "Expired", f"too old resource version: {version} ({oldest})")
         return chunk(self.encoding.refusal(refusal)) + LAST_CHUNK
 
@@ -112,19 +112,19 @@ class Answers:
 
 
 class World:
-    """All answers about one kind."""
+    """All responses for one kind."""
 
     def __init__(self, kind: Kind, count: int, size: int) -> None:
         self.kind, self.count, self.base = kind, count, FIRST_VERSION + count
         made = objects(kind, count, size, FIRST_VERSION)
-        #: How many bytes all objects have, as JSON.
+        #: The size of all objects in bytes of JSON.
         self.object_bytes = sum(map(len, made))
         self._by_type = {encoding.list_type: Answers(encoding, made) for encoding in encodings(kind)}
         for answers in self._by_type.values():
             answers.prepare()
 
     def answers(self, accepted: str) -> Answers:
-        """Return those of the first type that a client accepts and the kind has; JSON when there is none."""
+        """Return the responses in the first accepted media type that the kind has, or in JSON."""
         for wanted in accepted.split(","):
             if found := self._by_type.get(wanted.split(";")[0].strip()):
                 return found
@@ -137,7 +137,7 @@ def _pieces(data: bytes, size: int) -> Iterator[bytes]:
 
 
 def head(content_type: str, more: str = "") -> bytes:
-    """Return what an answer without a length begins with."""
+    """Return the head of a response without a length."""
     return f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n{more}Transfer-Encoding: chunked\r\n\r\n".encode()
 
 
@@ -145,13 +145,13 @@ HEAD = head("application/json")
 
 
 def whole(document: object, status: str = "200 OK") -> bytes:
-    """Return a short HTTP answer with a length."""
+    """Return a short HTTP response with a length."""
     body = encoded(document)
     head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
 def status(code: int, reason: str, message: str) -> Mapping[str, Any]:
-    """Return the document with which the server refuses something."""
+    """Return the Status document of a rejected request."""
     head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     return {**head, "message": message, "reason": reason, "code": code}

@@ -1,4 +1,4 @@
-"""What the canned server says of itself: enough for every client's discovery."""
+"""Discovery documents of the canned server, sufficient for every client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"]
 
 
 def discovered(path: str) -> dict[str, object] | None:
-    """Return the document at a path of discovery; None when it is not one."""
+    """Return the discovery document at a path, or None."""
     groups = {kind.group for kind in SERVED if kind.group}
     if path == "/version":
         return {"major": "1", "minor": "36", "gitVersion": "v1.36.0", "platform": "linux/amd64"}

@@ -1,4 +1,4 @@
-"""How the canned server writes objects: as JSON, or as protobuf to who asks for it and for a built-in kind."""
+"""Encodings of the canned server: JSON, and protobuf for built-in kinds if the client accepts it."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ Metadata = Mapping[str, Any]
 
 
 class Encoding(Protocol):
-    """A way of writing one kind."""
+    """An encoding of one kind."""
 
     list_type: str
     watch_type: str
 
     def item(self, data: bytes) -> bytes:
-        """Return an object as it is kept, from its JSON; what kind it is is not in it."""
+        """Return an object as stored, without its kind, from its JSON."""
 
     def changed(self, item: bytes, before: int, after: int) -> bytes:
-        """Return the object with another version, and another status where it has one."""
+        """Return the object with another version, and another status if it has one."""
 
     def listed(self, metadata: Metadata, items: Iterable[bytes]) -> bytes:
         """Return a list."""
 
     def event(self, name: str, item: bytes) -> bytes:
-        """Return a watch event with its frame."""
+        """Return a framed watch event."""
 
     def bookmark(self, metadata: Metadata) -> bytes:
-        """Return an event that tells nothing but a version."""
+        """Return a bookmark event, which has only a version."""
 
     def refusal(self, status: Mapping[str, Any]) -> bytes:
-        """Return an event that tells what went wrong."""
+        """Return an error event."""
 
 
 class Json:
-    """JSON, for every kind. Custom resources in lists say each what they are, built-in kinds do not."""
+    """JSON, for every kind. In lists, custom resources have their kind, built-in kinds do not."""
 
     list_type = watch_type = "application/json"
 
@@ -47,11 +47,11 @@ class Json:
         self._kind = kind
 
     def item(self, data: bytes) -> bytes:
-        """Return what it is."""
+        """Return the object unchanged."""
         return data
 
     def changed(self, item: bytes, before: int, after: int) -> bytes:
-        """Change the version, which is in the metadata at the front, and a number in the status."""
+        """Change the version, in the metadata at the front, and a number in the status."""
         versioned = item.replace(b'"resourceVersion":"%d"' % before, b'"resourceVersion":"%d"' % after, 1)
         return versioned.replace(b'"readyReplicas":3', b'"readyReplicas":2', 1)
 
@@ -79,21 +79,21 @@ class Json:
 
 
 class Protobuf:
-    """Protobuf, for pods."""
+    """Protobuf for pods."""
 
     list_type = "application/vnd.kubernetes.protobuf"
     watch_type = f"{list_type};stream=watch"
 
     def item(self, data: bytes) -> bytes:
-        """Encode it."""
+        """Encode the object."""
         return protobuf.pod(data)
 
     def changed(self, item: bytes, before: int, after: int) -> bytes:
-        """Change the version, which is field 6 of the metadata at the front."""
+        """Change the version, field 6 of the metadata at the front."""
         return item.replace(protobuf.text(6, str(before)), protobuf.text(6, str(after)), 1)
 
     def listed(self, metadata: Metadata, items: Iterable[bytes]) -> bytes:
-        """Join the items, each a field of the list."""
+        """Join the items, each as a field of the list."""
         each = (protobuf.delimited(2, item) for item in items)
         return protobuf.known("v1", "PodList", b"".join((protobuf.LIST_META(1, metadata), *each)))
 
@@ -112,11 +112,11 @@ class Protobuf:
 
     @staticmethod
     def _frame(name: str, item: bytes) -> bytes:
-        """Write a `WatchEvent`, with its length before it."""
+        """Write a `WatchEvent` after its length."""
         event = protobuf.text(1, name) + protobuf.delimited(2, protobuf.delimited(1, item))
         return pack(">I", len(event)) + event
 
 
 def encodings(kind: Kind) -> list[Encoding]:
-    """Return what kube-apiserver has for a kind, JSON first."""
+    """Return the encodings of kube-apiserver for a kind, JSON first."""
     return [Json(kind)] if kind.group else [Json(kind), Protobuf()]

@@ -1,10 +1,10 @@
-"""The objects that the canned server has: custom resources and pods of a given size, as kube-apiserver writes them.
+"""Objects of the canned server: custom resources and pods of a given size, as kube-apiserver writes them.
 
-Of a custom resource of 4 KB, 39 % are managedFields, in two entries; 7 % the rest of the metadata, with two labels and
-an annotation; 27 % the spec, with 18 settings; 25 % the status, with a condition and nine endpoints. At 1 KB and at
-10 KB managedFields have 41 and 40 %. Of 282 objects that a kube-apiserver 1.36 was seen to answer with, the median has
-40 % of them, and eight in ten have between 28 and 49 %. A change is one of a number in the status. Pods have 16 % of
-managedFields at 4 KB; what fills them is the environment of their one container.
+A custom resource of 4 KB has 39 % managedFields in two entries; 7 % other metadata with two labels and an annotation;
+27 % spec with 18 settings; 25 % status with a condition and nine endpoints. At 1 KB and 10 KB managedFields are 41 and
+40 %. Among 282 objects from a kube-apiserver 1.36 the median of managedFields is 40 %, and eight in ten objects have
+28 to 49 %. A change modifies one number in the status. Pods of 4 KB have 16 % managedFields; the rest of their size is
+the environment of their one container.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 from _prepared_server import added, encoded, pod
 
-BATCH = 1_000  # objects that share a label and a value of the index
+BATCH = 1_000  # objects that share a label and an index value
 NAMESPACES = 50
 CREATED = "2026-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind that is served."""
+    """A served kind."""
 
     kind: str
     plural: str
@@ -32,12 +32,12 @@ class Kind:
 
     @property
     def api_version(self) -> str:
-        """What objects have as `apiVersion`."""
+        """The `apiVersion` of the objects."""
         return f"{self.group}/v1" if self.group else "v1"
 
     @property
     def path(self) -> str:
-        """Where the kind's API version is served."""
+        """The path of the kind's API version."""
         return f"/apis/{self.group}/v1" if self.group else "/api/v1"
 
 
@@ -46,7 +46,7 @@ KINDS = {
     "pods": Kind("Pod", "pods", ""),
 }
 
-#: Kinds that are served and of which there is nothing; kopf waits until definitions can be watched.
+#: Served kinds without objects; kopf waits until it can watch definitions.
 EMPTY = (
     Kind("CustomResourceDefinition", "customresourcedefinitions", "apiextensions.k8s.io"),
     Kind("Namespace", "namespaces", ""),
@@ -54,7 +54,7 @@ EMPTY = (
 
 
 def objects(kind: Kind, count: int, size: int, first_version: int) -> list[bytes]:
-    """Make so many objects, in the order of their keys. What kind they are is not in them, as in lists."""
+    """Make this many objects in the order of their keys, without their kind, as in lists."""
     random = Random(1)
     if not kind.group:
         return sorted((pod(n, size, first_version + n, random) for n in range(count)), key=_key)
@@ -81,7 +81,7 @@ def _key(data: bytes) -> tuple[str, str]:
 
 
 def _widget(number: int, batches: int, size: int, version: int, random: Random) -> bytes:
-    """Make a custom resource that has a bit of everything, and more of it until it has its size."""
+    """Make a custom resource with all parts of a typical one, and more of each part up to its size."""
     spec_fields: dict[str, Any] = {"f:image": {}, "f:pool": {}, "f:replicas": {}}
     status_fields: dict[str, Any] = {"f:conditions": {}, "f:phase": {}, "f:readyReplicas": {}}
     env: list[dict[str, str]] = []
@@ -137,7 +137,7 @@ def _filled(
     fields: dict[str, Any],
     random: Random,
 ) -> bytes:
-    """Add settings, with what is known of their owners, and endpoints, until the object has its size to the byte."""
+    """Add settings with their managed fields, and endpoints, until the object has exactly the requested bytes."""
     keys = fields.setdefault("f:env", {})
     missing = size - len(encoded(document))
     while missing > 400:
@@ -154,4 +154,4 @@ def _filled(
             endpoints.append(endpoint)
     if missing > 0:
         document["status"]["conditions"][0]["message"] = f"{random.getrandbits(4 * missing):0{missing}x}"
-    return msgspec.json.encode(document, order="deterministic")  # keys sorted, as it writes custom resources
+    return msgspec.json.encode(document, order="deterministic")  # keys sorted, as in kube-apiserver

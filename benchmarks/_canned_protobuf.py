@@ -1,8 +1,8 @@
-"""Pods as protobuf, as kube-apiserver sends built-in kinds to who asks for it: Go's clients do.
+"""Pods as protobuf, as kube-apiserver sends built-in kinds to clients that accept it, such as Go's.
 
-Made from the same objects as the JSON. Written by hand for the fields that the pods have, and those that Kubernetes
-writes even when they are empty; the numbers are those of the `generated.proto` files of k8s.io/api and
-k8s.io/apimachinery. The bytes are those that Go writes for the same objects.
+The bytes are built from the same objects as the JSON and equal those that Go writes. The encoders are hand-written for
+the fields of these pods and for the fields that Kubernetes writes even when empty; the numbers are those of the
+`generated.proto` files of k8s.io/api and k8s.io/apimachinery.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAGIC = b"k8s\x00"
 
 
 def varint(value: int) -> bytes:
-    """Encode a number, seven bits to the byte."""
+    """Encode a number as a varint, seven bits per byte."""
     found = bytearray()
     while value > 0x7F:
         found.append(value & 0x7F | 0x80)
@@ -30,39 +30,39 @@ def varint(value: int) -> bytes:
 
 
 def delimited(number: int, data: bytes) -> bytes:
-    """Encode a field that has a length."""
+    """Encode a length-delimited field."""
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def text(number: int, value: str | None) -> bytes:
-    """Encode a string; an empty one is written too."""
+    """Encode a string, also an empty one."""
     return delimited(number, (value or "").encode())
 
 
 def integer(number: int, value: int | None) -> bytes:
-    """Encode a number that is not negative, or a boolean."""
+    """Encode a non-negative number or a boolean."""
     return varint(number << 3) + varint(int(value or 0))
 
 
 def fields_v1(number: int, value: Any) -> bytes:
-    """Encode who owns what: JSON in protobuf."""
+    """Encode managed fields: JSON in protobuf."""
     return delimited(number, delimited(1, encoded(value)))
 
 
 def time(number: int, value: str | None) -> bytes:
-    """Encode a time; none is written as an empty message."""
+    """Encode a time; None becomes an empty message."""
     if not value:
         return delimited(number, b"")
     return delimited(number, integer(1, int(datetime.fromisoformat(value).timestamp())) + integer(2, 0))
 
 
 def many(encoder: Encoder) -> Encoder:
-    """Encode a list, a field for each item."""
+    """Encode a list as a field for each item."""
     return lambda number, value: b"".join(encoder(number, item) for item in value or ())
 
 
 def mapping(encoder: Encoder) -> Encoder:
-    """Encode a map with strings as keys, in the order of the keys."""
+    """Encode a map with string keys, in the order of the keys."""
 
     def entries(number: int, value: Mapping[str, Any] | None) -> bytes:
         items = sorted((value or {}).items())
@@ -72,12 +72,12 @@ def mapping(encoder: Encoder) -> Encoder:
 
 
 def optional(encoder: Encoder) -> Encoder:
-    """Encode nothing when there is nothing."""
+    """Encode a value, or nothing if there is none."""
     return lambda number, value: b"" if value is None else encoder(number, value)
 
 
 def message(**fields: tuple[int, Encoder]) -> Encoder:
-    """Encode an object by the numbers of its fields. Raises KeyError when it has one that is not known here."""
+    """Encode an object by the numbers of its fields. Raises KeyError for an unknown field."""
     order = sorted(fields.items(), key=lambda field: field[1][0])
 
     def encode(number: int, value: Mapping[str, Any] | None) -> bytes:
@@ -132,7 +132,7 @@ QUANTITY = message(string=(1, text))
 
 
 def quantity(number: int, value: str) -> bytes:
-    """Encode a quantity, which must be written as Kubernetes writes it."""
+    """Encode a quantity, which must be in canonical form."""
     return QUANTITY(number, {"string": value})
 
 
@@ -212,7 +212,7 @@ TYPE_META = message(apiVersion=(1, text), kind=(2, text))
 
 
 def pod(data: bytes) -> bytes:
-    """Encode what is a pod in JSON, without saying that it is one."""
+    """Encode a pod from JSON without its kind."""
     document = json.loads(data)
     parts = ((1, OBJECT_META, "metadata"), (2, POD_SPEC, "spec"), (3, POD_STATUS, "status"))
     return b"".join(encode(number, document.get(name)) for number, encode, name in parts)
@@ -225,6 +225,6 @@ def status(document: Mapping[str, Any]) -> bytes:
 
 
 def known(api_version: str, kind: str, raw: bytes) -> bytes:
-    """Say of an object what it is, as `runtime.Unknown`."""
+    """Wrap an object and its kind in `runtime.Unknown`."""
     head = TYPE_META(1, {"apiVersion": api_version, "kind": kind})
     return MAGIC + head + delimited(2, raw) + text(3, "") + text(4, "")

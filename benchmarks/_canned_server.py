@@ -1,9 +1,9 @@
-"""The API server for the work with caches: every answer is in memory, so that the server is not what is measured.
+"""The API server for the cache benchmarks: all responses are in memory, so that the server is not measured.
 
-It runs in a process of its own, with a thread for each connection, which does nothing but hand buffers to the kernel.
-It is told what to do by lines of JSON on its input, and answers each with a line on its output; it ends with its input.
-As kube-apiserver 1.36 does, it gives all of a list at once when the version 0 will do, whatever the limit; compresses
-lists of more than 128 KB for clients that ask for it, and no watches; and gives each event a chunk of its own.
+It runs in its own process, with a thread per connection that only passes buffers to the kernel. It takes commands as
+lines of JSON on its input, answers each with a line on its output, and ends with its input. Like kube-apiserver 1.36,
+it returns the whole list at version 0 whatever the limit; compresses lists of more than 128 KB for clients that accept
+it, but no watches; and sends each event in its own chunk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from _canned_answers import HEAD, Answers, World, status, whole
 from _canned_discovery import discovered
 from _canned_objects import EMPTY, KINDS
 
-SLAB = 500  # events that are sent at once when there is no pace
+SLAB = 500  # events per write without a rate
 
 NOTHING = {f"{kind.path}/{kind.plural}": kind for kind in EMPTY}
 ALLOWED = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": {"allowed": True}}
@@ -30,7 +30,7 @@ ALLOWED = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.i
 
 @dataclass
 class Request:
-    """What a client asks."""
+    """A request of a client."""
 
     method: str
     path: str
@@ -39,26 +39,26 @@ class Request:
 
     @property
     def accepts_gzip(self) -> bool:
-        """Whether the client wants compressed answers."""
+        """Whether the client accepts compressed responses."""
         return "gzip" in self.headers.get("accept-encoding", "")
 
     @property
     def is_watch(self) -> bool:
-        """Whether it asks for a watch, in any of the spellings that Go takes."""
+        """Whether the request is a watch, in any form that Go accepts."""
         return self.query.get("watch", "").lower() in {"true", "1"}
 
 
 class Timeline:
-    """What has happened so far: how many changes are out, and which watches are over."""
+    """The state of the changes: the number of released changes and the ended watches."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.news = threading.Condition()
-        self.era = threading.Event()  # set when watches of it are over
+        self.era = threading.Event()  # set when watches of this version have ended
         self.reset("stream")
 
     def reset(self, lists: str) -> None:
-        """Go back to the beginning, for the next client."""
+        """Return to the initial state for the next client."""
         with self.news:
             self.lists, self.released, self.state, self.oldest = lists, 0, 0, 0
             self._end_era()
@@ -69,7 +69,7 @@ class Timeline:
         self.news.notify_all()
 
     def release(self, rate: float | None) -> None:
-        """Change every object once, at once or so many a second."""
+        """Change every object once, at full speed or at this rate per second."""
         count = self.world.count
         if rate is None:
             self._release(count)
@@ -89,9 +89,9 @@ class Timeline:
             self._release(number)
 
     def expire(self) -> int:
-        """End every watch with 410 Expired, and refuse every watch from a version of before.
+        """End every watch with 410 Expired, and reject watches from earlier versions.
 
-        Lists have a later version from now on, and one change comes after it, whose version is returned.
+        Lists have a later version afterwards. One more change follows; return its version.
         """
         with self.news:
             self.oldest = self.version + 1
@@ -100,11 +100,11 @@ class Timeline:
 
     @property
     def version(self) -> int:
-        """The version of a list that is made now."""
+        """The current version of lists."""
         return max(self.oldest, self.world.base + self.state * self.world.count)
 
     def changes_from(self, version: int, answers: Answers) -> Iterator[memoryview | bytes]:
-        """Wait for what happens after a version and yield it as chunks; the last one says that it is over."""
+        """Wait for the events after a version and yield them as chunks; the last one is an error event."""
         with self.news:
             era, oldest = self.era, self.oldest
         if version < oldest:
@@ -127,20 +127,20 @@ class Timeline:
 
 
 class Connection:
-    """One client's connection."""
+    """A connection of one client."""
 
     def __init__(self, sock: socket.socket, timeline: Timeline) -> None:
         self._socket, self._timeline = sock, timeline
         self._input = sock.makefile("rb")
 
     def run(self) -> None:
-        """Answer until the client is gone."""
+        """Answer requests until the client disconnects."""
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             while request := self._next():
                 self._answer(request)
         except OSError:
-            pass  # a client that ends does not say goodbye
+            pass  # a client that ends does not close its connection properly
         finally:
             self._socket.close()
 
@@ -174,7 +174,7 @@ class Connection:
             self._list(request, self._timeline.world.answers(request.headers.get("accept", "")))
 
     def _say_nothing(self, request: Request) -> None:
-        """Answer for a kind of which there is nothing: an empty list, and a watch in which nothing happens."""
+        """Answer for a kind without objects: an empty list, and a watch without events."""
         if request.is_watch:
             self._socket.sendall(HEAD)
             self._timeline.era.wait()
@@ -197,7 +197,7 @@ class Connection:
             self._socket.sendall(whole(status(422, "Invalid", message), "422 Unprocessable Entity"))
             return
         self._socket.sendall(answers.watch_head)
-        if wants_list or not version:  # a watch from nowhere begins with all that is there
+        if wants_list or not version:  # a watch without a version starts with all objects
             version = timeline.version
             self._socket.sendall(answers.initial(timeline.state))
         if wants_list:
@@ -207,7 +207,7 @@ class Connection:
 
 
 def obey(timeline: Timeline, command: Mapping[str, object]) -> dict[str, object]:
-    """Do what a line of the input says."""
+    """Execute the command in a line of the input."""
     match command["do"]:
         case "reset":
             timeline.reset(str(command["lists"]))

@@ -1,4 +1,4 @@
-"""A process that obeys lines of JSON on its input and answers with lines of JSON on its output."""
+"""A child process with commands as lines of JSON on its input and answers as lines of JSON on its output."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, Self
 
 
 class Ended(Exception):
-    """Raised when a child ends instead of answering."""
+    """Raised when a child ends without an answer."""
 
 
 class Child:
-    """A running child. Leaving the block kills it: all that it has is memory, and some take their time to end.
+    """A running child. Leaving the block kills it, because it keeps nothing on disk and may be slow to end.
 
     Args:
-        command: what is run.
-        directory: where; without one, here.
-        environment: its variables; without any, ours.
-        is_loud: whether what it prints on stderr is shown.
+        command: the command to run.
+        directory: the working directory; the current one by default.
+        environment: the variables; those of this process by default.
+        is_loud: whether to show its stderr.
     """
 
     def __init__(
@@ -53,15 +53,15 @@ class Child:
         self.kill()
         self._process.wait()
         self._output.close()
-        with suppress(BrokenPipeError):  # what was told and not read
+        with suppress(BrokenPipeError):  # commands that the child has not read
             self._input.close()
 
     def kill(self) -> None:
-        """End it now; who waits for an answer gets `Ended`."""
+        """Kill the child; a pending `answer` raises `Ended`."""
         self._process.kill()
 
     def tell(self, command: str, **arguments: object) -> None:
-        """Tell what to do. Raises Ended."""
+        """Send a command. Raises Ended."""
         try:
             self._input.write(json.dumps({"do": command, **arguments}) + "\n")
             self._input.flush()
@@ -69,13 +69,13 @@ class Child:
             raise Ended from error
 
     def answer(self) -> Any:
-        """Wait for the next line and return what it says. Raises Ended."""
+        """Wait for the next line and return its content. Raises Ended."""
         line = self._output.readline()
         if not line:
             raise Ended
         return json.loads(line)
 
     def ask(self, command: str, **arguments: object) -> Any:
-        """Tell what to do and return the answer. Raises Ended."""
+        """Send a command and return the answer. Raises Ended."""
         self.tell(command, **arguments)
         return self.answer()

@@ -1,4 +1,4 @@
-"""What the API server's verbs cost in process: `ApiServer.handle`, with no client and no socket."""
+"""Cost of the API server's verbs in process: `ApiServer.handle`, without client and socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from _objects import DEFINITION, encoded
 from pyctrl.apiserver import ApiServer
 
 WATCHERS = 50
-CHUNK = 50  # of single requests in one measurement
+CHUNK = 50  # single requests per measurement
 HEADERS = {"accept": "application/json", "content-type": "application/json", "user-agent": "benchmark/1"}
 MERGE = {**HEADERS, "content-type": "application/merge-patch+json"}
 APPLY = {**HEADERS, "content-type": "application/apply-patch+yaml"}
@@ -28,14 +28,14 @@ METADATA = {**HEADERS, "accept": "application/json;as=PartialObjectMetadataList;
 
 @dataclass
 class Kind:
-    """What is measured with."""
+    """A measured kind."""
 
     path: str
     make: Callable[[str], dict[str, Any]]
 
 
 class InProcess:
-    """One server, and the requests that are measured on it."""
+    """One server, and its measured requests."""
 
     def __init__(self, kind: Kind, meter: Meter) -> None:
         self._server = ApiServer(random=Random(1))
@@ -59,7 +59,7 @@ class InProcess:
         return answer.body
 
     def _next(self, count: int) -> list[tuple[str, bytes]]:
-        """Make so many new objects: their paths, and the bodies that create them."""
+        """Make new objects; return their paths and the bodies that create them."""
         names = [f"orders-{number:06}" for number in range(self._made, self._made + count)]
         self._made += count
         return [(f"{self._kind.path}/{name}", encoded(self._kind.make(name))) for name in names]
@@ -69,7 +69,7 @@ class InProcess:
             await self._ask("POST", self._kind.path, body)
 
     async def singles(self) -> None:
-        """Measure requests for one object, each on objects of its own."""
+        """Measure requests for one object, each with its own objects."""
         objects = self._next(CHUNK)
         paths = [path for path, _ in objects]
         measure = self._meter.measure
@@ -101,7 +101,7 @@ class InProcess:
         return encoded(obj)
 
     async def fill(self, count: int) -> tuple[float, int]:
-        """Create objects until there are so many; give what one takes in memory, and how many bytes it has."""
+        """Create objects up to a number; return the memory and the bytes of one object."""
         gc.collect()
         process, missing = psutil.Process(), count - self._made
         before = process.memory_info().rss
@@ -112,7 +112,7 @@ class InProcess:
         return (process.memory_info().rss - before) / missing, size
 
     async def lists(self, count: int) -> None:
-        """Measure lists of all objects, in several forms; the costs are of one listed object."""
+        """Measure lists of all objects in several forms, as the cost of one listed object."""
         measure, path = self._meter.measure, self._kind.path
 
         async def whole(headers: dict[str, str] = HEADERS, **query: str) -> None:
@@ -133,7 +133,7 @@ class InProcess:
         await measure("list, table", count, lambda: whole(TABLE))
 
     async def fan_out(self, events: int) -> None:
-        """Measure what an event costs for each of 50 watchers, one by one and many in one turn of the loop."""
+        """Measure the cost of an event for each of 50 watchers, one by one and many in one turn of the loop."""
         measure = self._meter.measure
         alone = await measure("create", events, lambda: self._create(self._next(events)))
         async with self._watching() as seen:
@@ -153,7 +153,7 @@ class InProcess:
 
     @asynccontextmanager
     async def _watching(self) -> AsyncIterator[Callable[[int], Any]]:
-        """Let 50 tasks read watches; gives what waits until each has seen so many more events."""
+        """Start 50 tasks that read watches; yield a function that waits until each has received a number of events."""
         counts = [0] * WATCHERS
         wanted, all_seen = 0, asyncio.Event()
 

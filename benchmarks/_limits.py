@@ -1,6 +1,6 @@
-"""What the physical limits are made of, each measured alone: CPU time of this process, medians of many.
+"""Components of the physical limits, each measured alone: median CPU time of this process.
 
-Bytes come from the canned server, so that sending them is not in the numbers.
+The bytes come from the canned server, so that the numbers exclude sending them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from peers.limit.peer import PATHS, STREAMED, Event
 
 COUNT, SIZE = 10_000, 4096
 ROUNDS, TIMES = 15, 2_000
-PIECE = 256 * 1024  # bytes that asyncio receives at once
+PIECE = 256 * 1024  # bytes per read of asyncio
 END = b"k8s.io/initial-events-end"
 
 PARTS = {
@@ -34,18 +34,18 @@ PARTS = {
     "request": "one HTTP request with a short answer, by aiohttp, on an open connection",
     "bare": "the same by a bare socket",
 }
-#: What one object, event, read, reconcile or PodSet cannot do without, by line.
+#: The minimal work for one object, event, read, reconcile or PodSet, by line.
 NEEDED: dict[str, dict[str, int]] = {
     "sync, events, relist": {"chunk": 1, "scan": 1},
     "reads": {"decode": 1},
     "reconcile, latency": {"chunk": 1, "scan": 1, "queue": 1, "switch": 1},
-    # A create and a status; the events are of the PodSet, the Deployment, each twice, and of three pods
+    # One create and one status; the events are two each of the PodSet and the Deployment, and those of three pods
     "loop": {"request": 2, "chunk": 7, "scan": 7},
 }
 
 
 def limits() -> str:
-    """Measure; return two tables: of the parts, and of what lines are made of."""
+    """Measure; return two tables: the components, and the limits of the lines."""
     costs = measured()
     rows = [[name, about, number(costs[name])] for name, about in PARTS.items()]
     parts = markdown(["part", "what it is", "CPU µs"], rows, names=2)
@@ -53,7 +53,7 @@ def limits() -> str:
 
 
 def lines(costs: dict[str, float]) -> str:
-    """Return what each line cannot do without."""
+    """Return the limit of each line."""
     rows = []
     for name, needed in NEEDED.items():
         of_what = " + ".join(f"{times} {part}" for part, times in needed.items())
@@ -62,7 +62,7 @@ def lines(costs: dict[str, float]) -> str:
 
 
 def measured() -> dict[str, float]:
-    """Return the microseconds of each part."""
+    """Return the microseconds of each component."""
     with serving("widgets", COUNT, SIZE) as server:
         server.tell("reset", lists="stream")
         costs = {
@@ -73,7 +73,7 @@ def measured() -> dict[str, float]:
 
 
 def _median(do: Callable[[], float], count: int) -> float:
-    do()  # what is made at the first time is made
+    do()  # the first call builds its caches
     return median(do() for _ in range(ROUNDS)) / count * 1e6
 
 
@@ -88,7 +88,7 @@ def _connected(url: str) -> socket.socket:
 
 
 def _received(url: str) -> float:
-    """Receive the streamed list, and look at nothing but its end."""
+    """Receive the streamed list and check only its end."""
     with _connected(url) as sock:
         sock.sendall(f"GET {PATHS['widgets']}{STREAMED} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
         begun, last = process_time(), b""

@@ -1,4 +1,4 @@
-"""The lines of the table: which works each is made of, and which of their numbers it shows."""
+"""Lines of the results table: the works of each line, and its numbers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from peers._profiler import LOAD
 
 @dataclass(frozen=True)
 class Column:
-    """A number of a line: its name in the results, its heading, and how many of its units make one that is shown.
+    """A number of a line: its name in the results, its heading, and its divisor for display.
 
     Attributes:
-        is_limited: whether the peer "limit" has the physical limit of it.
-        is_compared: whether the table says how many times ours it is.
+        is_limited: whether the peer "limit" measures its physical limit.
+        is_compared: whether the table shows its multiple of ours.
     """
 
     name: str
@@ -29,10 +29,10 @@ MICRO, MILLI, MEGABYTES = 1e6, 1e3, 1e-6
 
 @dataclass(frozen=True)
 class Span:
-    """Where in its work a peer does a line: from before one command to after another, the first time that they come.
+    """The part of a work that a line measures: from before one command to after another, the first time they occur.
 
     Attributes:
-        nth: which time instead.
+        nth: use this occurrence instead.
     """
 
     first: str
@@ -45,9 +45,9 @@ class Line:
     """One line of work.
 
     Attributes:
-        profile: when in the work it takes place.
-        variants: what each peer did several times in one run, and how it was called each time: a row for each. The
-            names of columns have a place for it.
+        profile: the part of the work that is profiled.
+        variants: repetitions within one run, with their labels: a row for each. The names of columns have a placeholder
+            for it.
     """
 
     title: str
@@ -157,5 +157,5 @@ LINES = {
 
 
 def belongs(name: str, case: Case) -> bool:
-    """Whether a case is shown in a line. One object is what a start is measured with, and nothing else."""
+    """Whether a line shows a case. A case with one object belongs only to the line that measures the start."""
     return case.work in LINES[name].works and (name == "start") == (case.work == "reconcile" and case.objects == 1)

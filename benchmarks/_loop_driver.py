@@ -1,4 +1,4 @@
-"""Who creates PodSets and sees when all are converged. Takes no part in what is measured."""
+"""The driver that creates PodSets and waits for their convergence. Not part of the measurement."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import aiohttp
 from _loop_server import DRIVER
 
 PODSETS = "/apis/apps.jicki.cn/v1alpha1/namespaces/default/podsets"
-AT_ONCE = 32  # requests under way
+AT_ONCE = 32  # concurrent requests
 
 
 class Driver:
-    """A client that knows two requests."""
+    """A client with two requests."""
 
     def __init__(self, session: aiohttp.ClientSession, size: int) -> None:
         self._session, self._size = session, size
 
     async def create(self, count: int) -> None:
-        """Create so many PodSets as quickly as the server takes them."""
+        """Create this many PodSets as fast as the server accepts them."""
         waiting = deque(_name(number) for number in range(count))
 
         async def work() -> None:
@@ -35,9 +35,9 @@ class Driver:
                 group.create_task(work())
 
     async def wait_for_converged(self, count: int) -> None:
-        """Watch until so many PodSets have the names of all their pods in the status."""
+        """Watch until this many PodSets have the names of all their pods in the status."""
         converged: set[str] = set()
-        limit = 2**24  # an event is a line
+        limit = 2**24  # each event is a line
         async with self._session.get(
             PODSETS,
             params={
@@ -63,6 +63,6 @@ def _name(number: int) -> str:
 
 
 def driving(url: str) -> aiohttp.ClientSession:
-    """Open a session; `async with` closes it."""
+    """Open a session and close it at the end of the block."""
     timeout = aiohttp.ClientTimeout(total=None, sock_read=600)
     return aiohttp.ClientSession(url, headers={"User-Agent": DRIVER}, timeout=timeout)

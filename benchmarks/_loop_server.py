@@ -1,7 +1,7 @@
-"""The servers of whole operators, each in a process of its own, and what was asked of them.
+"""Servers for whole operators, each in its own process, with counters of requests.
 
-One is the embedded API server with the controllers of a cluster, whose audit log counts calls; the other has objects
-that have converged and writes events at a pace.
+One is the embedded API server with the controllers of a cluster, whose audit log counts requests; the other has
+converged objects and writes events at a fixed rate.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from _child import Child
 
 ROOT = Path(__file__).parent.parent
 DEFINITIONS = ROOT / "examples" / "podset" / "config" / "crd" / "bases"
-DRIVER = "benchmark-driver"  # the user agent of who creates and looks on
+DRIVER = "benchmark-driver"  # the user agent of the driver
 READS = frozenset({"get", "list", "watch"})
 
 
 class Calls:
-    """Counts what somebody else than the driver asked the server, by verb and resource, from its audit log."""
+    """Counts requests that do not come from the driver, by verb and resource, from the audit log."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -32,7 +32,7 @@ class Calls:
         self._rest = b""
 
     def take(self) -> Counter[str]:
-        """Return what was asked since this was called last. A watch counts when it ends."""
+        """Return the requests since the last call. A watch counts when it ends."""
         with self._log.open("rb") as file:
             file.seek(self._offset)
             read = file.read()
@@ -51,7 +51,7 @@ def _call(event: Mapping[str, dict[str, str]]) -> str:
 
 
 def writes(calls: Mapping[str, int]) -> int:
-    """Return how many of the calls write; reviews of one's own rights do not."""
+    """Return the number of write requests, without self reviews."""
     return sum(
         count
         for call, count in calls.items()
@@ -60,7 +60,7 @@ def writes(calls: Mapping[str, int]) -> int:
 
 
 class Cluster:
-    """A running server: where it is, a kubeconfig for it, and who asked it what."""
+    """A running server: its address, a kubeconfig for it, and its counters."""
 
     def __init__(self, url: str, directory: Path) -> None:
         self.url, self.kubeconfig = url, directory / "kubeconfig"
@@ -80,7 +80,7 @@ def converging() -> Iterator[Cluster]:
                 assert process.stdout is not None
                 yield Cluster(process.stdout.readline().removeprefix("ready ").strip(), directory)
             finally:
-                process.kill()  # all it has is memory
+                process.kill()  # all its state is in memory
 
 
 class PacedServer:
@@ -96,17 +96,17 @@ class PacedServer:
         self.kubeconfig.write_text(json.dumps(config), encoding="utf-8")
 
     def write(self, rate: float, seconds: float) -> float:
-        """Write events so many a second; return how many a second it came to."""
+        """Write events at this rate; return the achieved rate."""
         return float(self._child.ask("write", rate=rate, seconds=seconds)["reached"])
 
     def take(self) -> dict[str, int]:
-        """Return what was asked since this was called last, by verb and resource."""
+        """Return the requests since the last call, by verb and resource."""
         return dict(self._child.ask("take"))
 
 
 @contextmanager
 def pacing(objects: int) -> Iterator[PacedServer]:
-    """Run the server with so many PodSets that have converged."""
+    """Run the server with this many converged PodSets."""
     command = [sys.executable, str(Path(__file__).parent / "_paced_server.py"), "--objects", str(objects)]
     with tempfile.TemporaryDirectory(prefix="pyctrl-loop-") as name, Child(command) as child:
         yield PacedServer(child, Path(name))

@@ -1,4 +1,4 @@
-"""What the machine is, in words that say nothing of whose it is."""
+"""Description of the machine, without identifying data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def machine() -> dict[str, object]:
-    """Return the facts that numbers depend on."""
+    """Return the facts that affect the numbers."""
     processor = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     memory = re.search(r"MemTotal:\s*(\d+) kB", Path("/proc/meminfo").read_text(encoding="utf-8"))
     return {

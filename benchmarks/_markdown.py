@@ -1,4 +1,4 @@
-"""Numbers and tables as people read them, in Markdown."""
+"""Numbers and tables in Markdown."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 
 def number(value: float) -> str:
-    """Write with three digits that mean something."""
+    """Format with three significant digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def scaled(value: float | None, scale: float) -> str:
-    """Write so many units; nothing where there is no number."""
+    """Format in these units, or as an empty string without a number."""
     return "" if value is None else number(value * scale)
 
 
 def times(value: float | None) -> str:
-    """Write a ratio; nothing where there is none."""
+    """Format a ratio, or an empty string without one."""
     return "" if value is None else f"{value:.2f}"
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1) -> str:
-    """Return a table. The first columns are names, to the left; numbers are to the right."""
+    """Return a table. The first columns are names, aligned left; numbers are aligned right."""
     widths = [max(len(row[n]) for row in (heads, *rows)) for n in range(len(heads))]
 
     def line(cells: Sequence[str]) -> str:

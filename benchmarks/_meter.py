@@ -1,4 +1,4 @@
-"""CPU time of what is measured, beside one `json.loads` of the same object at the same time."""
+"""CPU time of operations, relative to one `json.loads` of the same object at the same time."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ def cpu_seconds() -> float:
 
 @dataclass
 class Series:
-    """What one thing cost, each time it was measured."""
+    """The cost of one operation, each time it was measured."""
 
     seconds: list[float] = field(default_factory=list)  # of CPU, for one
-    ratios: list[float] = field(default_factory=list)  # to one json.loads, measured right before and after
-    walls: list[float] = field(default_factory=list)  # seconds by the clock for one, where that differs
+    ratios: list[float] = field(default_factory=list)  # relative to one json.loads, measured right before and after
+    walls: list[float] = field(default_factory=list)  # wall seconds for one, where they differ
 
     @property
     def cost(self) -> float:
-        """The median CPU seconds of one."""
+        """The median CPU seconds of one operation."""
         return median(self.seconds)
 
     @property
     def ratio(self) -> float:
-        """The median of its multiples of one `json.loads`."""
+        """The median multiple of one `json.loads`."""
         return median(self.ratios)
 
     @property
     def wall(self) -> float:
-        """The median seconds of one by the clock."""
+        """The median wall seconds of one operation."""
         return median(self.walls)
 
 
 @dataclass
 class Meter:
-    """Measures in one process; the machine may be slow now and quick then, which the ratios do not feel."""
+    """Measures in one process. The ratios do not depend on changes of the machine's speed."""
 
-    sample: bytes  # the object that json.loads decodes
+    sample: bytes  # the object for json.loads
     series: dict[str, Series] = field(default_factory=dict)
 
     def unit(self) -> float:
-        """Return the CPU seconds of one `json.loads` just now."""
+        """Return the current CPU seconds of one `json.loads`."""
         begun = cpu_seconds()
         for _ in range(LOADS):
             json.loads(self.sample)
@@ -64,11 +64,11 @@ class Meter:
         less: float = 0.0,
         cpu: Callable[[], Awaitable[float]] | None = None,
     ) -> float:
-        """Run an action that does something `count` times; note and return the CPU seconds of one.
+        """Run an action with `count` operations; record and return the CPU seconds of one.
 
         Args:
-            less: seconds of the whole action that are not to be counted.
-            cpu: whose CPU time counts, if it is not this process'.
+            less: seconds of the whole action to subtract.
+            cpu: the clock for the CPU time; that of this process by default.
         """
         before = self.unit()
         begun = await cpu() if cpu else cpu_seconds()

@@ -1,4 +1,4 @@
-"""What the API server is measured with: a database as an operator defines it, with its schema, and a pod."""
+"""Objects for benchmarks of the API server: a database with the schema of an operator's definition, and a pod."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ _LABELS = {
 
 
 def database(name: str) -> dict[str, Any]:
-    """Return a database of about 3 KB, as a client sends it; some fields are left to their defaults."""
+    """Return a database of about 3 KB as a client sends it, without the fields that have defaults."""
     users = ("app", "reporting", "migrations", "backup")
     return {
         "apiVersion": f"{GROUP}/{VERSION}",
@@ -235,7 +235,7 @@ def database(name: str) -> dict[str, Any]:
 
 
 def pod(name: str) -> dict[str, Any]:
-    """Return a pod of about 3 KB, as a controller makes it."""
+    """Return a pod of about 3 KB as a controller makes it."""
     probe = {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "timeoutSeconds": 2}
     return {
         "apiVersion": "v1",

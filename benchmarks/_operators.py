@@ -1,7 +1,7 @@
-"""What is done with a whole operator, the PodSet operator of each peer: convergence, a restart, and latency.
+"""Work of whole operators, the PodSet operator of each peer: convergence, a restart, and latency.
 
-Convergence and the restart after it take place on the embedded API server with the controllers of a cluster, and pods
-that stay Pending. Latency, and a restart with many objects, on one that does nothing but list and write events.
+Convergence and the restart after it run on the embedded API server with the controllers of a cluster and with pods that
+stay Pending. Latency, and a restart with many objects, run on a server that only lists and writes events.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from _works import Case, Numbers, Pace
 
 RATES = (100, 1_000)  # events a second
 T = TypeVar("T")
-STEP, STILL = 0.2, 2.0  # seconds between two looks, and for which nothing happens before it is quiet
-IDLE = 0.05  # of a core: an operator that takes less does nothing but wait
+STEP, STILL = 0.2, 2.0  # seconds between two checks, and seconds without activity before an operator counts as idle
+IDLE = 0.05  # of a core: an operator below this is idle
 
 
 @dataclass(frozen=True)
 class Operator:
-    """How the operator of a peer is started: with a kubeconfig, again and again."""
+    """How to start the operator of a peer, with a kubeconfig, repeatedly."""
 
     command: list[str]
     variables: Mapping[str, str]
     is_loud: bool
 
     def start(self, kubeconfig: Path, workers: int) -> Process:
-        """Start its process. `with` ends it."""
+        """Start the operator's process. `with` ends it."""
         variables = {**environment(), **self.variables, "KUBECONFIG": str(kubeconfig)}
         variables["PYTHONPATH"] = os.pathsep.join([variables["PYTHONPATH"], str(ROOT)])
         return Process([*self.command, "--workers", str(workers)], HERE, variables, is_loud=self.is_loud)
 
 
 def run(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
-    """Do the work of a case; return what was measured, and the versions of what the operator is made of."""
+    """Run the work of a case; return the measurements, and the versions of the operator's packages."""
     return asyncio.run(WORKS[case.work](case, operator, pace))
 
 
@@ -66,7 +66,7 @@ async def _loop(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, di
                 numbers = await _limited(_converge(case, process, cluster.calls, driver), pace.patience)
         await asyncio.sleep(STEP)
         cluster.calls.take()
-        again = replace(operator, variables={})  # a profile of the loop has no restart in it
+        again = replace(operator, variables={})  # a profile of the loop excludes the restart
         try:
             numbers |= await _limited(_restart(case, again, cluster.kubeconfig, cluster.calls), pace.restart)
         except PeerFailed as reason:
@@ -80,7 +80,7 @@ async def _converge(case: Case, process: Process, asks: Calls, driver: Driver) -
     await asyncio.gather(driver.create(case.objects), driver.wait_for_converged(case.objects))
     wall = time.monotonic() - begun
     _, spent = await settled(process, asks, calls)
-    await asyncio.to_thread(process.do, "latencies")  # where a profile of the loop ends
+    await asyncio.to_thread(process.do, "latencies")  # end of a profile of the loop
     return {
         "converge_cpu": (spent - cpu) / case.objects,
         "converge_wall": wall,
@@ -98,7 +98,7 @@ async def _restart(case: Case, operator: Operator, kubeconfig: Path, asks: Calls
         loaded = process.cpu()
         await asyncio.to_thread(process.do, "start")
         quiet, spent = await settled(process, asks, calls)
-        await asyncio.to_thread(process.do, "latencies")  # where a profile of the restart ends
+        await asyncio.to_thread(process.do, "latencies")  # end of a profile of the restart
         return {
             "restart_cpu": spent,
             "restart_object_cpu": (spent - loaded) / case.objects,
@@ -111,13 +111,13 @@ async def _restart(case: Case, operator: Operator, kubeconfig: Path, asks: Calls
 
 
 async def _restart_many(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
-    """Start with objects that have converged long ago."""
+    """Start with many objects that have already converged."""
     with pacing(case.objects) as server:
         return await _limited(_restart(case, operator, server.kubeconfig, server), pace.restart), {}
 
 
 async def _latency(case: Case, operator: Operator, pace: Pace) -> tuple[Numbers, dict[str, str]]:
-    """Write events at a pace, and ask the operator how long ago they were when it reconciled."""
+    """Write events at a fixed rate, and ask the operator for the age of each at its reconcile."""
     numbers: Numbers = {}
     with pacing(case.objects) as server, operator.start(server.kubeconfig, case.workers) as process:
         await asyncio.to_thread(process.do, "start")
@@ -144,9 +144,9 @@ async def _at(rate: int, server: PacedServer, process: Process, seconds: float) 
 
 
 async def settled(process: Process, asks: Calls | PacedServer | None, calls: dict[str, int]) -> tuple[float, float]:
-    """Wait until the operator asks nothing and takes no time; return the clock and its CPU when that began.
+    """Wait until the operator is idle; return the clock and its CPU seconds at the start of the idle time.
 
-    Whatever it asks meanwhile is added to `calls`.
+    Requests in the meantime are added to `calls`.
     """
     quiet_since, quiet_cpu = time.monotonic(), process.cpu()
     before = quiet_cpu

@@ -1,4 +1,4 @@
-"""The command line of run.py: what it takes, and what of a plan it asks for."""
+"""Command line of run.py: its options, and the parts of a plan that they select."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def options(about: str | None) -> argparse.Namespace:
 
 
 def _too_small(told: argparse.Namespace) -> str | None:
-    """Return why objects cannot be as small as is wanted: a table would say what is not so."""
+    """Return why objects cannot be this small: the table would show a wrong size."""
     for kind in told.kinds or ["widgets"]:
         if any(size < SMALLEST[kind] for size in told.size or ()):
             return f"{kind} have at least {SMALLEST[kind]:,} bytes"
@@ -68,7 +68,7 @@ def _completed(told: argparse.Namespace) -> argparse.Namespace:
 
 
 def parts(told: argparse.Namespace) -> tuple[Part, ...]:
-    """Return what is to be done: the plan, or what the command line says instead."""
+    """Return the parts to run: those of the plan, or those of the command line."""
     if not any((told.objects, told.size, told.kinds, told.lists, told.workers, told.podsets)):
         return PLANS[told.plan]
     objects, sizes = told.objects or [10_000], told.size or [4096]
@@ -83,7 +83,7 @@ def parts(told: argparse.Namespace) -> tuple[Part, ...]:
 
 
 def profiled(told: argparse.Namespace, line: str) -> argparse.Namespace:
-    """Return what is told for the profile of one line. Its numbers are those of a profiler: they have a file beside."""
+    """Return the options for a profile of one line, with another file, because the profiler changes the numbers."""
     place = BUILT / "profiles"
     place.mkdir(parents=True, exist_ok=True)
     runs = told.runs or (3 if set(LINES[line].works) & OPERATOR_WORKS else 5)
@@ -93,6 +93,6 @@ def profiled(told: argparse.Namespace, line: str) -> argparse.Namespace:
 
 
 def profile_of(told: argparse.Namespace, number: int) -> Path:
-    """Return the file of the profile of a run."""
+    """Return the file for the profile of a run."""
     out: Path = told.out
     return out.with_name(f"{out.stem}-{number}.profile")

@@ -1,4 +1,4 @@
-"""What the API server's verbs cost over HTTP on loopback: the server in a process of its own, whose CPU time counts."""
+"""Cost of the API server's verbs over HTTP on loopback: CPU time of the server, which runs in its own process."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ CONNECTIONS = 8
 
 
 class _Connection:
-    """One connection that is kept, with as little of HTTP as is needed: the client's time is not measured."""
+    """One kept connection with minimal HTTP: the client's time is not measured."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     async def ask(self, method: str, target: str, body: bytes = b"") -> bytes:
-        """Send a request and return the body of its answer."""
+        """Send a request and return the body of its response."""
         self._send(method, target, body)
         status, length = await self._head()
         answer = await self._reader.readexactly(length)
@@ -32,7 +32,7 @@ class _Connection:
         return answer
 
     async def watch(self, target: str, line: Callable[[bytes], None]) -> None:
-        """Read a watch for ever."""
+        """Read a watch forever."""
         self._send("GET", target, b"")
         status, _ = await self._head()
         assert status == 200
@@ -55,7 +55,7 @@ class _Connection:
 
 
 class OverHttp:
-    """One served server, and the requests that are measured on it."""
+    """One server, and its measured requests."""
 
     def __init__(self, kind: Kind, meter: Meter, host: str, port: int, cpu: Callable[[], Awaitable[float]]) -> None:
         self._kind = kind
@@ -93,7 +93,7 @@ class OverHttp:
         return cost
 
     async def _shared(self, requests: list[tuple[str, str, bytes]]) -> None:
-        """Send requests over all connections, one after the other on each."""
+        """Send requests over all connections, sequentially on each."""
 
         async def some(connection: _Connection, first: int) -> None:
             for method, target, body in requests[first::CONNECTIONS]:
@@ -110,15 +110,15 @@ class OverHttp:
         await self._measure("get", len(objects), lambda: self._shared(gets))
 
     async def fill(self, count: int) -> None:
-        """Create objects until there are so many."""
+        """Create objects up to a number."""
         await self._shared([("POST", self._kind.path, body) for _, body in self._next(count - self._made)])
 
     async def lists(self, count: int) -> None:
-        """Measure a list of all objects; the cost is of one listed object."""
+        """Measure a list of all objects, as the cost of one listed object."""
         await self._measure("list", count, lambda: self._connections[0].ask("GET", self._kind.path))
 
     async def fan_out(self, events: int) -> None:
-        """Measure what an event costs for each of 50 watchers, each on a connection of its own."""
+        """Measure the cost of an event for each of 50 watchers, each on its own connection."""
         asker = self._connections[0]
 
         async def create(objects: list[tuple[str, bytes]]) -> None:

@@ -1,9 +1,9 @@
-"""An API server with nothing but converged PodSets, one of which changes so many times a second.
+"""An API server with converged PodSets, which change at a fixed rate.
 
-It stands in for the embedded one where latency is measured: an event is one line with the monotonic time in it, taken
-as it goes to the kernel, so that what is left is the operator's. It runs in a process of its own with a thread for each
+It replaces the embedded server for measurements of latency: an event is one line with the monotonic time at which it is
+passed to the kernel, so that the operator causes the rest of the latency. It runs in its own process with a thread per
 connection, takes ``{"do": "write", "rate": 100, "seconds": 10}`` on its input, and answers when all is written.
-``{"do": "take"}`` is answered with what clients asked since the last time, by verb and resource.
+It answers ``{"do": "take"}`` with the clients' requests since the last time, by verb and resource.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _group(name: str, version: str) -> dict[str, object]:
 
 
 class Asked:
-    """Counts what clients ask."""
+    """Counts the requests of clients."""
 
     def __init__(self) -> None:
         self._calls: Counter[str] = Counter()
@@ -103,7 +103,7 @@ class Asked:
 
 
 class Paced(Connection):
-    """One client's connection."""
+    """A connection of one client."""
 
     def __init__(self, sock: socket.socket, objects: int, watching: list[socket.socket], asked: Asked) -> None:
         self._socket, self._objects, self._watching, self._asked = sock, objects, watching, asked
@@ -152,7 +152,7 @@ class Writer:
         self._events = [event.replace(b'"@"', b'"%d"') + b"\n" for event in self._events]
 
     def write(self, rate: float, seconds: float) -> dict[str, object]:
-        """Write so many a second; return how many a second it came to."""
+        """Write at this rate per second; return the achieved rate."""
         total, begun = int(rate * seconds), time.monotonic()
         for number in range(total):
             time.sleep(max(0.0, begun + number / rate - time.monotonic()))
@@ -172,7 +172,7 @@ def main() -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     watching: list[socket.socket] = []
     writer, asked = Writer(objects, watching), Asked()
-    for path in SERVED:  # made now, so that nobody waits
+    for path in SERVED:  # built now, so that no client waits
         _list(path, objects)
 
     def accept() -> None:

@@ -1,4 +1,4 @@
-"""The peers: what each can do, how it is built with its own tool, and how it is started."""
+"""The peers: their abilities, and how to build and start each with its own tools."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from _works import OPERATOR_WORKS
 
 HERE = Path(__file__).parent
-BUILT = HERE / ".cache"  # of what is built; git does not look at it
+BUILT = HERE / ".cache"  # for build results; ignored by git
 
 
 class Unavailable(Exception):
-    """Raised when a peer cannot be built here; says why in a few words."""
+    """Raised when a peer cannot be built on this machine, with a short reason."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Peer:
 
     Attributes:
         name: its directory in `peers`.
-        build: makes what is run, and returns the command.
-        works: which work it can do.
-        kinds: which kinds it reads.
-        lists: how it can ask for the first list.
-        operator: makes its PodSet operator, which does the works `loop`, `restart` and `latency`.
+        build: builds the program, and returns the command that runs it.
+        works: the works that it can do.
+        kinds: the kinds that it reads.
+        lists: the forms of the first list that it supports.
+        operator: builds its PodSet operator, which does the works `loop`, `restart` and `latency`.
     """
 
     name: str
@@ -43,14 +43,14 @@ class Peer:
     operator: Callable[[str], list[str]] | None = None
 
     def command(self, work: str) -> list[str]:
-        """Build what does this work and return what starts it. Raises Unavailable."""
+        """Build the program for this work and return the command that starts it. Raises Unavailable."""
         if work in OPERATOR_WORKS:
             assert self.operator is not None, f"{self.name} has no operator"
             return self.operator(self.name)
         return self.build(self.name)
 
     def can(self, work: str, kind: str, lists: str) -> bool:
-        """Whether it does this work."""
+        """Whether the peer can do this work."""
         return work in self.works and (work in OPERATOR_WORKS or (kind in self.kinds and lists in self.lists))
 
 
@@ -90,7 +90,7 @@ def _maven(name: str) -> list[str]:
 
 
 def _venv(name: str) -> list[str]:
-    """Make an environment of its own with the pinned requirements; once, until they change."""
+    """Make a virtual environment with the pinned requirements, only when these have changed."""
     wanted = HERE / "peers" / name / "requirements.txt"
     place = BUILT / f"{name}-{sha256(wanted.read_bytes()).hexdigest()[:12]}-{sys.version_info.minor}"
     python = place / "bin" / "python"
@@ -145,7 +145,7 @@ PEERS = {
         Peer("client-go", _go, ALL_WORK, BOTH_KINDS, BOTH_LISTS),
         Peer("kube-rs", _cargo, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
         Peer("josdk", _maven, ALL_WORK | OPERATOR_WORKS, BOTH_KINDS, BOTH_LISTS, _maven_podset),
-        # Not "latency" and "restart", whose server takes no writes: kopf notes in each object what it did
+        # Not "latency" and "restart", whose server rejects writes: kopf records its progress in each object
         Peer("kopf", _venv, frozenset({"cache", "reconcile", "loop"}), CUSTOM, BOTH_LISTS, _venv_podset),
         Peer("kubernetes_asyncio", _venv, frozenset({"cache", "reads"}), BOTH_KINDS, BOTH_LISTS),
         Peer("kubernetes", _venv, frozenset({"cache"}), BOTH_KINDS, BOTH_LISTS),
@@ -154,9 +154,9 @@ PEERS = {
 
 
 def environment() -> dict[str, str]:
-    """Return what peers find in their environment: ours, and this directory for those in Python.
+    """Return the environment of the peers: that of this process, with this directory on the path of Python peers.
 
-    Their bytecode is kept, as that of installed packages is; pyctrl, run from its sources, compiled itself each time.
+    Their bytecode is cached, like that of installed packages; otherwise pyctrl would compile its sources on each start.
     """
     paths = [str(HERE), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

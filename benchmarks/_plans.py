@@ -1,4 +1,4 @@
-"""What is measured by one call: which work, with how many objects of which size, and by whom."""
+"""Plans of one call: works, numbers and sizes of objects, and peers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Wanted = dict[Case, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Part:
-    """One work with all combinations of what follows. The size of PodSets is how many pods each has."""
+    """One work with all combinations of the following fields. The size of PodSets is the number of pods of each."""
 
     work: str
     peers: Collection[str] = ALL
@@ -41,7 +41,7 @@ class Part:
 
 
 def operators(loop: int, restart: int, *, loop_by: Collection[str] = ALL) -> tuple[Part, ...]:
-    """Return the work of whole operators, with two workers as the example has them, and so many PodSets."""
+    """Return the works of whole operators with this many PodSets, and two workers as in the example."""
     return (
         Part("latency", ALL, (1_000,), (1,), ("podsets",), workers=(2,)),
         Part("restart", ALL, (restart,), (1,), ("podsets",), workers=(2,)),
@@ -58,7 +58,7 @@ PLANS: dict[str, tuple[Part, ...]] = {
         START,
         *operators(100, 1_000),
     ),
-    # What is compared most comes first, in case there is no time for all of it
+    # The most compared parts come first, in case there is no time for all
     "standard": (
         Part("cache", MOST),
         Part("cache", FAST, lists=("pages",)),
@@ -89,7 +89,7 @@ PLANS: dict[str, tuple[Part, ...]] = {
 
 
 def wanted(parts: Iterable[Part], lines: Collection[str], peers: Collection[str]) -> Wanted:
-    """Return what these lines need of the parts, by these peers. Cases that share a server are neighbours."""
+    """Return the cases of these lines for these peers. Cases that share a server are neighbours."""
     found: dict[Case, dict[str, None]] = {}
     for part in parts:
         for case in part.cases():
@@ -100,15 +100,15 @@ def wanted(parts: Iterable[Part], lines: Collection[str], peers: Collection[str]
     return {case: tuple(found[case]) for case in sorted(found, key=lambda case: servers.index(case.server))}
 
 
-#: Seconds, roughly, for one run of a work: whatever it is, and for 1,000 objects of 4 KB, by peer
+#: Approximate seconds for one run of a work: a constant part, and a part for 1,000 objects of 4 KB, by peer
 FIXED = {"cache": 8.5, "reads": 8.5, "reconcile": 2.0, "latency": 31.0, "restart": 6.0, "loop": 14.0}
 EACH = {"limit": 0.1, "pyctrl": 0.2, "pyctrl-compressed": 0.3, "kube-rs": 0.4, "kopf": 4.0}
-OTHERS, IDLE = 0.9, 10.0  # who is not named; and how long one object is looked at
-OPERATORS = {"loop": 25.0, "restart": 0.3, "latency": 0.0}  # for 1,000 PodSets; it is the server that takes its time
+OTHERS, IDLE = 0.9, 10.0  # of other peers; and the time for each object
+OPERATORS = {"loop": 25.0, "restart": 0.3, "latency": 0.0}  # for 1,000 PodSets; mostly time of the server
 
 
 def minutes(plan: Wanted, runs: int) -> float:
-    """Estimate how long it takes, with each peer's first try of each work, which does not count."""
+    """Estimate the minutes, with the first try of each work by each peer, which does not count."""
     warm = {(case.work, peer): _seconds(case, peer) for case, peers in reversed(plan.items()) for peer in peers}
     runs_of_all = sum(_seconds(case, peer) for case, peers in plan.items() for peer in peers)
     return (runs_of_all * runs + sum(seconds for (work, _), seconds in warm.items() if work != "loop")) / 60

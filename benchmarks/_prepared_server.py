@@ -1,7 +1,7 @@
-"""An API server for benchmarks: every answer is in memory before the first request, so it costs next to nothing.
+"""An API server for benchmarks: all responses are in memory before the first request, so that it costs almost nothing.
 
-It runs in a process of its own and serves pods: as pages, as a streamed list that then ends, and as watch events that
-change every pod once. Prints its port, and ends when its input does.
+It runs in its own process and serves pods: as pages, as a streamed list that then ends, and as watch events that
+change every pod once. It prints its port, and ends when its input does.
 """
 
 from __future__ import annotations
@@ -74,20 +74,20 @@ def pod(number: int, size: int, version: int, random: Random) -> bytes:
 
 
 def added(item: object, to: Sized) -> int:
-    """Return how many bytes one more item adds to a list or mapping, its comma included.
+    """Return how many bytes one more item adds to a list or mapping, with its comma.
 
-    To encode the whole again for each item takes a quarter of an hour for a gigabyte.
+    Encoding the whole list again for each item would take a quarter of an hour for a gigabyte.
     """
     return len(msgspec.json.encode(item)) + bool(to)
 
 
 def encoded(document: object) -> bytes:
-    """Encode as Go does: without spaces."""
+    """Encode without spaces, as Go does."""
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 class Answers:
-    """Everything that can be asked for, as bytes of HTTP."""
+    """All responses, as bytes of HTTP."""
 
     def __init__(self, objects: int, size: int) -> None:
         random = Random(1)
@@ -117,7 +117,7 @@ class Answers:
         return next(iter(_chunks([b'{"type":"BOOKMARK","object":%s}\n' % pod])))
 
     def answer(self, target: str) -> bytes:
-        """Return the answer to a request. The first part of its path chooses how lists come: /pages or /stream."""
+        """Return the response to a request. The first part of its path selects the form of lists: /pages or /stream."""
         parts = urlsplit(target)
         _, way, path = parts.path.split("/", 2)
         query = dict(parse_qsl(parts.query))
@@ -148,7 +148,7 @@ STREAM_END = b"0\r\n\r\n"
 
 
 def whole(body: bytes, status: str = "200 OK") -> bytes:
-    """Return an HTTP answer with a length."""
+    """Return an HTTP response with a length."""
     head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 

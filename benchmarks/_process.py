@@ -1,4 +1,4 @@
-"""One peer in a process of its own, told what to do and measured from outside."""
+"""A peer in its own process, controlled by commands and measured from outside."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, Self
 
 from _child import Child, Ended
 
-LONGEST = 300.0  # seconds for one command; a peer that takes longer hangs
+LONGEST = 300.0  # seconds for one command; a slower peer counts as hanging
 
 
 class PeerFailed(Exception):
-    """Raised when a peer ends, hangs, or answers something else than it was asked.
+    """Raised when a peer ends, hangs, or sends an unexpected answer.
 
     Attributes:
-        numbers: what was measured before.
+        numbers: the measurements before the failure.
     """
 
     def __init__(self, reason: str, numbers: Mapping[str, float] | None = None) -> None:
@@ -29,12 +29,12 @@ class PeerFailed(Exception):
 
 @dataclass(frozen=True)
 class Spent:
-    """What one command took.
+    """The cost of one command.
 
     Attributes:
         cpu: seconds, user and system, of the whole process.
         wall: seconds from the command to the mark.
-        facts: what the peer said with the mark.
+        facts: the data that the peer sent with the mark.
     """
 
     cpu: float
@@ -44,7 +44,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of a process that are resident now, and that were at most since it began or `Process.forget_peak`."""
+    """Resident bytes of a process now, and their peak since the start or `Process.forget_peak`."""
 
     resident: int
     peak: int
@@ -57,7 +57,7 @@ class Process:
         begun = time.monotonic()
         self._child = Child(command, directory=directory, environment=environment, is_loud=is_loud)
         self._name = Path(command[0]).name
-        #: What it took to start: the processor's and the wall's time until everything was loaded, and versions.
+        #: The cost of the start: CPU and wall time until everything was loaded, and versions.
         try:
             self.started: Spent = self._mark("ready", 0.0, begun)
         except BaseException:
@@ -71,22 +71,22 @@ class Process:
         self._child.__exit__()
 
     def cpu(self) -> float:
-        """Return the seconds of CPU, user and system, that the process has used, in all its threads."""
+        """Return the CPU seconds, user and system, of all threads of the process."""
         # The clock of another process, clock_getcpuclockid(3): to the nanosecond, where /proc/PID/stat has ticks
         return time.clock_gettime((~self._child.pid << 3) | 2)
 
     def memory(self) -> Memory:
-        """Return what is resident."""
+        """Return the resident memory."""
         status = Path(f"/proc/{self._child.pid}/status").read_text(encoding="utf-8")
         sizes = {name: int(kilobytes) * 1024 for name, kilobytes in re.findall(r"(Vm\w+):\s+(\d+) kB", status)}
         return Memory(sizes["VmRSS"], sizes["VmHWM"])
 
     def forget_peak(self) -> None:
-        """Let the peak begin again at what is resident now."""
+        """Reset the peak to the current resident memory."""
         Path(f"/proc/{self._child.pid}/clear_refs").write_text("5", encoding="utf-8")
 
     def begin(self, command: str, **arguments: object) -> _Running:
-        """Tell what to do; `wait` for the result."""
+        """Send a command; `wait` for the result."""
         running = _Running(self, self.cpu(), time.monotonic())
         try:
             self._child.tell(command, **arguments)
@@ -97,12 +97,12 @@ class Process:
         return running
 
     def do(self, command: str, **arguments: object) -> Spent:
-        """Tell what to do and wait until it is done."""
+        """Send a command and wait for the result."""
         return self.begin(command, **arguments).wait()
 
     def _mark(self, name: str, cpu: float, begun: float) -> Spent:
         watchdog = threading.Timer(LONGEST, self._child.kill)
-        watchdog.daemon = True  # who is interrupted does not wait for it
+        watchdog.daemon = True  # an interrupted caller does not wait for the end
         watchdog.start()
         try:
             facts = self._child.answer()
@@ -123,5 +123,5 @@ class _Running:
     begun: float
 
     def wait(self) -> Spent:
-        """Wait until the peer says that it is done."""
+        """Wait until the peer reports the end of a command."""
         return self.process._mark("done", self.cpu, self.begun)  # noqa: SLF001 - its other half

@@ -1,9 +1,9 @@
-"""Where the CPU time of one process goes: by room of pyctrl, by library, and by function.
+"""CPU time of one process by package of pyctrl, by library, and by function.
 
-Read from what cProfile wrote, by the wall's clock, of which waiting for events is left out: medians of the quicker half
-of several runs, in which who else runs is seldom twice at the same place. A function that is written in C and belongs
-to no library that is named here, such as `len`, counts as its caller, as do functions that have been made at run time.
-What the profiler adds to each call, most of it to who calls, is shown by calls that do nothing, and subtracted.
+The input is the output of cProfile in wall time without the time spent waiting for events. Shares are medians of the
+faster half of several runs, in which other processes seldom disturb the same place twice. A C function that belongs to
+no library named here, such as `len`, counts as its caller, as do functions made at run time. The profiler's overhead
+per call, most of it in the caller, is measured with calls that do nothing, and subtracted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TypeAlias
 from _markdown import markdown
 
 TOP = 12  # functions, and as many places
-SMALLEST = 0.005  # a share that is shown
+SMALLEST = 0.005  # the smallest share in a table
 
 Function: TypeAlias = tuple[str, int, str]
 """As `pstats` has it: file, line, name. What is written in C has the file "~"."""
@@ -29,7 +29,7 @@ Numbers: TypeAlias = tuple[int, int, float, float]
 Found: TypeAlias = Mapping[Function, tuple[int, int, float, float, Mapping[Function, Numbers]]]
 """Of each function the same, but calls come second, and by whom it was called."""
 
-#: Who is meant, by what a function in C is called; the first that fits.
+#: The library of a C function by a part of its name; the first match counts.
 IN_C = (
     ("msgspec", r"msgspec"),
     ("pydantic", r"pydantic"),
@@ -40,7 +40,7 @@ IN_C = (
     ("zstandard", r"[Zz]std"),
     ("imports", r"_imp\.|marshal|builtins\.__build_class__|builtins\.exec|posix\.stat"),
 )
-#: The same for functions in Python, by their files.
+#: The library of a Python function by a part of its file.
 IN_PYTHON = (
     ("the benchmark", r"/benchmarks/peers/"),
     ("pyctrl", r"/(?:src|site-packages)/pyctrl/(\w+)"),
@@ -64,8 +64,8 @@ class Profile:
     """Shares of the CPU time, each from 0 to 1.
 
     Attributes:
-        seconds: all of it, under the profiler.
-        places: shares by room of pyctrl and by library, largest first.
+        seconds: the total, under the profiler.
+        places: shares by package of pyctrl and by library, largest first.
         functions: own shares by function, largest first.
     """
 
@@ -75,7 +75,7 @@ class Profile:
 
 
 def read(paths: Sequence[Path]) -> Profile:
-    """Read what cProfile wrote, a file for each run; return the median of each share in the quicker half of them."""
+    """Read cProfile's output, a file per run; return the median of each share in the faster half of the runs."""
     found = [summed(Stats(str(path)).stats) for path in paths]  # type: ignore[attr-defined]  # typeshed has it not
     runs = sorted(found, key=lambda run: run.seconds)[: (len(found) + 1) // 2]
     places, functions = _medians([run.places for run in runs]), _medians([run.functions for run in runs])
@@ -88,7 +88,7 @@ def _medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def summed(found: Found) -> Profile:
-    """Add up own times by place and by function."""
+    """Sum the own times by place and by function."""
     passive, active = _added(found, "nothing"), _added(found, "call_nothing")
     corrected = _corrected(found, passive, active).items()
     times = {function: own for function, own in corrected if not _is_ours(function) and function[2] not in WAITING}
@@ -104,7 +104,7 @@ def summed(found: Found) -> Profile:
 
 
 def _corrected(found: Found, passive: float, active: float) -> dict[Function, float]:
-    """Return own times without what the profiler adds to a function for each time that it is called, or calls."""
+    """Return own times without the profiler's overhead for each call to or from a function."""
     made: dict[Function, int] = defaultdict(int)
     for _, _, _, _, callers in found.values():
         for caller, numbers in callers.items():
@@ -114,14 +114,14 @@ def _corrected(found: Found, passive: float, active: float) -> dict[Function, fl
 
 
 def _added(found: Found, name: str) -> float:
-    """Return the seconds of a call that does nothing, in the function that is called or in who calls it."""
+    """Return the overhead of a call that does nothing, in seconds, in the called function or in its caller."""
     calls = sum(calls for function, (_, calls, _, _, _) in found.items() if _is_ours(function, "nothing"))
     own = sum(own for function, (_, _, own, _, _) in found.items() if _is_ours(function, name))
     return own / calls if calls else 0.0
 
 
 def _is_ours(function: Function, name: str | None = None) -> bool:
-    """Whether it is the profiler's, or one of its functions."""
+    """Whether a function is part of the profiler."""
     return function[0].endswith("/peers/_profiler.py") and name in {None, function[2]}
 
 
@@ -130,22 +130,22 @@ def _sorted(shares: Mapping[str, float]) -> dict[str, float]:
 
 
 def _shares(function: Function, own: float, by: Mapping[Function, float]) -> Iterator[tuple[str, float]]:
-    """Yield the places that a function counts for, and how much of its own time for each.
+    """Yield the places of a function, and the part of its own time for each.
 
     Args:
-        by: how much of it was for each caller.
+        by: the part for each caller.
     """
     total = sum(by.values())
     if (place := place_of(function)) is not None or not total:
         yield place or OTHERS, own
         return
     for caller, seconds in by.items():
-        # A caller that is as nameless, `map` or `sorted`, is not followed further
+        # A caller without a place, such as `map` or `sorted`, is not followed further
         yield place_of(caller) or OTHERS, own * seconds / total
 
 
 def place_of(function: Function) -> str | None:
-    """Return the room or library of a function; None for what counts as its caller."""
+    """Return the package or library of a function, or None if it counts as its caller."""
     file, _, name = function
     if file == "~":
         return next((place for place, words in IN_C if re.search(words, name)), None)
@@ -156,7 +156,7 @@ def place_of(function: Function) -> str | None:
 
 
 def called(function: Function) -> str:
-    """Return what people call a function: where it is, and its name."""
+    """Return the readable name of a function: its place and its name."""
     file, name = function[0], re.sub(r" at 0x[0-9a-f]+", "", function[2])
     if fits := re.fullmatch(r"<(?:method|slot wrapper) '(\w+)' of '([\w.]+)' objects>", name):
         return f"{fits[2].rpartition('.')[2]}.{fits[1]}"
@@ -172,7 +172,7 @@ def called(function: Function) -> str:
 
 
 def named(line: str) -> str:
-    """Return what the profile of a line is called. That of the memory is the relist, which is where it peaks."""
+    """Return the name of a line's profile. That of the memory is the relist, where memory peaks."""
     return {"memory": "relist"}.get(line, line)
 
 
@@ -206,7 +206,7 @@ def overview(profiles: Mapping[str, Profile]) -> str:
 
 
 def put(text: str, tables: Mapping[str, str]) -> str:
-    """Return a document with these tables between their marks, in the place of those that it has.
+    """Return a document with the content between the marks replaced by these tables.
 
     Raises:
         KeyError: if there are no marks of that name.

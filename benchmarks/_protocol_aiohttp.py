@@ -1,4 +1,4 @@
-"""A server whose HTTP/1.1 code is aiohttp's low-level one, in front of the work of `protocols.py`."""
+"""A server on aiohttp's low-level HTTP/1.1 code, with the work of `protocols.py`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _request(
 
 
 def protocols() -> Factory:
-    """Return what makes the protocol of a connection."""
+    """Return a factory of protocols for connections."""
     return Server(
         _handle,
         request_factory=_request,

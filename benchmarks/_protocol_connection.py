@@ -1,4 +1,4 @@
-"""What a server needs beside a parser: a task for each connection, waiting for input, writing no faster than read."""
+"""The parts of a server around a parser: a task per connection, waiting for input, and backpressure on writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 class TaskProtocol(asyncio.Protocol):
     """A connection with a task that reads and writes.
 
-    Limits of time are not here: those of a head, a body, an idle connection, and a client that has stopped reading.
+    There are no timeouts for heads, bodies, idle connections and clients that stop reading.
     """
 
     def __init__(self) -> None:
@@ -20,13 +20,13 @@ class TaskProtocol(asyncio.Protocol):
         self._task: asyncio.Task[None]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to serve."""
+        """Start the task."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self._task = asyncio.get_running_loop().create_task(self._served())
 
     def received(self, data: bytes) -> None:
-        """Take what was read; b"" at the end."""
+        """Process received bytes, or b"" at the end."""
         raise NotImplementedError
 
     async def run(self) -> None:
@@ -34,39 +34,39 @@ class TaskProtocol(asyncio.Protocol):
         raise NotImplementedError
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what was read."""
+        """Pass received bytes to the parser."""
         self.received(data)
         self._wake()
 
     def eof_received(self) -> bool:
-        """Pass on that the client sends nothing more."""
+        """Pass on the end of the client's data."""
         self.is_at_end = True
         self.received(b"")
         self._wake()
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End with the client."""
+        """Cancel the task when the client disconnects."""
         self.is_at_end = True
         self._task.cancel()
 
     def pause_writing(self) -> None:
-        """Let writers wait."""
+        """Make writers wait."""
         self._output = asyncio.get_running_loop().create_future()
 
     def resume_writing(self) -> None:
-        """Let writers go on."""
+        """Let writers continue."""
         if self._output is not None and not self._output.done():
             self._output.set_result(None)
         self._output = None
 
     async def more(self) -> None:
-        """Wait until something was read, or the client has ended."""
+        """Wait until bytes arrive or the client's data ends."""
         self._input = asyncio.get_running_loop().create_future()
         await self._input
 
     async def write(self, data: bytes) -> None:
-        """Write, and wait until most of it was taken."""
+        """Write, and wait until most of the data is sent."""
         self.transport.write(data)
         if self._output is not None:
             await self._output

@@ -1,4 +1,4 @@
-"""No HTTP code at all: prepared answers to the requests of `protocols.py`. What asyncio and the kernel take."""
+"""Prepared responses to the requests of `protocols.py` without any HTTP code: the cost of asyncio and the kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nDate: Sun, 22 Nov 2
 
 
 class Floor(asyncio.Protocol):
-    """Knows the end of a request by its length, and answers."""
+    """Detects the end of a request by its length, and answers."""
 
     def __init__(self) -> None:
         _, body = answer("GET", "/", {}, b"")
@@ -22,12 +22,12 @@ class Floor(asyncio.Protocol):
         self._input = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Keep the transport."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer, if this was the end of a request."""
+        """Answer at the end of a request."""
         self._input += data
         if self._input.startswith(b"GET /watch"):
             self._transport.write(f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode())
@@ -42,5 +42,5 @@ class Floor(asyncio.Protocol):
 
 
 def protocols() -> Factory:
-    """Return what makes the protocol of a connection."""
+    """Return a factory of protocols for connections."""
     return Floor

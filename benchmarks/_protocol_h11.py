@@ -1,4 +1,4 @@
-"""A server whose HTTP/1.1 code is h11, in front of the work of `protocols.py`."""
+"""A server on h11's HTTP/1.1 code, with the work of `protocols.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class H11Connection(TaskProtocol):
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_LIMIT)
 
     def received(self, data: bytes) -> None:
-        """Hand to h11 what was read."""
+        """Pass received bytes to h11."""
         self._http.receive_data(data)
 
     async def run(self) -> None:
@@ -77,5 +77,5 @@ def _date() -> tuple[str, str]:
 
 
 def protocols() -> Factory:
-    """Return what makes the protocol of a connection."""
+    """Return a factory of protocols for connections."""
     return H11Connection

@@ -1,4 +1,4 @@
-"""A server whose parser is httptools, in front of the work of `protocols.py`. Answers have to be written by hand."""
+"""A server on the parser httptools, with the work of `protocols.py`. It writes responses itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Incoming:
     expects_continue: bool = False
     parts: list[bytes] = field(default_factory=list)
     size: int = 0
-    refusal: int = 0  # the status that refuses it
+    refusal: int = 0  # the status of the error response
 
 
 class HttptoolsConnection(TaskProtocol):
@@ -39,33 +39,33 @@ class HttptoolsConnection(TaskProtocol):
         self._parser = httptools.HttpRequestParser(self)
         self._now = Incoming()
         self._ready: deque[Incoming] = deque()
-        self._head_bytes = 0  # of the head that is being read; -1 in a body
+        self._head_bytes = 0  # bytes of the current head; -1 in a body
 
     # -- what the parser reports --
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Start a request."""
         self._now = Incoming()
 
     def on_url(self, url: bytes) -> None:
-        """Take a piece of the target."""
+        """Add a part of the target."""
         self._now.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
+        """Add a header."""
         self._now.headers.append((name.decode("latin-1"), value.decode("latin-1")))
         if name.lower() == b"expect" and value.lower() == b"100-continue":
             self._now.expects_continue = True
 
     def on_headers_complete(self) -> None:
-        """Let the client send the body."""
+        """Tell the client to send the body."""
         self._head_bytes = -1
         self._now.method = self._parser.get_method().decode()
         if self._now.expects_continue:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of the body."""
+        """Add a part of the body."""
         self._now.size += len(body)
         if self._now.size > BODY_LIMIT:
             self._refuse(413)
@@ -73,7 +73,7 @@ class HttptoolsConnection(TaskProtocol):
             self._now.parts.append(body)
 
     def on_message_complete(self) -> None:
-        """Hand the request to the task."""
+        """Pass the request to the task."""
         self._head_bytes = 0
         self._now.keeps_alive = self._parser.should_keep_alive()
         if not self._now.refusal:
@@ -82,7 +82,7 @@ class HttptoolsConnection(TaskProtocol):
     # -- the connection --
 
     def received(self, data: bytes) -> None:
-        """Parse what was read."""
+        """Parse received bytes."""
         if not data or self._now.refusal:
             return
         if self._head_bytes >= 0:
@@ -90,7 +90,7 @@ class HttptoolsConnection(TaskProtocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # answered as if no upgrade had been asked for, as kube-apiserver does
+            pass  # ignore the upgrade, as kube-apiserver does
         except httptools.HttpParserError:
             self._refuse(400)
         if self._head_bytes > HEAD_LIMIT:
@@ -130,5 +130,5 @@ class HttptoolsConnection(TaskProtocol):
 
 
 def protocols() -> Factory:
-    """Return what makes the protocol of a connection."""
+    """Return a factory of protocols for connections."""
     return HttptoolsConnection

@@ -1,4 +1,4 @@
-"""The HTTP/1.1 code of the embedded API server, in front of the work of `protocols.py`."""
+"""The HTTP/1.1 code of the embedded API server, with the work of `protocols.py`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._http import body as request_body
 from pyctrl.apiserver._http import connection, head, response
 
-#: The names of the modules that are this HTTP code.
+#: The modules of this HTTP code.
 MODULES = tuple(each.__name__ for each in (response, request_body, connection, head))
 
 HEADERS = (("Content-Type", JSON_TYPE),)
@@ -23,6 +23,6 @@ async def _handle(request: head.RequestHead, body: bytes, _peer: object) -> Resp
 
 
 def protocols() -> Callable[[], asyncio.Protocol]:
-    """Return what makes the protocol of a connection."""
+    """Return a factory of protocols for connections."""
     living: set[connection.HTTPConnection] = set()
     return lambda: connection.HTTPConnection(_handle, living)

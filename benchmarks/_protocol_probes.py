@@ -1,4 +1,4 @@
-"""Requests that are unusual or wrong, sent byte by byte, and what a server makes of them."""
+"""Unusual and invalid requests, sent byte by byte, and the responses of a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import monotonic
 from urllib.parse import urlsplit
 
-PATIENCE = 1.0  # seconds without a byte, after which a server has said what it says
+PATIENCE = 1.0  # seconds without a byte, after which a response counts as complete
 REVIEW = json.dumps(
     {
         "apiVersion": "authorization.k8s.io/v1",
@@ -27,18 +27,18 @@ STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})[^\r\n]*\r\n")
 
 @dataclass(frozen=True)
 class Probed:
-    """A server that listens: ours, or a real kube-apiserver.
+    """A listening server: ours, or a real kube-apiserver.
 
     Attributes:
-        url: where.
-        token: of a user who may do everything; "" where nothing is asked.
+        url: its address.
+        token: of a user with all permissions; "" for a server without authentication.
     """
 
     url: str
     token: str = ""
 
     def outcome(self, *parts: bytes) -> str:
-        """Send the parts, each after an answer to the one before; return the statuses, and whether it was closed."""
+        """Send each part after the response to the one before; return the statuses, and whether the server closed."""
         with closing(self._connected()) as connection:
             answer, is_closed = b"", False
             for part in parts:
@@ -67,7 +67,7 @@ class Probed:
 
 
 def _received(connection: socket.socket) -> tuple[bytes, bool]:
-    """Return what comes, and whether the connection was closed then."""
+    """Return the received bytes, and whether the server then closed the connection."""
     answer, end = b"", monotonic() + 5 * PATIENCE
     while monotonic() < end:
         try:

@@ -1,4 +1,4 @@
-"""The work of `protocols.py`: what each of its servers answers, so that only the HTTP code differs."""
+"""The work of `protocols.py`: all its servers send the same responses, so that only the HTTP code differs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Mapping
 
 OBJECT_BYTES = 4096
 LINES = 10_000  # of one watch
-HEAD_LIMIT = 1024 * 1024 + 4096  # bytes; that of Go's net/http
-BODY_LIMIT = 3 * 1024 * 1024  # bytes; that of kube-apiserver
+HEAD_LIMIT = 1024 * 1024 + 4096  # bytes; as in Go's net/http
+BODY_LIMIT = 3 * 1024 * 1024  # bytes; as in kube-apiserver
 
 JSON_TYPE = "application/json"
 LINE = (
@@ -21,9 +21,9 @@ REFUSAL = json.dumps({"kind": "Status", "code": 405}).encode()
 def answer(
     method: str, path: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[int, bytes | AsyncGenerator[bytes, None]]:
-    """Answer a request: an object, the object that was sent, or the lines of a watch.
+    """Answer a request with an object, the received object, or the lines of a watch.
 
-    Headers are looked up as an API server does: their names match in any case.
+    Headers are looked up as in an API server: their names match in any case.
     """
     assert "json" in headers.get("accept", "json")
     assert not headers.get("impersonate-user", "")

@@ -1,4 +1,4 @@
-"""From results to Markdown: a table for each line of work, of all sizes where there are several, and the targets."""
+"""Markdown report of results: a table per line of work, an overview of all sizes, and the targets."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from _works import Case
 
 
 def report(results: Results, lines: Iterable[str], *, is_long: bool = False) -> str:
-    """Return all tables, what grows, the targets, and who failed.
+    """Return all tables, the growth, the targets, and the failures.
 
     Args:
-        is_long: a table of all peers for each case, too, that is in the table of all sizes.
+        is_long: whether each case in the overview also has its own table of all peers.
     """
     lines = list(lines)
     left_out = set() if is_long else _in_overview(results)
@@ -36,7 +36,7 @@ def report(results: Results, lines: Iterable[str], *, is_long: bool = False) -> 
 
 
 def _in_overview(results: Results) -> set[Case]:
-    """Return what is shown in the table of all sizes only. The case that most peers did is shown by itself, too."""
+    """Return the cases that only the overview shows. The case that most peers ran also has its own table."""
     found: set[Case] = set()
     for group in groups(results):
         found |= {*group} - {max(group, key=lambda case: (len(results.rows[case]), case.size == 4096, case.objects))}
@@ -68,14 +68,14 @@ def _table(results: Results, name: str, case: Case) -> str:
             if results.values(case, peer, columns[0].name):
                 cells = _cells(results, case, peer, columns, with_limit=with_limit)
                 rows.append([*before, _peer(results, case, peer), *cells])
-    # The limit of memory: what the objects themselves take
+    # The limit of memory is the size of the objects
     total = results.object_bytes.get(case.server) if name == "memory" else None
     themselves = f"; they have {number(total * MEGABYTES)} MB" if total else ""
     return f"{line.title}: {case.title}{themselves}\n\n" + markdown(heads, rows, names=heads.index("peer") + 1)
 
 
 def _variants(name: str) -> Iterator[tuple[list[Column], list[str]]]:
-    """Yield the columns of a line with the names that they have in the results, and what says which variant it is."""
+    """Yield the columns of a line with their names in the results, and the label of the variant."""
     line = LINES[name]
     if line.variants is None:
         yield list(line.columns), []
@@ -90,7 +90,7 @@ def _peer(results: Results, case: Case, peer: str) -> str:
 
 
 def _cells(results: Results, case: Case, peer: str, columns: Iterable[Column], *, with_limit: bool) -> Iterator[str]:
-    """Yield the median of each number with the widest deviation, and how many times ours and the limit that is."""
+    """Yield the median of each number with the widest deviation, and its multiple of ours and of the limit."""
     for column in columns:
         values = results.values(case, peer, column.name)
         middle = median(values) if values else None

@@ -1,4 +1,4 @@
-"""Everything that was measured, by one call or several, and the file that has it."""
+"""Results of one or several calls, and their file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OURS, LIMIT = "pyctrl", "limit"
 
 @dataclass
 class Call:
-    """One call of run.py: on which machine, with which options, made of what, and who failed."""
+    """One call of run.py: the machine, the options, the versions and the failures."""
 
     machine: dict[str, Any]
     options: dict[str, Any]
@@ -27,7 +27,7 @@ class Call:
 
 @dataclass
 class Row:
-    """The runs of a case by a peer, and which of the calls they are from."""
+    """The runs of a case by a peer, and their call."""
 
     call: int
     runs: list[Numbers] = field(default_factory=list)
@@ -35,21 +35,21 @@ class Row:
 
 @dataclass
 class Results:
-    """What was measured. What a call measures takes the place of what earlier calls had of the same case and peer."""
+    """All measurements. A call replaces the results of earlier calls for the same case and peer."""
 
     calls: list[Call] = field(default_factory=list)
     rows: dict[Case, dict[str, Row]] = field(default_factory=dict)
     object_bytes: dict[tuple[str, int, int], int] = field(default_factory=dict)
 
     def add(self, case: Case, peer: str, numbers: Numbers) -> None:
-        """Note a run of the last call."""
+        """Add a run of the last call."""
         now, rows = len(self.calls) - 1, self.rows.setdefault(case, {})
         if peer not in rows or rows[peer].call != now:
             rows[peer] = Row(now)
         rows[peer].runs.append(numbers)
 
     def values(self, case: Case, peer: str, name: str) -> list[float]:
-        """Return a number of each run that has it."""
+        """Return a number from each run that has it."""
         row = self.rows.get(case, {}).get(peer)
         return [numbers[name] for numbers in row.runs if name in numbers] if row else []
 
@@ -59,7 +59,7 @@ class Results:
         return median(values) if values else None
 
     def document(self) -> dict[str, Any]:
-        """Return everything, for a file. Seconds and bytes; CPU is that of one object, event, read or reconcile."""
+        """Return all results for a file, in seconds and bytes. CPU is that of one object, event, read or reconcile."""
         return {
             "calls": [asdict(call) for call in self.calls],
             "object_bytes": [[*server, total] for server, total in self.object_bytes.items()],
@@ -88,7 +88,7 @@ class Results:
         }
 
     def save(self, path: Path) -> None:
-        """Write the file, as a whole or not at all."""
+        """Write the file atomically."""
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_name(f"{path.name}.new")
         beside.write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
@@ -96,7 +96,7 @@ class Results:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a file that was saved."""
+        """Read a saved file."""
         read = json.loads(path.read_text(encoding="utf-8"))
         results = cls(calls=[Call(**call) for call in read["calls"]])
         results.object_bytes = {(kind, objects, size): total for kind, objects, size, total in read["object_bytes"]}
@@ -106,10 +106,10 @@ class Results:
         return results
 
     def cases(self, work: Iterable[str]) -> list[Case]:
-        """Return the cases of some works that were measured."""
+        """Return the measured cases of some works."""
         return [case for case in self.rows if case.work in work]
 
 
 def ratio(number: float | None, other: float | None) -> float | None:
-    """Return how many times the other it is; None without one of them."""
+    """Return the ratio of two numbers, or None if one is missing."""
     return number / other if number is not None and other else None

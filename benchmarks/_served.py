@@ -1,4 +1,4 @@
-"""Serves an API server over HTTP; prints its URL, then, for each line it is sent, its CPU seconds so far."""
+"""Serve an API server over HTTP; print its URL, then for each input line its CPU seconds so far."""
 
 from __future__ import annotations
 

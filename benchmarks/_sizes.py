@@ -1,4 +1,4 @@
-"""Many sizes on one screen: what each costs beside the peers, and how the cost of an object grows with their number."""
+"""Overview of many sizes: our cost relative to the peers, and its growth with the number of objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from _markdown import markdown, scaled, times
 from _results import LIMIT, OURS, Results, ratio
 from _works import Case
 
-COMPARED = ("controller-runtime", "kube-rs")  # who does all sizes
+COMPARED = ("controller-runtime", "kube-rs")  # peers with all sizes
 COMPRESSED = "pyctrl-compressed"
 COSTS = (("sync", "sync_cpu", "sync µs"), ("events", "events_cpu", "event µs"))  # line, number, heading
 SHAPES = ("sync", "events", "memory")
@@ -18,7 +18,7 @@ Group = list[Case]
 
 
 def groups(results: Results) -> Iterator[Group]:
-    """Yield the cases of the cache that differ in nothing but number and size, if there are several."""
+    """Yield the cache cases that differ only in number and size, if there are several."""
     found: dict[tuple[str, str], Group] = {}
     for case in results.cases({"cache"}):
         found.setdefault((case.kind, case.lists), []).append(case)
@@ -28,7 +28,7 @@ def groups(results: Results) -> Iterator[Group]:
 
 
 def overview(results: Results, group: Group, lines: Collection[str]) -> str:
-    """Return a row for each number and size: our cost, times the limit, that of others as times of it, and memory."""
+    """Return a row per number and size: our cost, its multiple of the limit, the peers' multiples of it, and memory."""
     costs = [(name, heading) for line, name, heading in COSTS if line in lines]
     everybody = {peer for case in group for peer in results.rows[case]}
     others = [peer for peer in COMPARED if peer in everybody]
@@ -72,7 +72,7 @@ def _memory(results: Results, case: Case, residents: list[str]) -> Iterator[str]
 
 
 def growth(results: Results, group: Group) -> str | None:
-    """Return the cost of an object with few and with many of them, for each size and peer that did several."""
+    """Return the cost of an object among few and among many, for each size and peer with several numbers."""
     counts = sorted({case.objects for case in group})
     whats = ("µs/object", "µs/event", "KB/object")
     heads = [
@@ -106,6 +106,6 @@ def _thousands(count: int) -> str:
 
 
 def _added(results: Results, case: Case, peer: str) -> float | None:
-    """Return the bytes that each object adds to what was resident before the first."""
+    """Return the bytes per object over the resident memory before the first object."""
     before, after = results.median(case, peer, "ready_bytes"), results.median(case, peer, "synced_bytes")
     return None if before is None or after is None else (after - before) / case.objects

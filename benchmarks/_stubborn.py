@@ -1,8 +1,8 @@
-"""An operator that is asked too much, for `fairness.py`: 1,000 of its objects want to run again at once, always.
+"""An overloaded operator for `fairness.py`: 1,000 of its objects always run again at once.
 
-How they do so is in STUBBORN: "none" (they do nothing), "zero", "negative" or "microsecond" (delays), "waits" (10 ms of
-computing in each run, and a delay of zero), "fails", "writes" (each run writes the object). The object "probe" prints
-how long it took from its write to its reconcile. COUNTER is a file of 8 bytes: the number of the others' reconciles.
+STUBBORN selects the behaviour: "none" (nothing), "zero", "negative" or "microsecond" (delays), "waits" (10 ms of
+computing in each run, and a delay of zero), "fails", "writes" (each run writes the object). For the object "probe" it
+prints the time from its write to its reconcile. COUNTER is a file of 8 bytes with the number of other reconciles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMPUTING = 0.010  # seconds, of "waits"
 
 
 class Stubborn(Reconciler[ConfigMap]):
-    """Reconciles in its own way."""
+    """Reconciles with the selected behaviour."""
 
     def __init__(self, way: str, counter: Path) -> None:
         with counter.open("r+b") as file:
@@ -31,7 +31,7 @@ class Stubborn(Reconciler[ConfigMap]):
         self._way = way
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Count, and do it."""
+        """Count the reconcile and run the behaviour."""
         found = await self.client.find(ConfigMap, request.key)
         if found is None:
             return None
@@ -61,6 +61,6 @@ class Stubborn(Reconciler[ConfigMap]):
 
 
 def add_stubborn(manager: Manager) -> None:
-    """Add it, with four workers."""
+    """Add the controller with four workers."""
     reconciler = Stubborn(os.environ["STUBBORN"], Path(os.environ["COUNTER"]))
     Builder(manager).reconciles(ConfigMap).options(workers=4).build(reconciler)

@@ -1,4 +1,4 @@
-"""What pyctrl has to reach, as ratios in one run, and what came out."""
+"""Performance targets of pyctrl as ratios within one run, and their results."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ GO, COMPRESSED, ASYNCIO, KOPF = "controller-runtime", "pyctrl-compressed", "kube
 
 @dataclass(frozen=True)
 class Target:
-    """A promise: numbers of ours, added up, are at most so many times those of another peer, or at most so many.
+    """An upper limit on the sum of our numbers: a multiple of another peer's, or an absolute one.
 
     Attributes:
-        names: of the numbers.
+        names: the names of the numbers.
         most: the limit.
-        work: whose results have them.
-        other: the peer that is compared with; without one, `most` is what it is.
-        less: names of what ours is compared with, where these are others.
-        ours: which peer it is about.
-        kind: only cases of this kind.
-        where: more about the case: a field of it and its value.
-        scale: of a number that is no ratio, for people.
-        is_strict: less than, not at most.
+        work: the work with the numbers.
+        other: the compared peer; without one, `most` is absolute.
+        less: the names of the other peer's numbers, if they differ.
+        ours: the peer with the target.
+        kind: restricts the target to cases of this kind.
+        where: restricts the target to cases with this value of a field.
+        scale: the factor for displaying an absolute number.
+        is_strict: whether the limit itself misses the target.
     """
 
     what: str
@@ -41,18 +41,18 @@ class Target:
     is_strict: bool = False
 
     def measured(self, results: Results, case: Case) -> float | None:
-        """Return what came out in a case; None if it does not say."""
+        """Return the result in a case, or None without data."""
         ours = _sum(results, case, self.ours, self.names)
         if self.other is None:
             return ours
         return ratio(ours, _sum(results, case, self.other, self.less or self.names))
 
     def is_met(self, value: float) -> bool:
-        """Whether that is good enough."""
+        """Whether a result meets the target."""
         return value < self.most if self.is_strict else value <= self.most
 
     def fits(self, case: Case) -> bool:
-        """Whether it is about such a case."""
+        """Whether the target applies to a case."""
         about = case.work in self.work and case.kind == self.kind
         return about and all(getattr(case, name) == value for name, value in self.where)
 
@@ -104,10 +104,10 @@ TARGETS = (
 
 
 def verdicts(results: Results, *, is_whole: bool) -> Iterator[list[str]]:
-    """Yield a row for each target: the worst case of those with the most objects.
+    """Yield a row for each target: the worst case among those with the most objects.
 
     Args:
-        is_whole: say, too, what was not measured.
+        is_whole: whether to include targets without results.
     """
     for target in TARGETS:
         fitting = [case for case in results.rows if target.fits(case)]
@@ -143,7 +143,7 @@ def _at(case: Case) -> str:
 
 
 def _star(results: Results, case: Case, target: Target) -> str:
-    """Mark what compares two calls."""
+    """Mark a comparison of two calls."""
     rows = results.rows[case]
     return " *" if target.other and rows[target.other].call != rows[target.ours].call else ""
 

@@ -1,4 +1,4 @@
-"""The ways of getting 50,000 objects from a server into memory, each to be run in a process of its own."""
+"""Methods of reading 50,000 objects from a server into memory, each run in its own process."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ class Meter:
     _base: int = 0
 
     def begin(self) -> None:
-        """Begin: everything is imported, nothing is read."""
+        """Start when everything is imported and nothing is read."""
         gc.collect()
         self._base = _resident()
         self._cpu = _cpu_seconds()
 
     def lap(self, name: str) -> None:
-        """Note the CPU seconds, user and system, since the last lap."""
+        """Record the CPU seconds, user and system, since the last lap."""
         now = _cpu_seconds()
         self.laps[name], self._cpu = now - self._cpu, now
 
     def best(self, name: str, read: Callable[[], object]) -> None:
-        """Note the CPU seconds of one call, over many; the fastest of several rounds counts."""
+        """Record the CPU seconds of one call: the average of many, in the fastest of several rounds."""
         begun = _cpu_seconds()
         for _ in range(READS):
             read()
         self.laps[name] = min(self.laps.get(name, 1.0), (_cpu_seconds() - begun) / READS)
 
     async def best_of_async(self, name: str, read: Callable[[], Awaitable[object]]) -> None:
-        """Do the same for something that is awaited."""
+        """Do the same for an awaitable."""
         begun = _cpu_seconds()
         for _ in range(READS):
             await read()
@@ -64,14 +64,14 @@ def _cpu_seconds() -> float:
 
 
 def _resident() -> int:
-    import psutil  # of the group "bench"; here: the server of the benchmark does without
+    import psutil  # from the group "bench", imported here because the server does not need it
 
     return int(psutil.Process().memory_info().rss)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a way is told: where the server is, and what it has."""
+    """The arguments of a method: the server's address and its content."""
 
     server: str
     objects: int
@@ -79,13 +79,13 @@ class Job:
 
 
 class Page(msgspec.Struct):
-    """A page, scanned."""
+    """A decoded page."""
 
     items: list[msgspec.Raw]
 
 
 class Event(msgspec.Struct):
-    """A line of a watch, scanned."""
+    """A decoded line of a watch."""
 
     type: str
     object: msgspec.Raw
@@ -98,7 +98,7 @@ def _requests(job: Job) -> Iterator[str]:
 
 
 async def floor_pages(job: Job, meter: Meter) -> None:
-    """Read every page from the socket and scan it once; keep nothing."""
+    """Read every page from the socket and decode it once; keep nothing."""
     import aiohttp
 
     scan = msgspec.json.Decoder(Page).decode
@@ -113,7 +113,7 @@ async def floor_pages(job: Job, meter: Meter) -> None:
 
 
 async def floor_keep(job: Job, meter: Meter) -> None:
-    """Read every page, scan it once, and keep a copy of each object's bytes: what any cache of bytes must do."""
+    """Read every page, decode it once, and keep a copy of each object's bytes: the minimum for any cache of bytes."""
     import aiohttp
 
     scan = msgspec.json.Decoder(Page).decode
@@ -128,7 +128,7 @@ async def floor_keep(job: Job, meter: Meter) -> None:
 
 
 async def floor_stream(job: Job, meter: Meter) -> None:
-    """Read the streamed list from the socket and scan it once; keep nothing."""
+    """Read the streamed list from the socket and decode it once; keep nothing."""
     import aiohttp
 
     scan = msgspec.json.Decoder(Event).decode_lines
@@ -177,7 +177,7 @@ async def cache_stream(job: Job, meter: Meter) -> None:
 
 
 async def reads(job: Job, meter: Meter) -> None:
-    """Read one Deployment from the cache, typed and untyped, beside the bare decoding of the same bytes."""
+    """Read one Deployment from the cache, typed and untyped, and decode the same bytes for comparison."""
     from random import Random
 
     from pyctrl.api import Key, Unstructured, kind_of
@@ -223,7 +223,7 @@ WAYS: dict[str, Callable[[Job, Meter], Coroutine[Any, Any, None]]] = {
 
 
 def main() -> None:
-    """Run one way, told as JSON in the only argument, and print what was measured as JSON."""
+    """Run one method with JSON in the only argument, and print the results as JSON."""
     told = json.loads(sys.argv[1])
     way = WAYS[told.pop("way")]
     meter = Meter()

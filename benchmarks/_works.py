@@ -1,4 +1,4 @@
-"""What is done with a peer, step by step, and what each step tells."""
+"""Works of a peer, step by step, and the measurements of each step."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from _child import Child
 from _process import PeerFailed, Process, Spent
 
 HERE = Path(__file__).parent
-OPERATOR_WORKS = frozenset({"loop", "latency", "restart"})  # done with a whole operator, see _operators.py
+OPERATOR_WORKS = frozenset({"loop", "latency", "restart"})  # run with a whole operator, see _operators.py
 Numbers = dict[str, float]
 """Measured in one run, by name: seconds of CPU for one object, read or reconcile; seconds of wall time; bytes."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is done, whoever does it. The size of an object is its bytes; of a PodSet, its pods."""
+    """A work and its objects, for any peer. The size of an object is its bytes; of a PodSet, its pods."""
 
     work: str
     kind: str
@@ -32,12 +32,12 @@ class Case:
 
     @property
     def server(self) -> tuple[str, int, int]:
-        """What the server has; cases that want the same share one."""
+        """The objects on the server; cases with the same value share a server."""
         return self.kind, self.objects, self.size
 
     @property
     def title(self) -> str:
-        """What is done with what, for people."""
+        """The readable name of the case."""
         if self.work in OPERATOR_WORKS:
             return f"{self.objects:,} PodSets of {self.size}, {self.workers} workers"
         workers = f", workers {self.workers}" if self.work == "reconcile" else ""
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def arguments(self) -> list[str]:
-        """What a peer is told when it starts."""
+        """The command line arguments of a peer."""
         told = {"work": self.work, "kind": self.kind, "lists": self.lists}
         told |= {"objects": str(self.objects), "workers": str(self.workers)}
         return [word for name, value in told.items() for word in (f"--{name}", value)]
@@ -53,9 +53,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long things take: to settle before memory is read, for one kind of reads, to be idle, and writes at a rate.
+    """Durations: for memory to stabilise, for reads of one kind, for idling, and for writes at a rate.
 
-    In seconds, as is the patience with the work of a whole operator, and with its restart.
+    In seconds, as are the timeouts for the work of a whole operator and for its restart.
     """
 
     settle: float = 3.0
@@ -76,20 +76,20 @@ class Server:
         self.object_bytes: int = described["bytes"]
 
     def tell(self, command: str, **arguments: object) -> Any:
-        """Tell what to do and return the answer."""
+        """Send a command and return the answer."""
         return self._child.ask(command, **arguments)
 
 
 @contextmanager
 def serving(kind: str, objects: int, size: int) -> Iterator[Server]:
-    """Run a canned server with so many objects of a kind."""
+    """Run a canned server with this many objects of a kind."""
     command = [sys.executable, str(HERE / "_canned_server.py"), "--kind", kind]
     with Child([*command, "--objects", str(objects), "--size", str(size)]) as child:
         yield Server(child)
 
 
 def run(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
-    """Do the work of a case and return what was measured. The server was reset, the peer is ready."""
+    """Run the work of a case and return the measurements. The server is reset and the peer is ready."""
     base = peer.memory()
     numbers = {"ready_cpu": peer.started.cpu, "ready_wall": peer.started.wall, "ready_bytes": float(base.resident)}
     synced = peer.do("sync")
@@ -105,7 +105,7 @@ def _expect(spent: Spent, objects: int) -> None:
 
 
 def _cache(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
-    """Let everything settle, change every object once, and end the watch so that all is listed again."""
+    """Wait until memory is stable, change every object once, and end the watch so that the peer lists again."""
     time.sleep(pace.settle)
     synced = peer.memory()
     following = peer.begin("follow", until=server.tell("last")["until"])
@@ -133,7 +133,7 @@ def _cache(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
 def _reads(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
     numbers: Numbers = {}
     for name in ("get", "label", "index"):
-        peer.do(name, seconds=pace.reads / 10)  # what is made on the first read is made
+        peer.do(name, seconds=pace.reads / 10)  # the first read builds caches
         spent = peer.do(name, seconds=pace.reads)
         numbers[f"{name}_cpu"] = spent.cpu / spent.facts["count"]
         numbers[f"{name}_objects"] = spent.facts["objects"] / spent.facts["count"]
@@ -141,7 +141,7 @@ def _reads(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
 
 
 def _reconcile(case: Case, peer: Process, server: Server, pace: Pace) -> Numbers:
-    """Reconcile every object once more after it has changed; where there is but one, then nothing for a while."""
+    """Reconcile every object again after a change; with only one object, idle afterwards."""
     following = peer.begin("follow", until=server.tell("last")["until"])
     server.tell("release")
     spent = following.wait()

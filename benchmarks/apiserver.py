@@ -1,8 +1,8 @@
-"""What the embedded API server's verbs cost, in process and over HTTP, in multiples of one json.loads of the object.
+"""Cost of the embedded API server's verbs, in process and over HTTP, as multiples of one json.loads of the object.
 
-A custom resource of 2.5 KB with a schema, and a pod. CPU is user and system time of the process the server runs in.
-Everything is measured again and again in turns; each time, one json.loads of the object as a client sends it is
-measured right before and after, and the ratio noted: the machine may be slow now and quick then. Medians are printed.
+The objects are a custom resource of 2.5 KB with a schema, and a pod. CPU is user and system time of the server.
+Measurements repeat in turns, each between two measurements of json.loads of the object as a client sends it. The ratios
+do not depend on changes of the machine's speed. The table has medians.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Target:
-    """A promise: something costs at most so many times one `json.loads` of the object."""
+    """An upper limit on a cost, as a multiple of one `json.loads` of the object."""
 
     name: str
     where: str
@@ -66,7 +66,7 @@ async def _over_http(kind: Kind, meter: Meter, options: argparse.Namespace) -> N
 
 
 def table(meter: Meter) -> str:
-    """Print what was measured."""
+    """Print the results."""
     lines = [f"| {'':24} | CPU µs | × json.loads | per core and second | per second |"]
     lines.append(f"|{'-' * 26}|{'-' * 8}|{'-' * 14}|{'-' * 21}|{'-' * 12}|")
     for name, series in meter.series.items():
@@ -79,7 +79,7 @@ def table(meter: Meter) -> str:
 
 
 def verdicts(meters: dict[str, Meter]) -> tuple[str, bool]:
-    """Compare with the targets; tell whether all that were measured are met."""
+    """Compare with the targets; return whether all measured ones are met."""
     lines = [f"| {'target':44} | at most | measured |      |", f"|{'-' * 46}|---------|----------|------|"]
     is_met = True
     for target in TARGETS:
@@ -93,7 +93,7 @@ def verdicts(meters: dict[str, Meter]) -> tuple[str, bool]:
 
 
 async def measure(options: argparse.Namespace) -> dict[str, Meter]:
-    """Measure all that was asked for, and print each table as it comes."""
+    """Run the requested measurements, and print each table when it is complete."""
     meters: dict[str, Meter] = {}
     for name, kind in KINDS.items():
         for where in ("in process", "over HTTP"):

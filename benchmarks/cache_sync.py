@@ -1,9 +1,9 @@
-"""What it costs to get a cluster's objects into the cache, beside the floor. `run.py` has what others take.
+"""Cost of reading a cluster's objects into the cache, relative to the minimum. `run.py` measures other peers.
 
-One run prints one table. Every way runs in a process of its own and reads the same bytes over HTTP on loopback, from a
-server in another process that has every answer in memory. CPU is user and system time of the reading process; memory
-is the peak of what is resident over what was when everything was imported. Medians over the runs; one more run of each
-way comes first and does not count, so that nobody pays for memory that the machine touches for the first time.
+One run prints one table. Every method runs in its own process and reads the same bytes over HTTP on loopback, from a
+server in another process that has all responses in memory. CPU is user and system time of the reading process; memory
+is the peak of resident memory over that after all imports. The numbers are medians of the runs. A first run of each
+method does not count, so that no method pays for memory that the machine touches for the first time.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Results = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class Target:
-    """A promise: one number is at most so many times another."""
+    """An upper limit on one number as a multiple of another."""
 
     name: str
     limit: float
     ratio: Callable[[Results, int], float]
 
     def measured(self, results: Results, object_bytes: int) -> float | None:
-        """Return what came out; None when a way that it needs was left out."""
+        """Return the result; None if a needed method was left out."""
         try:
             return self.ratio(results, object_bytes)
         except KeyError:
@@ -95,11 +95,11 @@ def _medians(runs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def measure(ways: list[str], *, objects: int, size: int, runs: int) -> tuple[Results, int]:
-    """Run every way so many times, in turns, and return the medians and how many bytes the objects have."""
+    """Run every method this many times, in turns; return the medians and the bytes of the objects."""
     with _server(objects, size) as server:
         collected: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
         for number in range(runs + 1):
-            for way in reversed(ways):  # the hungriest first, so that memory is warm for all
+            for way in reversed(ways):  # the largest first, so that memory is touched before the others
                 result = _measure(way, server, objects)
                 if number:
                     collected[way].append(result)
@@ -107,7 +107,7 @@ def measure(ways: list[str], *, objects: int, size: int, runs: int) -> tuple[Res
 
 
 def table(results: Results, object_bytes: int, objects: int) -> str:
-    """Print what was measured."""
+    """Print the results."""
     lines = [f"| {'way':40} | CPU µs/object | events µs/object | peak MB over base | × objects' bytes |"]
     lines.append(f"|{'-' * 42}|{'-' * 15}|{'-' * 18}|{'-' * 19}|{'-' * 18}|")
     for way, result in results.items():
@@ -124,7 +124,7 @@ def table(results: Results, object_bytes: int, objects: int) -> str:
 
 
 def verdicts(results: Results, object_bytes: int) -> tuple[str, bool]:
-    """Compare with the targets; tell whether all that were measured are met."""
+    """Compare with the targets; return whether all measured ones are met."""
     lines, is_met = (
         [f"| {'target':44} | at most | measured |       |", f"|{'-' * 46}|---------|----------|-------|"],
         True,

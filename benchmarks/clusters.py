@@ -1,6 +1,6 @@
-"""What an idle cluster costs a manager: memory, tasks and CPU, for one controller of two kinds in each.
+"""Cost of an idle cluster for a manager: memory, tasks and CPU, with one controller of two kinds in each cluster.
 
-The clusters are logins to one API server in another process, over TLS, in which nothing happens:
+The clusters are logins to one idle API server in another process, over TLS:
 
     pyctrl apiserver --kubeconfig-out kubeconfig &
     python benchmarks/clusters.py kubeconfig --clusters 50
@@ -20,11 +20,11 @@ from pyctrl.controller import Builder, FleetController, Reconciler, Request
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.manager import InMemoryProvider, Manager
 
-SETTLING = 5.0  # seconds until what comes with a new cluster is over
+SETTLING = 5.0  # seconds until the work for a new cluster is done
 
 
 class Quiet(Reconciler[ConfigMap]):
-    """Looks at the object, and no more."""
+    """Reads the object and does nothing else."""
 
     async def reconcile(self, request: Request) -> None:
         """Reconcile one."""
@@ -39,14 +39,14 @@ def resident() -> float:
 
 
 async def all_ready(controller: FleetController, count: int) -> None:
-    """Wait until all clusters are worked in."""
+    """Wait until controllers run for all clusters."""
     while sum(each.is_ready for each in controller.controllers.values()) < count:  # noqa: ASYNC110 (a benchmark)
         await asyncio.sleep(0.1)
     await asyncio.sleep(SETTLING)
 
 
 async def measure(config: Config, count: int, seconds: float) -> None:
-    """Let clusters come, and watch them do nothing."""
+    """Engage clusters and measure them while idle."""
     provider = InMemoryProvider()
     async with Manager(config) as manager:
         fleet = manager.add_fleet("idle", provider)

@@ -1,7 +1,7 @@
-"""What an operator still does while 1,000 of its objects want to run again at once: probes, lease, SIGTERM, the others.
+"""Probes, lease, SIGTERM and other objects of an operator while 1,000 of its objects always run again at once.
 
-`pyctrl run` of `_stubborn.py` against the API server over HTTP, each in a process of its own, once for each way to want
-too much; the first way wants nothing. With `--source` the operator runs on other sources, such as older ones.
+`pyctrl run` of `_stubborn.py` runs against the API server over HTTP, each in its own process, once per behaviour; the
+first behaviour does nothing. With `--source` the operator runs on other sources, such as older ones.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from pyctrl.kinds.core.v1 import ConfigMap
 
 HERE = Path(__file__).parent
 WAYS = ("none", "zero", "negative", "microsecond", "waits", "fails", "writes")
-PERIOD = 0.25  # seconds between two probes, and two writes of the object beside the others
+PERIOD = 0.25  # seconds between two probes, and between two writes of the probe object
 PATIENCE = 5.0  # seconds until a probe counts as failed; kubelet's default is 1
-TERM = 40.0  # seconds until the operator is killed that does not end at SIGTERM
+TERM = 40.0  # seconds after SIGTERM until the operator is killed
 
 
 @dataclass
 class Seen:
-    """What was measured of one operator."""
+    """The measurements of one operator."""
 
     health: list[float] = field(default_factory=list)
     failed: int = 0
@@ -53,7 +53,7 @@ class Seen:
 
 @contextmanager
 def served(directory: Path) -> Iterator[Path]:
-    """Serve an API server; give its kubeconfig."""
+    """Serve an API server; yield its kubeconfig."""
     kubeconfig = directory / "kubeconfig"
     command = [sys.executable, "-m", "pyctrl", "apiserver", "--insecure-http", "--no-controllers"]
     command += ["--kubeconfig-out", str(kubeconfig)]
@@ -66,7 +66,7 @@ def served(directory: Path) -> Iterator[Path]:
 
 @contextmanager
 def operator(way: str, kubeconfig: Path, source: Path, port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the operator in that way; its log goes to a file."""
+    """Run the operator with a behaviour; its log goes to a file."""
     counter = log.with_suffix(".count")
     counter.write_bytes(bytes(8))
     variables = {**os.environ, "KUBECONFIG": str(kubeconfig), "STUBBORN": way, "COUNTER": str(counter)}
@@ -85,7 +85,7 @@ def operator(way: str, kubeconfig: Path, source: Path, port: int, log: Path) -> 
 
 
 async def probing(port: int, seen: Seen) -> None:
-    """Ask for /healthz all the time."""
+    """Request /healthz periodically."""
     timeout = aiohttp.ClientTimeout(total=PATIENCE)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         while True:
@@ -101,7 +101,7 @@ async def probing(port: int, seen: Seen) -> None:
 
 
 async def watching_the_lease(client: Client, seen: Seen) -> None:
-    """Note each renewal."""
+    """Record each renewal of the lease."""
     while True:
         found = await client.find(Lease, Key("default", "stubborn"))
         renewed = found.spec.renew_time if found is not None else None
@@ -111,7 +111,7 @@ async def watching_the_lease(client: Client, seen: Seen) -> None:
 
 
 async def writing(client: Client, seen: Seen) -> None:
-    """Write the object beside the others all the time."""
+    """Write the probe object periodically."""
     while True:
         seen.written += 1
         await client.patch(ConfigMap, Key("default", "probe"), MergePatch({"data": {"at": str(time.monotonic())}}))
@@ -119,7 +119,7 @@ async def writing(client: Client, seen: Seen) -> None:
 
 
 async def reading(process: subprocess.Popen[bytes], seen: Seen) -> None:
-    """Take what the operator says of the object beside the others."""
+    """Read the operator's output about the probe object."""
     lines = asyncio.StreamReader()
     assert process.stdout is not None
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), process.stdout)
@@ -129,7 +129,7 @@ async def reading(process: subprocess.Popen[bytes], seen: Seen) -> None:
 
 @asynccontextmanager
 async def background(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Do works beside the block."""
+    """Run tasks during the block."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         yield
@@ -140,13 +140,13 @@ async def background(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 async def connected(kubeconfig: Path) -> Client:
-    """Return a client of the server, once it serves."""
+    """Return a client of the server once it serves."""
     await asyncio.to_thread(wait_for, lambda: kubeconfig.exists() and kubeconfig.stat().st_size > 0)
     return Client.connect(Config.from_kubeconfig(kubeconfig))
 
 
 async def measure(way: str, source: Path, objects: int, seconds: float, port: int) -> Seen:
-    """Run one operator for a while, then ask it to end."""
+    """Run one operator for a while, then send SIGTERM."""
     seen = Seen()
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -177,18 +177,18 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def counted(log: Path) -> int:
-    """Return how many reconciles of the stubborn objects there were."""
+    """Return the number of reconciles of the stubborn objects."""
     return int.from_bytes(log.with_suffix(".count").read_bytes(), sys.byteorder)
 
 
 def cpu_of(pid: int) -> float:
-    """Return the CPU seconds of a process so far."""
+    """Return the CPU seconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def terminated(process: subprocess.Popen[bytes]) -> float | None:
-    """Send SIGTERM; return the seconds until the process has ended, or None if it had to be killed."""
+    """Send SIGTERM; return the seconds until the process ended, or None if it was killed."""
     begun = time.monotonic()
     process.send_signal(signal.SIGTERM)
     try:
@@ -215,12 +215,12 @@ def row(way: str, seen: Seen, seconds: float) -> str:
 
 
 def times(seconds: list[float]) -> str:
-    """Return the median and the longest of some times."""
+    """Return the median and the maximum of some durations."""
     return f"{median(seconds) * 1e3:6.1f}, {max(seconds) * 1e3:7.1f} ms" if seconds else "none"
 
 
 def main() -> int:
-    """Measure each way and print a table."""
+    """Measure each behaviour and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("ways", nargs="*", default=WAYS, help=f"any of {', '.join(WAYS)}; default: all")
     parser.add_argument(

@@ -1,11 +1,11 @@
-"""What HTTP/1.1 costs a server: the embedded API server's own code, h11, httptools and aiohttp.web.
+"""Cost of HTTP/1.1 for a server: the embedded API server's own code, h11, httptools and aiohttp.web.
 
-The same small server by each of them, in a process of its own, answers requests on one connection that is kept: a GET
-of an object of 4 KB, a POST of one, and a watch of 10,000 short lines, each a chunk. CPU is user and system time of
-that process, by the kernel's clock. Then each gets requests that are unusual or wrong.
+The same small server on each of them, in its own process, answers requests on one kept connection: a GET of an object
+of 4 KB, a POST of one, and a watch of 10,000 short lines, each a chunk. CPU is user and system time of that process,
+measured with the kernel's clock. Each server also gets unusual and invalid requests.
 
     python benchmarks/protocols.py
-    python benchmarks/protocols.py --beside https://127.0.0.1:6443 --token T    # what a real kube-apiserver answers
+    python benchmarks/protocols.py --beside https://127.0.0.1:6443 --token T    # with a real kube-apiserver
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ POST = (
 
 
 class Served:
-    """One of the servers, in another process, and a connection to it."""
+    """One of the servers in another process, and a connection to it."""
 
     def __init__(self, child: Child) -> None:
         self._child = child
@@ -51,11 +51,11 @@ class Served:
         self._connection = socket.create_connection(("127.0.0.1", self.port), timeout=30)
 
     def cpu(self) -> float:
-        """Return the seconds of CPU that the process has used."""
+        """Return the CPU seconds of the process."""
         return time.clock_gettime((~self._child.pid << 3) | 2)  # clock_getcpuclockid(3)
 
     def requests(self, request: bytes, count: int) -> float:
-        """Send a request so many times; return the microseconds of CPU for one."""
+        """Send a request this many times; return the microseconds of CPU for one."""
         size = self._first(request)
         begun = self.cpu()
         for _ in range(count):
@@ -66,7 +66,7 @@ class Served:
         return (self.cpu() - begun) / count * 1e6
 
     def _first(self, request: bytes) -> int:
-        """Send a request; return the bytes of its answer, which are as many each time."""
+        """Send a request; return the bytes of its response, which have the same number each time."""
         self._connection.sendall(request)
         answer = b""
         while True:
@@ -87,13 +87,13 @@ class Served:
 
 @contextmanager
 def serving(name: str) -> Iterator[Served]:
-    """Run a server in a process of its own."""
+    """Run a server in its own process."""
     with Child([sys.executable, __file__, "--serve", name]) as child:
         yield Served(child)
 
 
 def measured(rounds: int, count: int) -> dict[str, dict[str, float]]:
-    """Measure all in turns; return the least of each server and work, since others use the machine as well."""
+    """Measure all in turns; return the minimum of each server and work, since other processes use the machine too."""
     seen: dict[str, dict[str, float]] = {name: {} for name in (*SERVERS, FLOOR)}
     with ExitStack() as stack:
         servers = {name: stack.enter_context(serving(name)) for name in seen}
@@ -110,7 +110,7 @@ def measured(rounds: int, count: int) -> dict[str, dict[str, float]]:
 
 
 def probed(beside: Probed | None) -> list[list[str]]:
-    """Return what each server says to each probe: a row for a probe."""
+    """Return the response of each server to each probe: a row per probe."""
     columns: dict[str, dict[str, str]] = {}
     if beside is not None:
         columns["kube-apiserver"] = {name: beside.outcome(*parts) for name, parts in probes(beside)}
@@ -125,7 +125,7 @@ def probed(beside: Probed | None) -> list[list[str]]:
 
 
 def imports(rounds: int) -> dict[str, float]:
-    """Return the milliseconds of CPU that each adds to the start of an API server; the least of all rounds."""
+    """Return the milliseconds of CPU that each adds to the start of an API server; the minimum of all rounds."""
     starts: dict[str, list[float]] = {name: [] for name in (FLOOR, *SERVERS)}
     for _ in range(rounds):
         for name, seen in starts.items():
@@ -135,8 +135,8 @@ def imports(rounds: int) -> dict[str, float]:
 
 
 async def _serve(name: str) -> None:
-    logging.disable()  # aiohttp logs each request that is wrong
-    assert import_module("pyctrl.apiserver").ApiServer  # loaded on first use, and before in a process that serves one
+    logging.disable()  # aiohttp logs each invalid request
+    assert import_module("pyctrl.apiserver").ApiServer  # loaded on first use; a serving process loads it before
     factory = import_module(f"_protocol_{name}").protocols()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(factory, "127.0.0.1", 0)
@@ -164,7 +164,7 @@ def _lines(*modules: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print, or serve for another process that does."""
+    """Measure and print, or serve for another process that measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--requests", type=int, default=300, help="of a kind in a round")

@@ -1,9 +1,9 @@
-"""What a reconcile costs that does nothing: the queue and a worker alone, and with all that tells of it.
+"""Cost of a reconcile that does nothing: the queue and a worker alone, and with all observability.
 
-Told are metrics (histograms of the wait, the work and the reconcile; results; causes), the fields of log lines
-(controller, object, id of the reconcile), and causes from the change to the reconcile. All of them are always on;
-"bare" is the same without them: the queue, a worker, and the care for what goes wrong. CPU time of one process; the
-ways take turns, and the median of the rounds counts. One more round comes first and does not count.
+Observability is metrics (histograms of the wait, the work and the reconcile; results; causes), the fields of log lines
+(controller, object, id of the reconcile), and causes from the change to the reconcile. All of it is always on; "bare"
+is without: the queue, a worker, and error handling. The numbers are CPU time of one process; the variants take turns,
+and the median of the rounds counts. A first round does not count.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ Way = Callable[[int], Awaitable[float]]
 
 
 class Nothing(Reconciler[object]):
-    """Reconciles in no time."""
+    """Reconciles without doing anything."""
 
     async def reconcile(self, request: Request) -> None:
         """Do nothing."""
 
 
 class Mute:
-    """Takes measurements and forgets them; stands for histograms by priority as well."""
+    """Discards measurements; also replaces histograms by priority."""
 
     def observe(self, value: float) -> None:
-        """Forget it."""
+        """Discard a measurement."""
 
     def get(self, priority: int) -> Mute:
-        """Return what forgets."""
+        """Return this object, which discards measurements."""
         return self
 
 
 async def bare(count: int) -> float:
-    """Reconcile with the same care for what may go wrong, and tell nobody: no histogram, no field, no cause."""
+    """Reconcile with the same error handling, but no histogram, field or cause."""
     queue = Queue("bare")
     queue.waits, queue.works = cast(Any, Mute()), cast(Any, Mute())
     return await spent(queue, handler("bare")._attempt, count, with_causes=False)  # noqa: SLF001 - what `handle` surrounds
@@ -72,7 +72,7 @@ def handler(name: str) -> ReconcileHandler:
 
 
 async def spent(queue: Queue, work: Callable[[WorkItem], Awaitable[None]], count: int, *, with_causes: bool) -> float:
-    """Return the CPU seconds of one reconcile: into the queue, out of it, done."""
+    """Return the CPU seconds of one reconcile: added to the queue, taken, done."""
     done = asyncio.Event()
 
     async def counted(item: WorkItem) -> None:
@@ -80,7 +80,7 @@ async def spent(queue: Queue, work: Callable[[WorkItem], Awaitable[None]], count
         if item.request.name == last:
             done.set()
 
-    keys = [Key("default", f"web-{number}") for number in range(count)]  # a change has one, wanted or not
+    keys = [Key("default", f"web-{number}") for number in range(count)]  # a change always has one
     last = keys[-1].name
     async with asyncio.TaskGroup() as group:
         begun = cpu_seconds()
@@ -95,7 +95,7 @@ async def spent(queue: Queue, work: Callable[[WorkItem], Awaitable[None]], count
 
 
 async def scraped(controllers: int, times: int) -> float:
-    """Return the CPU seconds of one answer to Prometheus, of a manager with so many controllers."""
+    """Return the CPU seconds of one scrape by Prometheus, of a manager with this many controllers."""
     async with Manager(Config.in_process(_NoServer())) as manager:
         for number in range(controllers):
             controller = Controller(f"controller-{number}", Nothing(), ())
@@ -109,7 +109,7 @@ async def scraped(controllers: int, times: int) -> float:
 
 
 class _NoServer:
-    """Is asked nothing."""
+    """A server that gets no requests."""
 
     async def handle(
         self, method: str, path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str], body: bytes
@@ -118,7 +118,7 @@ class _NoServer:
 
 
 async def main() -> int:
-    """Measure, print, and fail when the target is missed."""
+    """Measure, print, and fail if the target is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=20_000, help="reconciles in a round; default: %(default)s")
     parser.add_argument("--rounds", type=int, default=7, help="that count; default: %(default)s")

@@ -1,8 +1,8 @@
-"""What 10,000 failing objects cost while they fail, and how soon they are well again: with a retry bucket and without.
+"""Cost of 10,000 failing objects, and their time to recovery: with a retry bucket and without.
 
-A controller with its queue and limiter, in virtual time: what is counted does not depend on the machine. Every object
-fails until an outage ends, each attempt takes two milliseconds, and there are four workers. "server" is an error that
-ends for all objects at once (`is_outage`: connection refused), tried again within a minute; "object" is any other.
+A controller with its queue and limiter runs in virtual time, so that the counts do not depend on the machine. Every
+object fails until an outage ends, each attempt takes two milliseconds, and there are four workers. "server" is an error
+that ends for all objects at once (`is_outage`: connection refused), retried within a minute; "object" is any other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LIMITERS: dict[str, Callable[[], RateLimiter]] = {
 
 
 class Objects(Source):
-    """So many requests, all there from the beginning."""
+    """This many requests, all present from the start."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -63,11 +63,11 @@ class Failing(Reconciler[object]):
     def __init__(self, error: Callable[[], Exception], outage: float, count: int) -> None:
         self._error, self._outage, self._count = error, outage, count
         self.all_well = asyncio.Event()
-        self.attempts: Counter[int] = Counter()  # that failed, by second
+        self.attempts: Counter[int] = Counter()  # failed attempts by second
         self.well: list[float] = []
 
     async def reconcile(self, request: Request) -> None:
-        """Try it."""
+        """Fail during the outage."""
         await asyncio.sleep(ATTEMPT)
         now = asyncio.get_running_loop().time()
         if now < self._outage:
@@ -79,7 +79,7 @@ class Failing(Reconciler[object]):
 
 
 async def measure(limiter: RateLimiter, error: Callable[[], Exception], outage: float, count: int) -> str:
-    """Run one controller until all objects are well; return a line of the table."""
+    """Run one controller until all objects have recovered; return a line of the table."""
     failing = Failing(error, outage, count)
     options = ControllerOptions(limiter=limiter, workers=WORKERS)
     controller = Controller("retries", failing, [Objects(count)], options=options, random=Random(1))
@@ -118,7 +118,7 @@ def main() -> int:
         "half are well after | 95 % | all | CPU |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
-    logging.disable(logging.CRITICAL)  # what lines cost is another matter
+    logging.disable(logging.CRITICAL)  # the cost of log lines is not measured here
     for minutes in args.minutes:
         for error, make_error in errors.items():
             for limiter, make_limiter in LIMITERS.items():

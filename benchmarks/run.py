@@ -1,7 +1,7 @@
-"""pyctrl beside its peers: the same work, the same server, in turns, each in a fresh process measured from outside.
+"""pyctrl and its peers: the same work and server, in turns, each in a fresh process that is measured from outside.
 
-One call prints a table for each line of work and writes one JSON file, after every run, so that nothing is lost when
-it is interrupted. Each peer does each work once before it counts.
+One call prints a table for each line of work. It writes one JSON file after every run, so that an interruption loses
+nothing. Each peer does each work once before it counts.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from _works import OPERATOR_WORKS, Case, Numbers, Pace, Server, run, serving
 from peers._profiler import LOAD
 
 QUICK = Pace(settle=0.3, reads=0.2, idle=1.0, writes=2.0)
-INTERRUPTED = 130  # what a shell says of who was ended by Ctrl-C
-FEW = 50  # PodSets that are enough to have tried
+INTERRUPTED = 130  # the exit code of a shell after Ctrl-C
+FEW = 50  # PodSets that suffice for a first try
 
 
 class Suite:
@@ -44,10 +44,10 @@ class Suite:
         self._pace = QUICK if told.plan == "quick" else Pace()
         self._commands: dict[tuple[str, bool], list[str]] = {}
         self._tried: set[tuple[str, str]] = set()
-        self._number = 0  # of the round that is under way; a first try has that of its round
+        self._number = 0  # of the current round; a first try has that of its round
 
     def build(self) -> None:
-        """Build the peers; who cannot be built is skipped with a word."""
+        """Build the peers; print a message for each that cannot be built, and skip it."""
         for peer, work in dict.fromkeys((peer, case.work) for case, peers in self._plan.items() for peer in peers):
             key = (peer, work in OPERATOR_WORKS)
             if key in self._commands or peer in self._call.failures:
@@ -87,7 +87,7 @@ class Suite:
         return is_well
 
     def _try(self, case: Case, peer: str, server: Server | None) -> None:
-        """Do it once without counting, the first time: bytecode and what else is kept is there afterwards."""
+        """Run a first try without counting, because it creates bytecode and other caches."""
         if (case.work, peer) not in self._tried:
             self._tried.add((case.work, peer))
             _tell(f"first try: {case.work}, {peer}")
@@ -124,7 +124,7 @@ class Suite:
             return run(case, process, server, self._pace)
 
     def _started(self, peer: str) -> list[str]:
-        """Return what starts a peer; under the profiler from the first import on, if that is what is profiled."""
+        """Return the command that starts a peer, under the profiler from the first import if that is profiled."""
         command = self._commands[peer, False]
         if self._told.profile and LINES[self._told.profile].profile.first == LOAD:
             module = command.index("-m") + 1
@@ -141,7 +141,7 @@ class Suite:
 
 @contextmanager
 def _server(case: Case) -> Iterator[Server | None]:
-    """Run the server that a case shares with its like; whole operators have one of their own each time."""
+    """Run the server that similar cases share; whole operators have their own each time."""
     if case.work in OPERATOR_WORKS:
         yield None
         return
@@ -150,18 +150,18 @@ def _server(case: Case) -> Iterator[Server | None]:
 
 
 def _tried(case: Case) -> Case:
-    """Return what is tried before it counts."""
+    """Return the case of the first try."""
     return replace(case, objects=min(FEW, case.objects)) if case.work == "loop" else case
 
 
 def _tell(what: str) -> None:
-    """Show how far it is, where somebody looks."""
+    """Show the progress on a terminal."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
 
 
 def measure(told: argparse.Namespace) -> tuple[Results, int]:
-    """Do what is wanted, until it is done or interrupted; return that, and what the process shall say at its end."""
+    """Measure the cases until they are done or interrupted; return the results and the exit code."""
     results = Results.load(told.add_to) if told.add_to and told.add_to.exists() else Results()
     said = {
         name: value
@@ -189,7 +189,7 @@ def measure(told: argparse.Namespace) -> tuple[Results, int]:
 
 
 def _first(plan: Wanted, line: str | None) -> Wanted:
-    """Return only the first case of a line that is profiled."""
+    """Return only the first case of a profiled line."""
     if line is None:
         return plan
     case = next(case for case in plan if case.work == LINES[line].works[0])
@@ -197,7 +197,7 @@ def _first(plan: Wanted, line: str | None) -> Wanted:
 
 
 def _chosen(results: Results, told: argparse.Namespace) -> Results:
-    """Leave out what the flags for sizes and peers do not name."""
+    """Remove the sizes and peers that the flags do not name."""
     wanted = {"objects": told.objects, "size": told.size, "kind": told.kinds, "lists": told.lists}
     rows = {
         case: {peer: row for peer, row in peers.items() if peer in told.peers}
@@ -212,7 +212,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def inside(told: argparse.Namespace) -> int:
-    """Profile each wanted line, or measure what limits are made of; print the tables and put them where they belong."""
+    """Profile each selected line, or measure the limits' components; print the tables and insert them into the page."""
     tables: dict[str, str] = {}
     if told.limits:
         tables["limits"] = limits()
@@ -234,7 +234,7 @@ def inside(told: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """Build, measure, print; end with 1 if a peer failed at its work, with 130 if it was interrupted."""
+    """Build, measure, print; exit with 1 if a peer failed, and with 130 after an interruption."""
     told = options(__doc__)
     signal.signal(signal.SIGTERM, _interrupt)
     if told.profile or told.limits:

@@ -1,6 +1,6 @@
-"""What clients that never finish cost a manager's own servers: memory, the time until they are cut, log lines.
+"""Cost of clients that never finish for a manager's own servers: memory, time until disconnection, log lines.
 
-The manager runs in a child process, with webhooks and metrics over TLS and health over HTTP. It is attacked from here:
+The manager runs in a child process, with webhooks and metrics over TLS and health over HTTP. This process attacks it:
 
     python benchmarks/servers.py                  # idle TLS connections, half requests, unfinished bodies
     python benchmarks/servers.py descriptors      # 400 connections where 256 descriptors are allowed
@@ -29,7 +29,7 @@ from pathlib import Path
 HALF_A_HEAD = b"POST /validate HTTP/1.1\r\nHost: localhost\r\nContent-Le"
 BODY_BYTES = 7 * 1024 * 1024
 DESCRIPTORS = 256
-LONGEST_SECONDS = 130.0  # for a connection to be cut
+LONGEST_SECONDS = 130.0  # for the server to close a connection
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Served:
     log: Path
 
     def resident(self) -> float:
-        """Return its memory, in MB."""
+        """Return the memory of the process, in MB."""
         return self._status("VmRSS")
 
     def peak(self) -> float:
-        """Return the most memory that it has had, in MB."""
+        """Return its peak memory, in MB."""
         return self._status("VmHWM")
 
     def _status(self, name: str) -> float:
@@ -55,7 +55,7 @@ class Served:
         return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) * 1024 / 1e6
 
     def is_healthy(self) -> bool:
-        """Ask ``/healthz`` as kubelet does: a new connection, one second of patience."""
+        """Request ``/healthz`` as kubelet does: a new connection, with a timeout of one second."""
         with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.health}/healthz", timeout=1) as answer:
             return bool(answer.status == 200)
         return False
@@ -86,7 +86,7 @@ def serving(*, descriptors: int | None = None) -> Iterator[Served]:
 
 
 def connect(port: int, *, tls: bool = True, patience: float = 20.0) -> socket.socket:
-    """Open a connection, over TLS as a client that verifies nothing."""
+    """Open a connection, with TLS but without verification."""
     plain = socket.create_connection(("127.0.0.1", port), timeout=patience)
     if not tls:
         return plain
@@ -107,7 +107,7 @@ def is_open(connection: socket.socket) -> bool:
 
 
 def seconds_until_cut(connection: socket.socket) -> float:
-    """Return after how many seconds the server closes a connection; inf, if it does not."""
+    """Return the seconds until the server closes a connection, or inf."""
     begun = time.monotonic()
     while (now := time.monotonic()) - begun < LONGEST_SECONDS:
         select.select([connection], [], [], 1.0)
@@ -117,7 +117,7 @@ def seconds_until_cut(connection: socket.socket) -> float:
 
 
 def idle_connections() -> None:
-    """Open connections over TLS and say nothing."""
+    """Open connections over TLS and send nothing."""
     for count, server in ((1000, "webhooks"), (1000, "metrics"), (3000, "webhooks"), (3000, "metrics")):
         with serving() as served:
             connect(served.webhooks).close()
@@ -135,7 +135,7 @@ def idle_connections() -> None:
 
 
 def unfinished() -> None:
-    """Wait until what is not finished is cut."""
+    """Wait until the server closes unfinished requests."""
     with serving() as served:
         silent, half, kept = (connect(served.webhooks) for _ in range(3))
         no_tls = connect(served.webhooks, tls=False)
@@ -156,7 +156,7 @@ def unfinished() -> None:
 
 
 def unfinished_bodies(count: int = 40) -> None:
-    """Send nearly all of so many of the largest bodies."""
+    """Send nearly all of several bodies of the largest size."""
     head = f"POST /validate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {BODY_BYTES}\r\n\r\n".encode()
     with serving() as served:
         connect(served.webhooks).close()
@@ -190,7 +190,7 @@ def descriptors(count: int = 400, seconds: float = 20.0) -> None:
 
 
 async def serve(directory: Path) -> None:
-    """Run the manager, and print its ports once it is up."""
+    """Run the manager, and print its ports when they are open."""
     from pyctrl.apiserver import ApiServer, CertificateAuthority
     from pyctrl.client import Config
     from pyctrl.manager import Manager
@@ -227,7 +227,7 @@ def main() -> None:
     }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="*", help=f"{', '.join(measured)}; all of them by default")
-    parser.add_argument("--serve", nargs="+", help=argparse.SUPPRESS)  # what the child process does
+    parser.add_argument("--serve", nargs="+", help=argparse.SUPPRESS)  # work of the child process
     given = parser.parse_args()
     if given.serve is None:
         for name in given.what or measured:

@@ -1,9 +1,9 @@
-"""The contract of a peer that is written in Python: obey a command at a time, and answer each with a mark.
+"""Protocol of a peer in Python: it executes one command at a time, and answers each with a mark.
 
-A peer is started with `--server`, `--work` and so on, and prints ``{"mark": "ready", "versions": {...}}`` when all is
-imported. Then it takes lines of JSON: ``{"do": "sync"}``, ``{"do": "follow", "until": 123}``,
-``{"do": "get", "seconds": 1}``; it answers each with ``{"mark": "done", ...}``, and ends when its input does. What it
-costs is measured from outside, between marks.
+A peer is started with `--server`, `--work` and other flags. It prints ``{"mark": "ready", "versions": {...}}`` after
+all imports. It then reads lines of JSON: ``{"do": "sync"}``, ``{"do": "follow", "until": 123}``,
+``{"do": "get", "seconds": 1}``; it answers each with ``{"mark": "done", ...}``, and ends with its input. Its cost
+between marks is measured from outside.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Commands = Mapping[str, Callable[..., Awaitable[Facts]]]
 
 
 def arguments(*flags: str) -> argparse.Namespace:
-    """Read what every peer is told, and flags that only this one has."""
+    """Parse the arguments of every peer, and additional flags of this one."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True, help="URL of the API server")
     parser.add_argument("--work", required=True, choices=["cache", "reads", "reconcile"])
@@ -51,7 +51,7 @@ def mark(name: str, **facts: Any) -> None:
 
 
 async def serve(commands: Commands, versions: Mapping[str, str]) -> None:
-    """Obey until the input ends."""
+    """Execute commands until the input ends."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     profiled = profiler()
@@ -66,7 +66,7 @@ async def serve(commands: Commands, versions: Mapping[str, str]) -> None:
 
 
 def obey(commands: Mapping[str, Callable[..., Facts]], versions: Mapping[str, str]) -> None:
-    """Obey until the input ends, for a peer without an event loop."""
+    """Execute commands until the input ends, for a peer without an event loop."""
     mark("ready", versions=versions)
     for line in sys.stdin:
         told = json.loads(line)
@@ -74,7 +74,7 @@ def obey(commands: Mapping[str, Callable[..., Facts]], versions: Mapping[str, st
 
 
 async def timed(read: Callable[[int], Awaitable[int]], seconds: float) -> Facts:
-    """Read again and again for so long, each time with the next number; return how often and how many objects came."""
+    """Read repeatedly for this long, each time with the next number; return the number of reads and of objects."""
     count = objects = 0
     until = perf_counter() + seconds
     while not count or perf_counter() < until:

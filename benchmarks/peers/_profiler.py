@@ -1,7 +1,7 @@
-"""Where the time of a peer in Python goes, between two commands.
+"""Profiler of a peer in Python between two commands.
 
-BENCHMARK_PROFILE has the two commands, which time the second comes, and the file; `run.py --profile` sets it. Without,
-this does nothing. It can begin before anything is imported, which counts as the command "load":
+BENCHMARK_PROFILE has the two commands, the occurrence of the second one, and the file; `run.py --profile` sets it.
+Without it this module does nothing. Profiling can start before any import, which counts as the command "load":
 ``python -m peers._profiler peers.pyctrl.peer ...``
 """
 
@@ -16,24 +16,24 @@ from types import FunctionType
 __all__ = ["LOAD", "Profiler", "call_nothing", "nothing", "profiler"]
 
 LOAD = "load"
-FUNCTIONS = 50  # called for an event, about
-EMPTY = 20_000  # calls that do nothing, at the end, which show what the profiler adds to each
+FUNCTIONS = 50  # approximate calls per event
+EMPTY = 20_000  # calls that do nothing, at the end, to measure the profiler's overhead
 
 
 class Profiler:
-    """Begins before one command and writes after another."""
+    """Starts before one command and writes after another."""
 
     def __init__(self, told: str) -> None:
         self._first, self._last, times, self._path = told.split(" ", 3)
         self._times = int(times or 0)
         if self._path:
-            from cProfile import Profile  # only now: what is measured shall not carry it
+            from cProfile import Profile  # imported here, because the measured process shall not load it otherwise
 
-            # By the wall's clock: that of the process is a system call, which costs more than most functions
+            # wall time: the process clock is a system call, which costs more than most functions
             self._profile = Profile()
 
     def before(self, command: str) -> None:
-        """Begin, if it is time."""
+        """Start if this is the first command."""
         if command == self._first and self._times:
             self._times -= 1
             if not self._times:
@@ -41,7 +41,7 @@ class Profiler:
                 self._profile.enable()
 
     def after(self, command: str) -> None:
-        """End and write, if it is time."""
+        """Stop and write if this is the second command."""
         if command == self._last and not self._first:
             self._last = ""
             self._profile.disable()
@@ -50,7 +50,7 @@ class Profiler:
 
 
 def call_nothing() -> None:
-    """Call what does nothing: many functions in turns, since it is to find them that costs the profiler most."""
+    """Call empty functions, many in turns, because most of the profiler's overhead is finding them."""
     functions = [FunctionType(nothing.__code__.replace(co_firstlineno=line), {}) for line in range(1, FUNCTIONS + 1)]
     for number in range(EMPTY // FUNCTIONS):
         for function in functions:
@@ -64,13 +64,13 @@ def nothing(number: int) -> int:
 
 @cache
 def profiler() -> Profiler:
-    """Return that of this process."""
+    """Return the profiler of this process."""
     return Profiler(os.environ.get("BENCHMARK_PROFILE", "   "))
 
 
 def main() -> None:
-    """Run a module, which is told all but the first argument."""
-    from peers import _profiler  # what the module finds; this is `__main__`
+    """Run a module with all arguments but the first."""
+    from peers import _profiler  # the module imports this one; this is `__main__`
 
     del sys.argv[0]
     _profiler.profiler().before(LOAD)

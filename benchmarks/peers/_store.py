@@ -1,4 +1,4 @@
-"""What one keeps who has a client and no cache: a dictionary of objects, copied for whoever reads."""
+"""The store of a client without a cache: a dictionary of objects, copied for each reader."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Store:
     def __init__(self) -> None:
         self.objects: dict[Key, Any] = {}
         self.pools: dict[str, set[Key]] = {}
-        #: The last version that came.
+        #: The last received version.
         self.version = 0
 
     def replace(self, objects: Iterable[Any]) -> None:
-        """Take a whole list."""
+        """Replace the whole list."""
         self.objects = {}
         for item in objects:
             self.put(item)
 
     def put(self, item: Any) -> None:
-        """Take one object."""
+        """Store one object."""
         if isinstance(item, dict):
             metadata = item["metadata"]
             key, version = (metadata["namespace"], metadata["name"]), metadata["resourceVersion"]
@@ -41,7 +41,7 @@ class Store:
         self.version = max(self.version, int(version))
 
     def readers(self) -> dict[str, Callable[[int], int]]:
-        """Return what reads: takes the number of the read and returns how many objects came."""
+        """Return a function that reads: it takes the number of the read and returns the number of objects."""
         keys = list(self.objects)
 
         def get(number: int) -> int:

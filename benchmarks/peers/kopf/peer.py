@@ -1,7 +1,7 @@
-"""A peer: kopf. Its cache is an index of whole objects; its lightest handler, on.event, stands for a reconcile.
+"""Peer: kopf. Its cache is an index of whole objects; its lightest handler, on.event, replaces a reconcile.
 
-Its workers are not limited, as by default: each belongs to one object and stays for five seconds, so that with a
-limit of one an object would wait for five seconds of each before it.
+The number of workers is unlimited, the default: each belongs to one object and lives for five seconds, so that with a
+limit of one, an object would wait five seconds for each object before it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from peers._store import GROUP
 
 
 class Seen:
-    """What the handler was called with."""
+    """The calls of the handler."""
 
     def __init__(self) -> None:
         self.objects: set[str] = set()
@@ -23,14 +23,14 @@ class Seen:
         self.news = asyncio.Event()
 
     def take(self, uid: str, version: int) -> None:
-        """Note a call."""
+        """Record a call."""
         self.objects.add(uid)
         self.count += 1
         self.version = max(self.version, version)
         self.news.set()
 
     async def wait_for(self, *, version: int = 0, count: int = 0) -> Facts:
-        """Wait for a version, and for so many calls."""
+        """Wait for a version and a number of calls."""
         while self.version < version or self.count < count:
             self.news.clear()
             await self.news.wait()
@@ -38,7 +38,7 @@ class Seen:
 
 
 def registered(server: str, seen: Seen, *, with_index: bool) -> kopf.OperatorRegistry:
-    """Return the handlers."""
+    """Return the registry of handlers."""
     registry = kopf.OperatorRegistry()
 
     async def login(**_: Any) -> kopf.ConnectionInfo:
@@ -58,7 +58,7 @@ def registered(server: str, seen: Seen, *, with_index: bool) -> kopf.OperatorReg
 
 
 async def main() -> None:
-    """Do what the arguments say."""
+    """Run the peer with its arguments."""
     told = arguments()
     seen = Seen()
     is_cache = told.work == "cache"

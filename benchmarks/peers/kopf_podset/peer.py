@@ -1,6 +1,6 @@
-"""A peer: the PodSet operator on kopf, with the official client, as its documentation has it. KUBECONFIG says where.
+"""Peer: the PodSet operator on kopf with the official client, as in its documentation. KUBECONFIG selects the server.
 
-Handlers are synchronous and run in kopf's threads; pods are in an index; a pod that changes lets the status be patched.
+Handlers are synchronous and run in kopf's threads. Pods are in an index, and a change of a pod patches the status.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import kopf
 import kubernetes
 from peers._commands import Facts, packages, serve
 
-clients: Any = kubernetes.client  # what types it has differ from what it takes
+clients: Any = kubernetes.client  # its types differ from the accepted arguments
 GROUP = ("apps.jicki.cn", "v1alpha1", "podsets")
 STAMP = "benchmarks/written"
 LABELED = {"podSet_cr": kopf.PRESENT}
@@ -26,7 +26,7 @@ def labels_for(name: str) -> dict[str, str]:
 
 
 def deployment_for(name: str, size: int) -> dict[str, Any]:
-    """Make the Deployment that a PodSet wants."""
+    """Make the Deployment for a PodSet."""
     labels = labels_for(name)
     container: dict[str, Any] = {"name": "podset", "image": "busybox", "command": ["sleep", "3600"]}
     container["ports"] = [{"name": "podset", "containerPort": 1234}]
@@ -36,7 +36,7 @@ def deployment_for(name: str, size: int) -> dict[str, Any]:
 
 
 class Arrivals:
-    """How long ago each write was when a handler saw it first."""
+    """The age of each write when a handler first received it."""
 
     def __init__(self) -> None:
         self._last: dict[str, str] = {}
@@ -50,7 +50,7 @@ class Arrivals:
             self._last[name] = written
 
     async def take(self) -> Facts:
-        """Return what was noted since this was called last, in nanoseconds."""
+        """Return the ages since the last call, in nanoseconds."""
         taken, self._latencies = self._latencies, []
         return {"nanoseconds": taken}
 
@@ -61,24 +61,24 @@ def pods(namespace: str, name: str, labels: Any, **_: Any) -> dict[tuple[str, st
 
 
 def created(name: str, namespace: str, spec: Any, **_: Any) -> None:
-    """Make the Deployment."""
+    """Create the Deployment."""
     deployment = deployment_for(name, spec["size"])
     kopf.adopt(deployment)
     try:
         clients.AppsV1Api().create_namespaced_deployment(namespace, deployment)
     except clients.ApiException as error:
-        if error.status != 409:  # made before a restart
+        if error.status != 409:  # created before a restart
             raise
 
 
 def scaled(name: str, namespace: str, new: int, **_: Any) -> None:
-    """Bring the Deployment to another size."""
+    """Scale the Deployment."""
     body = {"spec": {"replicas": new}}
     clients.AppsV1Api().patch_namespaced_deployment(name, namespace, body)
 
 
 def pod_seen(namespace: str, labels: Any, pods: Any, podsets: Any, **_: Any) -> None:
-    """Bring the names in the status of the pod's PodSet up to date."""
+    """Update the names in the status of the pod's PodSet."""
     name = labels["podSet_cr"]
     names = sorted(pods.get((namespace, name), ()))
     if names == next(iter(podsets.get((namespace, name), ())), None):
@@ -88,17 +88,17 @@ def pod_seen(namespace: str, labels: Any, pods: Any, podsets: Any, **_: Any) -> 
     try:
         api.patch_namespaced_custom_object_status(*GROUP[:2], namespace, GROUP[2], name, body)
     except clients.ApiException as error:
-        if error.status != 404:  # gone
+        if error.status != 404:  # deleted
             raise
 
 
 def podsets(namespace: str, name: str, status: Any, **_: Any) -> dict[tuple[str, str], list[str]]:
-    """Index what the status of a PodSet says."""
+    """Index the status of a PodSet."""
     return {(namespace, name): list(status.get("nodes", []))}
 
 
 def registered(arrivals: Arrivals) -> kopf.OperatorRegistry:
-    """Return the handlers."""
+    """Return the registry of handlers."""
     registry = kopf.OperatorRegistry()
     kopf.on.login(registry=registry)(kopf.login_with_kubeconfig)
     kopf.index("pods", labels=LABELED, registry=registry)(pods)
@@ -111,7 +111,7 @@ def registered(arrivals: Arrivals) -> kopf.OperatorRegistry:
 
 
 async def main() -> None:
-    """Do what the arguments say."""
+    """Run the peer with its arguments."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, help="kopf has no such thing: each object has a task of its own")
     parser.parse_args()

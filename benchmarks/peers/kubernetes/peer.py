@@ -1,6 +1,6 @@
-"""A peer: the official Python client; its informer for pods, list and watch by hand for custom resources.
+"""Peer: the official Python client, with its informer for pods, and manual list and watch for custom resources.
 
-The informer takes models only: of the dictionaries that custom resources are, it does not find the items.
+The informer supports only models: it does not find the items of lists of dictionaries, as custom resources have.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from kubernetes import watch as untyped_watch
 from peers._commands import Facts, arguments, obey, packages
 from peers._store import GROUP, Store
 
-informer: Any = untyped_informer  # the library has types for its models only
+informer: Any = untyped_informer  # the library has types only for its models
 watch: Any = untyped_watch
 
 
 class Kept:
-    """All objects of a kind, kept up to date by a thread."""
+    """All objects of a kind, updated by a thread."""
 
     def __init__(self, api: client.ApiClient, kind: str, count: int) -> None:
         self._api, self._kind, self._count = api, kind, count
         self._store, self._news = Store(), threading.Condition()
 
     def sync(self) -> Facts:
-        """Begin, and wait for the first list."""
+        """Start, and wait for the first list."""
         if self._kind == "pods":
             pods = informer.SharedInformer(client.CoreV1Api(self._api).list_pod_for_all_namespaces)
             for kind in ("ADDED", "MODIFIED"):
@@ -40,7 +40,7 @@ class Kept:
         return self.follow(0)
 
     def follow(self, until: int) -> Facts:
-        """Wait until a version has come."""
+        """Wait for a version."""
         with self._news:
             while self._store.version < until:
                 self._news.wait()
@@ -68,7 +68,7 @@ class Kept:
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the peer with its arguments."""
     told = arguments()
     with client.ApiClient(client.Configuration(host=told.server)) as api:
         kept = Kept(api, told.kind, told.objects)

@@ -1,4 +1,4 @@
-"""A peer: kubernetes_asyncio, whose models (pods) or dictionaries (custom resources) are kept by list and watch."""
+"""Peer: kubernetes_asyncio, with models (pods) or dictionaries (custom resources) updated by list and watch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from peers._store import GROUP, Store
 
 
 class Kept:
-    """A dictionary of all objects of a kind, kept up to date as the library's examples do."""
+    """A dictionary of all objects of a kind, updated as in the library's examples."""
 
     def __init__(self, api: client.ApiClient, kind: str) -> None:
         self._kind, self.store, self._news = kind, Store(), asyncio.Event()
@@ -23,7 +23,7 @@ class Kept:
         self._watched: Any = pods if kind == "pods" else client.CustomObjectsApi(api).list_cluster_custom_object
 
     async def list(self) -> str:
-        """Take the whole list; return its version."""
+        """Read the whole list; return its version."""
         page = await self._call()
         if self._kind == "pods":
             self.store.replace(page.items)
@@ -32,7 +32,7 @@ class Kept:
         return str(page["metadata"]["resourceVersion"])
 
     async def follow(self, version: str) -> None:
-        """Watch, and list again when it has been too long."""
+        """Watch, and list again after the watch has expired."""
         names = () if self._kind == "pods" else GROUP
         while True:
             try:
@@ -46,7 +46,7 @@ class Kept:
             version = await self.list()
 
     async def wait_for(self, until: int) -> Facts:
-        """Wait until a version has come."""
+        """Wait for a version."""
         while self.store.version < until:
             self._news.clear()
             await self._news.wait()
@@ -54,7 +54,7 @@ class Kept:
 
 
 async def main() -> None:
-    """Do what the arguments say."""
+    """Run the peer with its arguments."""
     told = arguments()
     async with client.ApiClient(client.Configuration(host=told.server)) as api, asyncio.TaskGroup() as group:
         kept = Kept(api, told.kind)

@@ -1,7 +1,7 @@
-"""The physical limit: reads the same answers with the library under pyctrl's transport, and scans each once.
+"""The physical limit: reads the same responses with the HTTP library under pyctrl's transport, and decodes each once.
 
-Nothing is kept and nothing is decided. A read is one bare decode of an object; a reconcile is one put and get of a
-queue and one switch of tasks for each event.
+It keeps nothing and decides nothing. A read is one bare decode of an object; a reconcile is one put and get of a queue
+and one task switch for each event.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from peers._commands import Commands, Facts, arguments, packages, serve, timed
 
 PATHS = {"widgets": "/apis/benchmarks.example.com/v1/widgets", "pods": "/api/v1/pods"}
 STREAMED = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-BATCH = 1_000  # what a list by label or index has
+BATCH = 1_000  # objects in a list by label or index
 
 
 class ListMeta(msgspec.Struct, rename={"more": "continue"}):
-    """Where a list ends, and the version that it is of."""
+    """The end and the version of a list."""
 
     resourceVersion: str  # noqa: N815 - as it is on the wire
     more: str = ""
 
 
 class Page(msgspec.Struct):
-    """A page, scanned."""
+    """A decoded page."""
 
     metadata: ListMeta
     items: list[msgspec.Raw]
 
 
 class Event(msgspec.Struct):
-    """A line of a watch, scanned."""
+    """A decoded line of a watch."""
 
     type: str
     object: msgspec.Raw
 
 
 class Bookmark(msgspec.Struct):
-    """What a bookmark says."""
+    """The content of a bookmark."""
 
     metadata: ListMeta
 
@@ -56,11 +56,11 @@ class Reader:
         self._queue: asyncio.Queue[msgspec.Raw] = asyncio.Queue()
         self._is_synced = False
         self.kept: list[bytes] = []
-        #: Objects of the list, the version that was reached, and what workers took.
+        #: Objects of the list, the current version, and the number of events that workers took.
         self.objects = self.version = self.taken = 0
 
     async def run(self, workers: int) -> None:
-        """Keep reading: a list, the changes after it, and again when the server says that it is over."""
+        """Read continuously: a list, then its changes, and again when the server reports an expired version."""
         async with asyncio.TaskGroup() as group:
             for _ in range(workers if self._is_reconciling else 0):
                 group.create_task(self._work())
@@ -72,7 +72,7 @@ class Reader:
                 await self._watch(STREAMED if self._is_streamed else more)
 
     async def wait_for(self, *, version: int = 0, taken: int = 0) -> Facts:
-        """Wait until a list is there, until a version, and until workers took so many."""
+        """Wait for a list, for a version, and for a number of events that workers took."""
         while not self._is_synced or self.version < version or self.taken < taken:
             self._news.clear()
             await self._news.wait()
@@ -99,9 +99,9 @@ class Reader:
                     return
 
     def _is_over(self, events: list[Event]) -> bool:
-        """Count events: each is of the next version. Whether the last one says that it is too old."""
+        """Count events, each with the next version. Return whether the last one reports an expired version."""
         if events[-1].type == "ERROR":
-            return True  # it comes when nothing else is under way
+            return True  # it is sent while nothing else is in progress
         if not self._is_synced:
             events = self._listed(events)
         if events:
@@ -111,7 +111,7 @@ class Reader:
         return False
 
     def _listed(self, events: list[Event]) -> list[Event]:
-        """Count objects of a streamed list; return what comes after its bookmark."""
+        """Count objects of a streamed list; return the bytes after its bookmark."""
         types = [event.type for event in events]
         end = types.index("BOOKMARK") if "BOOKMARK" in types else len(types)
         self.objects += end
@@ -141,9 +141,9 @@ class Reader:
 
 
 async def main() -> None:
-    """Do what the arguments say."""
+    """Run the peer with its arguments."""
     told = arguments()
-    unpacked = ("Accept-Encoding",)  # is not asked for: to unpack costs more than to read what is not packed
+    unpacked = ("Accept-Encoding",)  # not sent: decompressing costs more than reading uncompressed bytes
     async with (
         aiohttp.ClientSession(told.server, trust_env=False, skip_auto_headers=unpacked) as session,
         asyncio.TaskGroup() as group,

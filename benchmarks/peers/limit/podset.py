@@ -1,6 +1,6 @@
-"""The physical limit of an operator on the paced server: one scan of what it lists, and of each event.
+"""The physical limit of an operator on the paced server: one decode of its lists and of each event.
 
-It reconciles nothing: when an event is there and scanned, its time is noted.
+It reconciles nothing: it records the time after decoding an event.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Stamps(msgspec.Struct):
 
 
 class Metadata(msgspec.Struct):
-    """Where it is."""
+    """The metadata with the annotations."""
 
     annotations: Stamps
 
 
 class Written(msgspec.Struct):
-    """An object that was written."""
+    """A written object."""
 
     metadata: Metadata
 
@@ -53,7 +53,7 @@ class Follower:
         return version
 
     async def follow(self, version: str) -> None:
-        """Watch, and note how old each event is."""
+        """Watch, and record the age of each event."""
         scan, rest = msgspec.json.Decoder(Event).decode_lines, b""
         stamped = msgspec.json.Decoder(Written).decode
         async with self._session.get(f"{PATHS[0]}?watch=true&resourceVersion={version}") as response:
@@ -64,13 +64,13 @@ class Follower:
                     self._latencies.append(time.monotonic_ns() - written)
 
     async def latencies(self) -> Facts:
-        """Return what was noted since this was called last, in nanoseconds."""
+        """Return the ages since the last call, in nanoseconds."""
         taken, self._latencies = self._latencies, []
         return {"nanoseconds": taken}
 
 
 async def main() -> None:
-    """Obey until the input ends."""
+    """Execute commands until the input ends."""
     config = json.loads(Path(os.environ["KUBECONFIG"]).read_text(encoding="utf-8"))
     server = config["clusters"][0]["cluster"]["server"]
     timeout = aiohttp.ClientTimeout(total=None)

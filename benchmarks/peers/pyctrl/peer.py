@@ -1,4 +1,4 @@
-"""What is measured: pyctrl's cache, its typed reads, and its controller."""
+"""The measured peer: pyctrl's cache, its typed reads, and its controller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Setting(Model):
 
 
 class Endpoint(Model):
-    """Where a widget is reached."""
+    """An address of a widget."""
 
     host: str
     port: int
@@ -30,7 +30,7 @@ class Endpoint(Model):
 
 
 class WidgetSpec(Model):
-    """What is wanted."""
+    """The desired state."""
 
     image: str
     pool: str
@@ -39,7 +39,7 @@ class WidgetSpec(Model):
 
 
 class WidgetStatus(Model):
-    """What there is."""
+    """The observed state."""
 
     phase: str = ""
     ready_replicas: int = 0
@@ -52,12 +52,12 @@ class Widget(CustomResource[WidgetSpec, WidgetStatus], group="benchmarks.example
 
 
 def looked_at(widget: Widget) -> bool:
-    """Look at the name and at something that is wanted: what is not looked at is not decoded."""
+    """Read the name and a field of the spec, because unread fields are not decoded."""
     return bool(widget.metadata.name and widget.spec.replicas)
 
 
 def visit(value: object) -> None:
-    """Look at everything in an object."""
+    """Read everything in an object."""
     if isinstance(value, Model):
         for name in type(value).model_fields:
             visit(getattr(value, name))
@@ -78,7 +78,7 @@ class CachePeer:
         self._keys: list[Key] = []
 
     async def run(self) -> None:
-        """Keep the cache up to date, and follow what changes."""
+        """Keep the cache up to date, and count changes."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._cache.run())
             group.create_task(self._follow())
@@ -92,7 +92,7 @@ class CachePeer:
                     self._news.set()
 
     async def follow(self, until: int) -> Facts:
-        """Wait until a change has been seen."""
+        """Wait for a change."""
         while self._seen < until:
             self._news.clear()
             await self._news.wait()
@@ -104,7 +104,7 @@ class CachePeer:
         return {"objects": self._informer.statistics().objects}
 
     async def get(self, seconds: float) -> Facts:
-        """Get one object after the other, and look at what a reconciler looks at."""
+        """Get one object after the other, and read the fields that a reconciler reads."""
         keys = await self._all_keys()
 
         async def read(number: int) -> int:
@@ -114,7 +114,7 @@ class CachePeer:
         return await timed(read, seconds)
 
     async def whole(self, seconds: float) -> Facts:
-        """Get one object after the other, and visit every field of every part."""
+        """Get one object after the other, and read every field."""
         keys = await self._all_keys()
 
         async def read(number: int) -> int:
@@ -128,7 +128,7 @@ class CachePeer:
         return self._keys
 
     async def label(self, seconds: float) -> Facts:
-        """List what has a label."""
+        """List the objects with a label."""
 
         async def read(_number: int) -> int:
             return sum(map(looked_at, await self._cache.list(Widget, labels="batch=b-0")))
@@ -136,7 +136,7 @@ class CachePeer:
         return await timed(read, seconds)
 
     async def index(self, seconds: float) -> Facts:
-        """List what an index has."""
+        """List the objects of an index value."""
 
         async def read(_number: int) -> int:
             return sum(map(looked_at, await self._cache.list(Widget, index=("pool", "p-0"))))
@@ -145,18 +145,18 @@ class CachePeer:
 
 
 class NoOp(Reconciler[Widget]):
-    """Does nothing and counts how often."""
+    """Does nothing and counts the reconciles."""
 
     def __init__(self) -> None:
         self.count, self.news = 0, asyncio.Event()
 
     async def reconcile(self, request: Request) -> None:
-        """Count."""
+        """Count the reconcile."""
         self.count += 1
         self.news.set()
 
     async def wait_for(self, count: int) -> Facts:
-        """Wait until there were so many."""
+        """Wait for a number of reconciles."""
         while self.count < count:
             self.news.clear()
             await self.news.wait()
@@ -164,7 +164,7 @@ class NoOp(Reconciler[Widget]):
 
 
 async def cache(config: Config, kind: KindLike, *, with_index: bool, compress: bool) -> None:
-    """Serve the work with the cache."""
+    """Run the work with the cache."""
     async with Client.connect(config) as client, asyncio.TaskGroup() as group:
         running: list[asyncio.Task[None]] = []
         peer = CachePeer(client, kind, with_index=with_index, compress=compress)
@@ -187,7 +187,7 @@ async def cache(config: Config, kind: KindLike, *, with_index: bool, compress: b
 
 
 async def reconcile(config: Config, objects: int, workers: int) -> None:
-    """Serve the work with a controller: all objects once, and then again after each has changed."""
+    """Run the work with a controller: all objects once, and again after each has changed."""
     async with Manager(config) as manager, asyncio.TaskGroup() as group:
         reconciler = NoOp()
         Builder(manager).reconciles(Widget).options(workers=workers).build(reconciler)
@@ -206,13 +206,13 @@ async def reconcile(config: Config, objects: int, workers: int) -> None:
 def _kind(plural: str) -> KindLike:
     if plural == "widgets":
         return Widget
-    from pyctrl.kinds.core.v1 import Pod  # here: who reads widgets does without
+    from pyctrl.kinds.core.v1 import Pod  # imported here, because widgets do not need it
 
     return Pod
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the peer with its arguments."""
     told = arguments("--compress")
     config = Config.from_flags(master=told.server, kubeconfig=None)
     if told.work == "reconcile":

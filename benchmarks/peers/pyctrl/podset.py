@@ -1,4 +1,4 @@
-"""What is measured: the operator of examples/podset, as `pyctrl run` runs it. KUBECONFIG has the cluster."""
+"""The measured peer: the operator of examples/podset, as `pyctrl run` runs it. KUBECONFIG selects the cluster."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ STAMP = "benchmarks/written"
 
 
 class Stamped(PodSetReconciler):
-    """The example's reconciler, which also looks at when that was written which it sees."""
+    """The example's reconciler, which also records the age of the object's last write."""
 
     def __init__(self) -> None:
         self._last: dict[str, str] = {}
         self._latencies: list[int] = []
 
     async def scale(self, podset: PodSet) -> None:
-        """Note how long ago the write was, the first time that it is seen, and do the work."""
+        """Record the age of a write when it is first seen, and do the work."""
         name, written = podset.metadata.name, podset.metadata.annotations.get(STAMP)
         if written and self._last.get(name) != written:
             self._latencies.append(time.monotonic_ns() - int(written))
@@ -34,13 +34,13 @@ class Stamped(PodSetReconciler):
         await super().scale(podset)
 
     async def latencies(self) -> Facts:
-        """Return what was noted since this was called last, in nanoseconds."""
+        """Return the ages since the last call, in nanoseconds."""
         taken, self._latencies = self._latencies, []
         return {"nanoseconds": taken}
 
 
 async def operate(workers: int) -> None:
-    """Obey until the input ends."""
+    """Execute commands until the input ends."""
     async with Manager(Config.load()) as manager, asyncio.TaskGroup() as group:
         reconciler = Stamped()
         builder = Builder(manager).reconciles(PodSet).owns(Deployment).watches(Pod, mapped(podset_of))
@@ -58,7 +58,7 @@ async def operate(workers: int) -> None:
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the peer with its arguments."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, default=1)
     configure_logging()

@@ -1,4 +1,4 @@
-"""Results as run.py has them, made up."""
+"""Made-up results in the format of run.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def case(objects: int = 10_000, size: int = 4096, work: str = "cache", kind: str
 
 
 def results(rows: dict[Case, dict[str, dict[str, float]]], runs: int = 1) -> Results:
-    """Return one call that measured these numbers, each run the same."""
+    """Return one call that measured these numbers, the same in each run."""
     made = Results(calls=[Call({}, {}, is_complete=True)])
     for each, peers in rows.items():
         for peer, numbers in peers.items():

@@ -11,7 +11,7 @@ from _plans import PLANS, Part, minutes, wanted
 
 @pytest.mark.parametrize("name", PLANS)
 def test_cases_that_share_a_server_are_neighbours(name: str) -> None:
-    """No server is started twice: cases with the same objects come one after the other."""
+    """Cases with the same objects run one after the other, so that no server is started twice."""
     servers = [
         server
         for server, _ in groupby(wanted(PLANS[name], ["sync", "reads", "reconcile"], PEERS), lambda each: each.server)
@@ -20,13 +20,13 @@ def test_cases_that_share_a_server_are_neighbours(name: str) -> None:
 
 
 def test_a_peer_is_not_asked_for_what_it_cannot_do() -> None:
-    """kopf writes to each object, so that it does the loop and no latency."""
+    """kopf runs the loop but not the latency, because it writes to each object."""
     plan = wanted(PLANS["standard"], ["loop", "latency"], PEERS)
     assert {each.work: "kopf" in peers for each, peers in plan.items()} == {"loop": True, "latency": False}
 
 
 def test_the_start_is_measured_with_one_object() -> None:
-    """The line "start" takes the reconcile of one object, and "reconcile" all others."""
+    """The line "start" takes the reconcile of one object, and "reconcile" takes all others."""
     counts = {
         line: {each.objects for each in wanted(PLANS["standard"], [line], PEERS)} for line in ("start", "reconcile")
     }
@@ -34,7 +34,7 @@ def test_the_start_is_measured_with_one_object() -> None:
 
 
 def test_peers_of_the_same_case_in_two_parts_are_put_together() -> None:
-    """Who is in either part does the case, and nobody twice."""
+    """A case in two parts runs each peer of either part once."""
     parts = (Part("cache", ("limit", "pyctrl")), Part("cache", ("pyctrl", "kube-rs")))
     assert list(wanted(parts, ["sync"], PEERS).values()) == [("limit", "pyctrl", "kube-rs")]
 
@@ -43,7 +43,7 @@ def test_peers_of_the_same_case_in_two_parts_are_put_together() -> None:
 def test_no_table_says_a_size_that_objects_do_not_have(
     words: str, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A pod has more than a kilobyte before anything fills it; who asks for less is told."""
+    """A size below the smallest possible object is rejected: an empty pod already has more than a kilobyte."""
     monkeypatch.setattr("sys.argv", ["run.py", *words.split()])
     with pytest.raises(SystemExit):
         options(None)
@@ -52,7 +52,7 @@ def test_no_table_says_a_size_that_objects_do_not_have(
 
 
 def test_flags_take_the_place_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each number with each size, and nothing of the standard plan; operators keep their PodSets."""
+    """The flags replace the plan with every combination of number and size; operators keep their PodSets."""
     monkeypatch.setattr(
         "sys.argv",
         ["run.py", "--only", "sync", "--objects", "1000", "50000", "--size", "1024", "4096", "--peers", "pyctrl"],
@@ -64,6 +64,6 @@ def test_flags_take_the_place_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_more_objects_and_runs_take_longer() -> None:
-    """The estimate grows with what is asked for."""
+    """The estimate grows with the number of objects and runs."""
     few, many = (wanted([Part("cache", objects=(count,))], ["sync"], PEERS) for count in (1_000, 100_000))
     assert minutes(few, 1) < minutes(few, 5) < minutes(many, 5)

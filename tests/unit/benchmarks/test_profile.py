@@ -16,7 +16,7 @@ CALLING = ("/home/me/benchmarks/peers/_profiler.py", 55, "call_nothing")
 
 
 def test_a_function_in_c_counts_as_its_caller_unless_it_has_a_library() -> None:
-    """`len` is the cache's where the cache calls it; msgspec is msgspec's wherever it is called."""
+    """The time of `len` counts for its caller; the time of msgspec counts for msgspec, whatever calls it."""
     by_store = (1, 1, 1.0, 1.0)
     profile = summed(
         {
@@ -43,12 +43,12 @@ def test_a_function_in_c_counts_as_its_caller_unless_it_has_a_library() -> None:
     ],
 )
 def test_a_file_belongs_to_a_room_or_a_library(file: str, place: str | None) -> None:
-    """Wherever the repository is, and whatever its directory is called."""
+    """A file is attributed to its package or library wherever the repository is."""
     assert place_of((file, 1, "function")) == place
 
 
 def test_what_the_profiler_adds_to_each_call_is_subtracted() -> None:
-    """Half of it is in the function, half in who calls; calls that do nothing show how much, and are not shown."""
+    """Half of the profiler's overhead per call is subtracted from the function and half from its caller."""
     profile = summed(
         {
             CALLING: (1, 1, EMPTY * 0.25, EMPTY * 0.75, {}),
@@ -77,12 +77,12 @@ def test_what_the_profiler_adds_to_each_call_is_subtracted() -> None:
     ],
 )
 def test_functions_have_names_that_people_know(function: tuple[str, int, str], name: str) -> None:
-    """Neither directories nor what the interpreter wraps around a name."""
+    """Function names contain neither directories nor the interpreter's wrapping."""
     assert called(function) == name
 
 
 def test_a_profile_is_of_the_command_that_was_asked_for(tmp_path: Path) -> None:
-    """Of the second time, and not of what the first one did."""
+    """A profile covers only the requested repetition of a command."""
     profiler = Profiler(f"follow follow 2 {tmp_path / 'found'}")
     for work in (sum, sorted, min):
         profiler.before("follow")
@@ -94,7 +94,7 @@ def test_a_profile_is_of_the_command_that_was_asked_for(tmp_path: Path) -> None:
 
 
 def test_shares_are_of_the_runs_that_nobody_disturbed(tmp_path: Path) -> None:
-    """One run in which somebody else took the processor is not what is shown."""
+    """Shares exclude a run that another process disturbed."""
     paths: list[Path] = []
     for own in (1.0, 98.0, 1.0):
         paths.append(tmp_path / f"run-{len(paths)}")
@@ -104,13 +104,13 @@ def test_shares_are_of_the_runs_that_nobody_disturbed(tmp_path: Path) -> None:
 
 
 def test_waiting_is_no_work() -> None:
-    """The time until something happens takes no processor."""
+    """The time spent waiting for events does not count as CPU time."""
     poll = ("~", 0, "<method 'poll' of 'select.epoll' objects>")
     assert summed({STORE: (1, 1, 2.0, 2.0, {}), poll: (9, 9, 60.0, 60.0, {})}).places == {"pyctrl.cache": 1.0}
 
 
 def test_tables_are_put_between_their_marks_again_and_again() -> None:
-    """What stands around them stays; what stood between them goes."""
+    """Inserting tables again replaces the text between their marks and keeps the text around them."""
     text = "before\n<!-- profile sync -->\nold\n<!-- end -->\nits sentence\n<!-- limits -->\n<!-- end -->\n"
     once = put(text, {"profile sync": "new", "limits": "| a |"})
     assert once == text.replace("old\n", "\nnew\n\n").replace("limits -->\n", "limits -->\n\n| a |\n\n")
@@ -120,7 +120,7 @@ def test_tables_are_put_between_their_marks_again_and_again() -> None:
 
 
 def test_a_table_has_places_and_functions_side_by_side() -> None:
-    """The largest first, in percent; all lines are in one more table."""
+    """The table lists packages and functions side by side in percent, largest first; another table has all lines."""
     profile = summed({STORE: (1, 1, 3.0, 3.0, {}), SCAN: (1, 1, 1.0, 1.0, {})})
     rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table(profile).splitlines()[2:]]
     assert rows == [
@@ -131,7 +131,7 @@ def test_a_table_has_places_and_functions_side_by_side() -> None:
 
 
 def test_a_limit_is_the_sum_of_its_parts() -> None:
-    """Each so many times as the line needs it."""
+    """The limit of a line is the sum of its parts, each as often as the line needs the part."""
     shown = lines(dict.fromkeys(PARTS, 2.0))
     assert len(shown.splitlines()) == 2 + len(NEEDED)
     assert "| reads                | 1 decode                              |   2.00 |" in shown

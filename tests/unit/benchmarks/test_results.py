@@ -9,7 +9,7 @@ from tests.unit.benchmarks._kit import case, results
 
 
 def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
-    """Calls, rows and the objects' own bytes survive the file."""
+    """Saved and loaded results have the same calls, rows and sizes of objects."""
     made = results({case(): {"pyctrl": {"sync_cpu": 1e-5}}}, runs=3)
     made.object_bytes[case().server] = 40_960_000
     made.save(tmp_path / "results.json")
@@ -17,7 +17,7 @@ def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
 
 
 def test_a_later_call_takes_the_place_of_an_earlier_one() -> None:
-    """What is measured again is not mixed with what was there; what is not measured again stays."""
+    """A later call replaces the results that it measures again and keeps the others."""
     made = results({case(): {"pyctrl": {"sync_cpu": 2.0}, "limit": {"sync_cpu": 1.0}}})
     made.calls.append(Call({}, {}))
     made.add(case(), "pyctrl", {"sync_cpu": 3.0})
@@ -33,7 +33,7 @@ SYNC = "sync, CPU: of controller-runtime's"
 
 
 def test_a_target_is_met_by_the_ratio_of_one_run() -> None:
-    """A sixth of Go's CPU is enough, more is not."""
+    """A target is met if the ratio within one run is within the limit."""
     enough, much = (
         results({case(): {"pyctrl": {"sync_cpu": ours}, "controller-runtime": {"sync_cpu": 60.0}}})
         for ours in (10.0, 11.0)
@@ -43,7 +43,7 @@ def test_a_target_is_met_by_the_ratio_of_one_run() -> None:
 
 
 def test_a_target_is_looked_at_where_there_are_most_objects_of_its_size() -> None:
-    """Neither fewer objects nor those of another size decide."""
+    """A target is checked on the case with the most objects of its size."""
     go, rows = {"sync_cpu": 60.0}, {}
     for objects, size, ours in ((1_000, 4096, 30.0), (50_000, 4096, 5.0), (100_000, 1024, 30.0)):
         rows[case(objects, size)] = {"pyctrl": {"sync_cpu": ours}, "controller-runtime": go}
@@ -53,7 +53,7 @@ def test_a_target_is_looked_at_where_there_are_most_objects_of_its_size() -> Non
 
 
 def test_a_comparison_of_two_calls_is_marked() -> None:
-    """A ratio of what was not measured together has a star."""
+    """A ratio of numbers from two calls is marked with a star."""
     made = results({case(): {"pyctrl": {"sync_cpu": 1.0}}})
     made.calls.append(Call({}, {}))
     made.add(case(), "controller-runtime", {"sync_cpu": 60.0})
@@ -63,6 +63,6 @@ def test_a_comparison_of_two_calls_is_marked() -> None:
 
 
 def test_what_was_not_measured_is_told_only_of_the_whole() -> None:
-    """With all lines a missing number is an answer; with some of them it was not asked for."""
+    """A missing number is reported when all lines are measured, but not when some lines are selected."""
     assert not list(verdicts(results({}), is_whole=False))
     assert {row[-1] for row in verdicts(results({}), is_whole=True)} == {"not measured"}

@@ -15,7 +15,7 @@ LOOP = case(1_000, 3, "loop", "podsets")
 
 
 class Fails(Suite):
-    """Does well at the first try, and has half of the numbers when it counts."""
+    """Succeeds on the first try, and measures half of the numbers in the run that counts."""
 
     tries = 0
 
@@ -30,7 +30,7 @@ class Fails(Suite):
 
 
 def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A peer whose restart takes too long has its loop in the file; the first try is not in it; why is said at once."""
+    """A failure is printed at once, and the numbers measured before it are saved, without those of the first try."""
     told = argparse.Namespace(plan="standard", runs=1, out=tmp_path / "results.json", profile=None, loud=False)
     results = Results(calls=[Call({}, {})])
     suite = Fails({LOOP: ("pyctrl",)}, results, told)

@@ -1,4 +1,4 @@
-"""The EphemeralVolumeClaim operator in a cluster of its own, in virtual time, and what tests ask of it."""
+"""The EphemeralVolumeClaim operator on its own cluster in virtual time, with helpers for tests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def operator(cluster: Cluster, *, finalizer: bool = False, seed: int = 2) 
 
 
 def evc(size: object = "2G", name: str = KEY.name) -> EphemeralVolumeClaim:
-    """Make a claim; without a size when that is None."""
+    """Make a claim, without a size if the size is None."""
     spec = EvcSpec() if size is None else EvcSpec(size=size)
     return EphemeralVolumeClaim(metadata=ObjectMeta(name=name, namespace=KEY.namespace), spec=spec)
 
@@ -59,12 +59,12 @@ async def resized(client: Client, size: object) -> EphemeralVolumeClaim:
 
 
 def ready(claim: EphemeralVolumeClaim) -> Condition:
-    """Return the condition of a claim; one that says nothing where there is none yet."""
+    """Return the condition of a claim, or an empty one if there is none."""
     return find_condition(claim.status.conditions, "Ready") or Condition(type="Ready", status="Unknown")
 
 
 def is_so(reason: str) -> Callable[[EphemeralVolumeClaim], bool]:
-    """Return whether a claim's condition has a reason, and is of now."""
+    """Return whether a claim's condition has a reason and is current."""
     return lambda claim: ready(claim).reason == reason and claim.status.observed_generation == claim.metadata.generation
 
 

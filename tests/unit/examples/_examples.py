@@ -1,4 +1,4 @@
-"""Both operators of the examples alike: what a fault must not break is the same for either."""
+"""Both example operators behind one interface, for tests of faults."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ CONFIG = Path(__file__).parents[3] / "examples"
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """An operator, and how to see that it has done its work."""
+    """An operator, and how to check that it has done its work."""
 
     name: str
     kind: type[KubernetesObject]
-    #: What it makes: one of the same name for each object.
+    #: The kind that it creates: an object with the same name for each of its objects.
     made: type[KubernetesObject]
     add: Callable[[Manager], Controller]
-    #: Makes the spec of an object, of size n.
+    #: Makes the spec of an object of size n.
     spec: Callable[[int], Any]
     has: Callable[[Any, int], bool]
-    #: Paths, as globs, of what it creates and of where it reports.
+    #: Globs of the paths of the objects that it creates and reports on.
     creates: str
     reports: str
 
@@ -50,16 +50,16 @@ class Example:
         )
 
     def documents(self, *files: str) -> list[Any]:
-        """Return what is in files of its configuration."""
+        """Return the documents in its configuration files."""
         texts = [path.read_text() for file in files for path in sorted((CONFIG / self.name / "config").glob(file))]
         return [document for text in texts for document in yaml.safe_load_all(text)]
 
     async def resize(self, client: Client, name: str, size: int) -> None:
-        """Ask for another size."""
+        """Change the requested size."""
         await client.patch(self.kind, key(name), MergePatch({"spec": self.spec(size)}))
 
     async def settled(self, client: Client, name: str, size: int = 2, *, timeout: float | None = 60.0) -> Any:
-        """Wait until an object of this size has what it wants, and says so."""
+        """Wait until an object of this size has all that it needs and reports so."""
         return await wait_for(client, self.kind, key(name), lambda found: self.has(found, size), timeout=timeout)
 
     def _names(self) -> dict[str, str]:
@@ -110,7 +110,7 @@ async def install(client: Client, example: Example) -> None:
 
 
 class Operator:
-    """One process of an operator, as far as anybody outside can tell: a manager and a connection of its own."""
+    """One process of an operator as seen from outside: a manager with its own connection."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Operator:
         self._example, self._seed = example, seed
 
     async def run(self) -> None:
-        """Run until cancelled, and then end as a process does that is killed: at once."""
+        """Run until cancelled, then end immediately as a killed process does."""
         async with Manager(
             client=Client(self.transport), random=Random(self._seed), grace_period=timedelta(0)
         ) as manager:
@@ -136,14 +136,14 @@ class Operator:
 
     @property
     def writes(self) -> list[tuple[str, str]]:
-        """What it has written, or tried to: methods and paths; Events are not counted."""
+        """Methods and paths of its writes and attempted writes, without Events."""
         requests = [each for each in self.transport.requests if each.method != "GET"]
         return [(each.method, each.path) for each in requests if not each.path.endswith("/events")]
 
 
 @asynccontextmanager
 async def running(operator: Operator) -> AsyncIterator[asyncio.Task[None]]:
-    """Run an operator until the block ends, or the task that is given is cancelled."""
+    """Run an operator until the block ends or the given task is cancelled."""
     task = asyncio.create_task(operator.run())
     try:
         yield task

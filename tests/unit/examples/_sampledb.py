@@ -1,4 +1,4 @@
-"""The SampleDB operator in a cluster of its own, in virtual time, and what tests ask of it."""
+"""The SampleDB operator on its own cluster in virtual time, with helpers for tests."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ async def operator(cluster: Cluster, *, seed: int = 2) -> AsyncIterator[Controll
 
 
 def sampledb(**spec: Any) -> SampleDB:
-    """Make a database, of version 1 unless something else is said."""
+    """Make a database, of version 1 by default."""
     wanted = SampleDBSpec(**{"version": 1} | spec)
     return SampleDB(metadata=ObjectMeta(name=KEY.name, namespace=KEY.namespace), spec=wanted)
 
 
 async def changed(client: Client, **spec: Any) -> SampleDB:
-    """Change the spec of the database, by the names of the wire."""
+    """Change the spec of the database, by its JSON names."""
     return await client.patch(SampleDB, KEY, MergePatch({"spec": spec}))
 
 
 async def until(client: Client, reason: str, *, kind: str = "Ready", timeout: float = 600.0) -> SampleDB:
-    """Wait until a condition of the database has this reason, and is of now."""
+    """Wait until a condition of the database has this reason and is current."""
 
     def is_so(found: SampleDB) -> bool:
         condition = find_condition(found.status.conditions, kind)
@@ -63,7 +63,7 @@ async def until(client: Client, reason: str, *, kind: str = "Ready", timeout: fl
 
 
 def message(database: SampleDB, kind: str = "Ready") -> str:
-    """Return what a condition says."""
+    """Return the message of a condition."""
     condition = find_condition(database.status.conditions, kind)
     return condition.message if condition else ""
 
@@ -74,11 +74,11 @@ async def names(client: Client, kind: type[Job | PersistentVolumeClaim]) -> list
 
 
 async def backups(client: Client) -> list[str]:
-    """Return the names of Jobs that are backups, in the order of their times."""
+    """Return the names of backup Jobs in the order of their times."""
     return [name for name in await names(client, Job) if name.startswith("shop-backup-")]
 
 
 async def container(client: Client, job: str) -> tuple[str, list[str]]:
-    """Return image and arguments of a Job."""
+    """Return the image and arguments of a Job."""
     (found,) = (await client.get(Job, Key("default", job))).spec.template.spec.containers
     return (found.image or "").rpartition("/")[2], list(found.args)

@@ -31,7 +31,7 @@ STANDARD = Key("", "standard")
 
 @pytest_asyncio.fixture
 async def cluster() -> AsyncIterator[Cluster]:
-    """A cluster that has the definition."""
+    """A cluster with the definition."""
     async with Cluster(random=Random(1)) as cluster:
         async with cluster.client() as client:
             await install(client)
@@ -40,13 +40,13 @@ async def cluster() -> AsyncIterator[Cluster]:
 
 @pytest_asyncio.fixture
 async def client(cluster: Cluster) -> AsyncIterator[Client]:
-    """A client of it."""
+    """A client of the cluster."""
     async with cluster.client() as client:
         yield client
 
 
 async def test_a_claim_gets_its_volume(cluster: Cluster, client: Client) -> None:
-    """Of its name, size and class, owned by it; the status says size, phase, volume, and what has been seen."""
+    """A claim gets a volume of its name, size and class, and its status has size, phase, volume and generation."""
     async with operator(cluster):
         claim = await client.create(evc("2G"))
         bound = await until(client, "Bound")
@@ -61,7 +61,7 @@ async def test_a_claim_gets_its_volume(cluster: Cluster, client: Client) -> None
 
 
 async def test_own_reports_cause_no_runs(cluster: Cluster, client: Client) -> None:
-    """Though each report is a generation of its own, a claim that is bound is left alone, also by the next operator."""
+    """The operator does not reconcile a bound claim because of its own status writes, also after a restart."""
     async with operator(cluster) as controller:
         await client.create(evc())
         before = await until(client, "Bound")
@@ -92,7 +92,7 @@ async def test_own_reports_cause_no_runs(cluster: Cluster, client: Client) -> No
 async def test_a_size_that_is_none(
     cluster: Cluster, client: Client, size: object, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is said in the condition and in the log, once, and tried again when the claim changes and not before."""
+    """An invalid size is reported once in the condition and in the log, and retried only when the claim changes."""
     async with operator(cluster) as controller:
         await client.create(evc(size))
         claim = await until(client, "InvalidSize")
@@ -113,7 +113,7 @@ async def test_a_size_that_is_none(
 
 
 async def told(client: Client) -> list[tuple[str, str, str]]:
-    """Return what Events say of the claim: type, reason and note."""
+    """Return the type, reason and note of each Event of the claim."""
     await asyncio.sleep(60)
     events = [each for each in await client.list(Event) if each.regarding.kind == E.gvk.kind]
     events.sort(key=lambda event: int(event.metadata.resource_version))
@@ -121,7 +121,7 @@ async def told(client: Client) -> list[tuple[str, str, str]]:
 
 
 async def test_events_tell_of_it(cluster: Cluster, client: Client) -> None:
-    """What was done and what was refused are Events of the claim, each once, however often it was tried."""
+    """Each action and each rejection is one Event of the claim, however often the operator retries."""
     async with operator(cluster):
         await client.create(evc(None))
         await until(client, "InvalidSize")
@@ -138,7 +138,7 @@ async def test_events_tell_of_it(cluster: Cluster, client: Client) -> None:
 
 
 async def test_a_size_that_is_lost(cluster: Cluster, client: Client) -> None:
-    """A claim that had a size keeps its volume, and the status says both."""
+    """A claim whose size is removed keeps its volume, and the status reports both."""
     async with operator(cluster):
         await client.create(evc())
         await until(client, "Bound")
@@ -149,7 +149,7 @@ async def test_a_size_that_is_lost(cluster: Cluster, client: Client) -> None:
 
 
 async def test_a_claim_grows(cluster: Cluster, client: Client, caplog: pytest.LogCaptureFixture) -> None:
-    """The new size is logged beside the old one, and carried to the volume."""
+    """The operator resizes the volume when the claim grows, and logs the old and the new size."""
     async with operator(cluster):
         await client.create(evc("2G"))
         await until(client, "Bound")
@@ -166,7 +166,7 @@ async def test_a_claim_grows(cluster: Cluster, client: Client, caplog: pytest.Lo
 async def test_a_claim_that_grew_while_the_operator_was_away(
     cluster: Cluster, client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The old size is the one that the cluster has: nothing is lost with a process."""
+    """A claim that grew while the operator was down is resized from the size in the cluster."""
     async with operator(cluster):
         await client.create(evc("2G"))
         await until(client, "Bound")
@@ -178,7 +178,7 @@ async def test_a_claim_that_grew_while_the_operator_was_away(
 
 
 async def test_a_size_written_otherwise_is_no_change(cluster: Cluster, client: Client) -> None:
-    """2G and 2000M are the same."""
+    """Changing a size from 2G to 2000M changes nothing."""
     async with operator(cluster):
         await client.create(evc("2G"))
         await until(client, "Bound")
@@ -189,7 +189,7 @@ async def test_a_size_written_otherwise_is_no_change(cluster: Cluster, client: C
 
 
 async def test_a_claim_that_grows_before_it_is_bound(cluster: Cluster, client: Client) -> None:
-    """The server refuses to change a claim that waits for a volume; so it is grown when it has one."""
+    """A claim that grows before it is bound is resized once it has a volume."""
     standard = await client.get(StorageClass, STANDARD)
     await client.delete(standard)
     async with operator(cluster) as controller:
@@ -206,7 +206,7 @@ async def test_a_claim_that_grows_before_it_is_bound(cluster: Cluster, client: C
 
 
 async def test_shrinking_is_refused(cluster: Cluster, client: Client) -> None:
-    """The server's reason is in the condition, nothing is tried again until the claim changes, the volume stays."""
+    """A claim that shrinks keeps its volume, reports the server's reason, and is not retried until it changes."""
     async with operator(cluster) as controller:
         await client.create(evc("2G"))
         await until(client, "Bound")
@@ -222,7 +222,7 @@ async def test_shrinking_is_refused(cluster: Cluster, client: Client) -> None:
 
 
 async def test_a_class_that_does_not_grow(cluster: Cluster, client: Client) -> None:
-    """The server's reason is in the condition; every five minutes it is tried again, for the class may change."""
+    """A class without growth puts the server's reason into the condition, and the operator retries every 5 minutes."""
     async with operator(cluster) as controller:
         await client.create(evc("2G"))
         await until(client, "Bound")
@@ -239,7 +239,7 @@ async def test_a_class_that_does_not_grow(cluster: Cluster, client: Client) -> N
 
 
 async def test_a_deleted_claim_takes_its_volume_along(cluster: Cluster, client: Client) -> None:
-    """The cluster collects what it owned, also when no operator is there."""
+    """Deleting a claim deletes its volume, also when no operator runs."""
     async with operator(cluster):
         await client.create(evc())
         await until(client, "Bound")
@@ -249,7 +249,7 @@ async def test_a_deleted_claim_takes_its_volume_along(cluster: Cluster, client: 
 
 
 async def test_with_a_finalizer_a_claim_stays_until_its_volume_is_gone(cluster: Cluster, client: Client) -> None:
-    """The operator deletes the PersistentVolumeClaim, which a pod may still use, and lets the claim go after it."""
+    """The operator deletes the PersistentVolumeClaim, waits until no pod uses it, and then releases the claim."""
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": KEY.name}}]
     spec = {"containers": [{"name": "c", "image": "busybox"}], "volumes": volumes}
     pod = Pod.from_wire({"metadata": {"name": "user", "namespace": "default"}, "spec": spec})
@@ -268,7 +268,7 @@ async def test_with_a_finalizer_a_claim_stays_until_its_volume_is_gone(cluster: 
 
 
 async def test_with_a_finalizer_a_claim_waits_for_the_operator(cluster: Cluster, client: Client) -> None:
-    """One that is deleted while nobody is there goes when the operator comes back, and so does its volume."""
+    """A claim deleted while the operator is down is released with its volume when the operator is back."""
     async with operator(cluster, finalizer=True):
         await client.create(evc())
         await until(client, "Bound")
@@ -281,7 +281,7 @@ async def test_with_a_finalizer_a_claim_waits_for_the_operator(cluster: Cluster,
 
 
 async def test_the_definition_waits_for_claims_that_are_held(cluster: Cluster, client: Client) -> None:
-    """When somebody deletes the definition, the operator lets its claims go, and the definition goes after them."""
+    """Deleting the definition completes after the operator has released its claims."""
     async with operator(cluster, finalizer=True):
         await client.create(evc())
         await until(client, "Bound")
@@ -291,7 +291,7 @@ async def test_the_definition_waits_for_claims_that_are_held(cluster: Cluster, c
 
 
 async def test_the_finalizer_goes_with_the_option(cluster: Cluster, client: Client) -> None:
-    """An operator without the option lets claims go that one with it held."""
+    """An operator without the finalizer option releases claims that have the finalizer."""
     async with operator(cluster, finalizer=True):
         await client.create(evc())
         await until(client, "Bound")
@@ -303,7 +303,7 @@ async def test_the_finalizer_goes_with_the_option(cluster: Cluster, client: Clie
 
 @pytest.mark.parametrize("finalizer", [False, True])
 async def test_a_name_that_is_taken(cluster: Cluster, client: Client, finalizer: bool) -> None:
-    """A PersistentVolumeClaim of somebody else is not touched, whatever becomes of the claim, until it goes itself."""
+    """The operator leaves the PersistentVolumeClaim of another owner alone, and continues when it is deleted."""
     spec = PersistentVolumeClaimSpec(
         access_modes=["ReadWriteOnce"], resources=VolumeResourceRequirements(requests={"storage": Quantity("1G")})
     )
@@ -327,7 +327,7 @@ async def test_a_name_that_is_taken(cluster: Cluster, client: Client, finalizer:
 
 
 async def test_a_claim_is_made_again(cluster: Cluster, client: Client) -> None:
-    """Under a name that has just become free: it waits until the volume from before is gone, and gets its own."""
+    """A claim created again under the same name waits until the previous volume is gone and gets a new one."""
     async with operator(cluster) as controller:
         await client.create(evc())
         await until(client, "Bound")
@@ -342,7 +342,7 @@ async def test_a_claim_is_made_again(cluster: Cluster, client: Client) -> None:
 
 
 async def test_a_volume_that_somebody_deletes_is_made_again(cluster: Cluster, client: Client) -> None:
-    """The claim is the truth."""
+    """A volume that a user deletes is created again."""
     async with operator(cluster):
         await client.create(evc())
         await until(client, "Bound")
@@ -357,7 +357,7 @@ async def test_a_volume_that_somebody_deletes_is_made_again(cluster: Cluster, cl
 
 
 async def test_a_status_that_somebody_spoils_is_mended(cluster: Cluster, client: Client) -> None:
-    """Without a sub-resource anybody who may change the claim may change its status; what is not ours stays."""
+    """The operator restores its part of a status that a user changes, and keeps the other fields."""
     async with operator(cluster):
         await client.create(evc())
         before = await until(client, "Bound")

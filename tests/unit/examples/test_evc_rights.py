@@ -1,4 +1,4 @@
-"""What the EphemeralVolumeClaim operator may do: what it declares, and the role that it ships."""
+"""The permissions of the EphemeralVolumeClaim operator: what it declares, and the role that it ships."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ROLE = Path(__file__).parents[3] / "examples" / "evc" / "config" / "rbac" / "rol
 
 
 async def rights(*, finalizer: bool = False, namespaces: list[str] | None = None) -> Grants:
-    """Return what the operator needs."""
+    """Return the permissions that the operator needs."""
     async with Manager(Config.in_process(ApiServer()), namespaces=namespaces) as manager:
         add_evc(manager, finalizer=finalizer)
         return manager.grants()
 
 
 async def test_the_role_that_is_shipped_is_the_one_that_is_derived() -> None:
-    """config/rbac/role.yaml grants what the program needs, and nothing else."""
+    """config/rbac/role.yaml grants exactly what the program needs."""
     (role,) = yaml.safe_load_all(ROLE.read_text())
     async with Manager(Config.in_process(ApiServer())) as manager:
         add_evc(manager)
@@ -32,7 +32,7 @@ async def test_the_role_that_is_shipped_is_the_one_that_is_derived() -> None:
 
 
 async def test_the_finalizer_takes_the_right_to_delete() -> None:
-    """With the option the operator deletes PersistentVolumeClaims itself, without it never."""
+    """The operator needs permission to delete PersistentVolumeClaims only with the finalizer option."""
     without, with_it = [
         {str(access) for access in (await rights(finalizer=finalizer)).accesses()} for finalizer in (False, True)
     ]
@@ -41,5 +41,5 @@ async def test_the_finalizer_takes_the_right_to_delete() -> None:
 
 
 async def test_in_namespaces_it_needs_nothing_of_the_cluster() -> None:
-    """Restricted to namespaces, so are all of its rights."""
+    """An operator that is restricted to namespaces needs permissions only in these namespaces."""
     assert set((await rights(namespaces=["a", "b"])).rules) == {"a", "b"}

@@ -1,4 +1,4 @@
-"""What becomes of the operators of the examples when something goes wrong around them, in virtual time."""
+"""The example operators under faults, in virtual time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def example(request: pytest.FixtureRequest) -> Example:
 
 @pytest_asyncio.fixture
 async def cluster(example: Example) -> AsyncIterator[Cluster]:
-    """A cluster that has the definition."""
+    """A cluster with the definition."""
     async with Cluster(random=Random(1)) as cluster:
         async with cluster.client() as client:
             await install(client, example)
@@ -41,13 +41,13 @@ async def cluster(example: Example) -> AsyncIterator[Cluster]:
 
 @pytest_asyncio.fixture
 async def client(cluster: Cluster) -> AsyncIterator[Client]:
-    """An administrator's client, whom no fault befalls."""
+    """An administrator's client without faults."""
     async with cluster.client() as client:
         yield client
 
 
 async def befallen(operator: Operator) -> None:
-    """Wait until a fault has befallen a request of an operator."""
+    """Wait until a fault has hit a request of an operator."""
     async with asyncio.timeout(60):
         while not operator.transport.befallen:
             await asyncio.sleep(0.001)
@@ -58,7 +58,7 @@ async def befallen(operator: Operator) -> None:
 async def test_killed_in_the_middle_of_a_write(
     cluster: Cluster, client: Client, example: Example, method: str, fault: Fault
 ) -> None:
-    """The next process finishes what was begun, and does nothing of it twice."""
+    """An operator that is killed during a write finishes the work after a restart and repeats nothing."""
     path = example.creates if method == "POST" else example.reports
     first = Operator(cluster.config, example, seed=2, rules=(Rule(fault, method=method, path=path, times=None),))
     async with running(first) as process:
@@ -80,7 +80,7 @@ async def test_killed_in_the_middle_of_a_write(
 
 @pytest.mark.slow("ten minutes of two operators")
 async def test_two_operators_at_once(cluster: Cluster, client: Client, example: Example) -> None:
-    """Nothing is made twice, both come to rest, and either can go."""
+    """Two operators together create each object once, come to rest, and either can stop."""
     operators = [Operator(cluster.config, example, seed=seed) for seed in (2, 3)]
     names = ("a", "b", "c", "d")
     async with running(operators[0]) as process, running(operators[1]):
@@ -106,7 +106,7 @@ async def test_two_operators_at_once(cluster: Cluster, client: Client, example: 
 
 
 async def test_the_definition_is_deleted_and_made_again(cluster: Cluster, client: Client, example: Example) -> None:
-    """What was made goes with the objects; the operator waits for the kind to come back, and goes on."""
+    """Deleting the definition deletes the created objects, and the operator resumes when the definition is back."""
     async with running(Operator(cluster.config, example, seed=2)) as process:
         await client.create(example.new("a"))
         await example.settled(client, "a")
@@ -127,7 +127,7 @@ async def test_the_definition_is_deleted_and_made_again(cluster: Cluster, client
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", range(2))
 async def test_random_faults(cluster: Cluster, client: Client, example: Example, seed: int) -> None:
-    """While every third request fails in its own way, users go on; when it is over all is as they want it, once."""
+    """While every third request fails, users can keep working; afterwards each object is in its desired state, once."""
     random = Random(seed)
     random_faults = RandomFaults(random, share=1 / 3)
     wanted: dict[str, int] = {}
@@ -153,7 +153,7 @@ async def test_random_faults(cluster: Cluster, client: Client, example: Example,
 
 
 async def granted(client: Client, example: Example) -> Unstructured:
-    """Install the example's account and role; returns the binding, which can be taken away and given back."""
+    """Install the example's account and role; return the binding, for tests that delete and restore it."""
     wanted = example.documents("manager/manager.yaml", "rbac/service_account.yaml", "rbac/*role*.yaml")
     made = [
         await client.create(Unstructured.from_wire(document))
@@ -168,7 +168,7 @@ async def granted(client: Client, example: Example) -> Unstructured:
 async def test_the_role_is_taken_away_and_given_back(
     example: Example, minutes: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without its role the operator says which right it lacks; half a minute after it is back all is well."""
+    """Without its role the operator reports the missing permission; it recovers within 30 s once the role is back."""
     names = [f"b{number}" for number in range(3)]
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         await install(client, example)
@@ -185,7 +185,7 @@ async def test_the_role_is_taken_away_and_given_back(
             assert [made.metadata.name for made in await client.list(example.made)] == ["a"]
             binding.metadata.resource_version = ""
             await client.create(binding)
-            async with asyncio.timeout(40):  # what is missing is reviewed again every 30 seconds
+            async with asyncio.timeout(40):  # missing permissions are reviewed every 30 seconds
                 await example.settled(client, "a", 3, timeout=None)
                 for name in names:
                     await example.settled(client, name, timeout=None)
@@ -200,7 +200,7 @@ async def test_the_role_is_taken_away_and_given_back(
 async def test_the_token_expires(
     example: Example, late: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The token is read again from its file, as kubelet renews it: nobody notices, or all is well again afterwards."""
+    """The operator reads a renewed token from its file and continues or recovers."""
     file = tmp_path / "token"
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         await install(client, example)
@@ -228,7 +228,7 @@ async def test_the_token_expires(
                 await asyncio.sleep(60)
                 assert await client.find(example.made, key("b")) is None
                 await renew()
-            async with asyncio.timeout(100):  # a minute until writes are tried again, half of one for the watches
+            async with asyncio.timeout(100):  # one minute until writes are retried, half a minute for the watches
                 await example.settled(client, "a", 3, timeout=None)
                 await example.settled(client, "b", timeout=None)
             assert not process.done()

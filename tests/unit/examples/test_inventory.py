@@ -1,4 +1,4 @@
-"""The inventory's objects and rights, without a server."""
+"""The inventory's objects and permissions, without a server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ META = {"name": "k8s-test-stub", "namespace": "testing", "labels": {"app": "k8s-
 
 
 def test_the_deployment_is_that_of_the_seed() -> None:
-    """Two pods of nginx, of which a quarter may be away or too many, and nothing that nobody asked for."""
+    """The Deployment equals that of the seed: two nginx pods, a quarter of which may be unavailable or surplus."""
     assert stub_deployment("testing").to_wire() == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -39,7 +39,7 @@ def test_the_deployment_is_that_of_the_seed() -> None:
 
 
 def test_the_service_is_that_of_the_seed() -> None:
-    """Port 80 of these pods; which port of the nodes it is, the cluster decides."""
+    """The Service maps port 80 to these pods and leaves the node port to the cluster."""
     assert stub_service("testing").to_wire() == {
         "apiVersion": "v1",
         "kind": "Service",
@@ -53,7 +53,7 @@ def test_the_service_is_that_of_the_seed() -> None:
 
 
 def test_the_roles_are_made_of_what_the_inventory_declares() -> None:
-    """The file grants what `Inventory.rbac` says, to the account that the Deployment runs as, and nothing more."""
+    """The file grants exactly what `Inventory.rbac` declares, to the account of the Deployment."""
     written: list[dict[str, Any]] = list(yaml.safe_load_all(ROLES.read_text()))
     account = next(document["metadata"] for document in written if document["kind"] == "ServiceAccount")
     granted = grants(Inventory.rbac, namespaces=None, own_namespace=account["namespace"])

@@ -1,4 +1,4 @@
-"""The configuration of the examples, applied to a cluster as their pages say."""
+"""The configuration of the examples, applied to a cluster as the documentation describes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 @pytest.mark.parametrize("example", ["podset", "evc", "sampledb"])
 async def test_an_example_is_deployed(example: str) -> None:
-    """Nothing is needed before its turn, every field is known, and the pod runs as the account with the rights."""
+    """Each example deploys in order without unknown fields, and its pod runs as the account with the permissions."""
     project = await read_project(read_settings(EXAMPLES / example))
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         for document in install(project):
@@ -29,7 +29,7 @@ async def test_an_example_is_deployed(example: str) -> None:
 
 
 async def test_the_inventory_is_applied_in_one_go() -> None:
-    """Its files are written by hand: it is a server, and no operator."""
+    """The inventory, a server with hand-written manifests, deploys in one go."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         for file in ("role.yaml", "service.yaml"):
             for document in yaml.safe_load_all((EXAMPLES / "inventory" / "config" / file).read_text()):
@@ -45,13 +45,13 @@ async def _runs(client: Client, key: Key, account: str) -> None:
 
 
 def test_a_directory_is_applied_in_the_order_of_its_names() -> None:
-    """`kubectl apply -f examples/inventory/config/`: the file with the namespace comes first."""
+    """`kubectl apply -f examples/inventory/config/` creates the namespace first."""
     assert sorted(path.name for path in (EXAMPLES / "inventory" / "config").iterdir()) == ["role.yaml", "service.yaml"]
 
 
 @pytest.mark.parametrize("example", ["podset", "evc", "sampledb"])
 async def test_the_files_of_an_example_are_those_of_its_program(example: str) -> None:
-    """`pyctrl manifests --check` in its directory finds nothing, and its samples are valid."""
+    """`pyctrl manifests --check` reports nothing for an example, and its samples are valid."""
     project = await read_project(read_settings(EXAMPLES / example))
     texts = tree(project)
     assert ConfigDirectory(EXAMPLES / example / "config").differences(texts) == []

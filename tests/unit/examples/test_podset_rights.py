@@ -1,4 +1,4 @@
-"""What the PodSet operator may do: what it declares, and the role that it ships."""
+"""The permissions of the PodSet operator: what it declares, and the role that it ships."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLE = Path(__file__).parents[3] / "examples" / "podset" / "config" / "rbac" / "
 
 
 async def test_the_role_that_is_shipped_is_the_one_that_is_derived() -> None:
-    """config/rbac/role.yaml grants what the program needs, and nothing else."""
+    """config/rbac/role.yaml grants exactly what the program needs."""
     (role,) = yaml.safe_load_all(ROLE.read_text())
     async with Manager(Config.in_process(ApiServer())) as manager:
         add_podset(manager)

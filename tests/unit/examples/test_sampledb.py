@@ -32,11 +32,11 @@ from tests.unit.examples._sampledb import (
     until,
 )
 
-OFTEN = timedelta(minutes=1)  # how often a backup is made here: pretend nodes make an hour of virtual time long
+OFTEN = timedelta(minutes=1)  # interval of backups in these tests: simulated nodes make an hour of virtual time slow
 
 
 class Jobs:
-    """What becomes of Jobs: those whose first argument is named fail."""
+    """Makes the Jobs fail whose first argument is listed."""
 
     def __init__(self) -> None:
         self.failing: set[str] = set()
@@ -53,7 +53,7 @@ def jobs() -> Jobs:
 
 @pytest_asyncio.fixture
 async def cluster(jobs: Jobs) -> AsyncIterator[Cluster]:
-    """A cluster that has the definition."""
+    """A cluster with the definition."""
     async with Cluster(random=Random(1), kubelet=Kubelet(script=jobs.script)) as cluster:
         async with cluster.client() as client:
             await install(client)
@@ -62,13 +62,13 @@ async def cluster(jobs: Jobs) -> AsyncIterator[Cluster]:
 
 @pytest_asyncio.fixture
 async def client(cluster: Cluster) -> AsyncIterator[Client]:
-    """A client of it."""
+    """A client of the cluster."""
     async with cluster.client() as client:
         yield client
 
 
 async def test_a_new_database_is_initialised(cluster: Cluster, client: Client) -> None:
-    """It gets pods with a volume each, a Service, a login, a volume for backups, and a Job when the pods are ready."""
+    """A new database gets pods, volumes, a Service, credentials, a backup volume, and a Job when its pods are ready."""
     async with operator(cluster):
         database = await client.create(sampledb(replicas=2, storage="3Gi"))
         assert message(await until(client, "Starting")).endswith("of 2 pods are ready; they get version 1.")
@@ -92,7 +92,7 @@ async def test_a_new_database_is_initialised(cluster: Cluster, client: Client) -
 
 
 async def test_what_is_right_is_left_alone(cluster: Cluster, client: Client) -> None:
-    """A database that runs is not written, nor anything of it, until its next backup."""
+    """The operator writes nothing for a running database until its next backup."""
     async with operator(cluster) as controller:
         await client.create(sampledb(backup_every=OFTEN))
         before = await until(client, "Running")
@@ -104,7 +104,7 @@ async def test_what_is_right_is_left_alone(cluster: Cluster, client: Client) -> 
 
 
 async def test_backups_are_made_by_the_clock(cluster: Cluster, client: Client) -> None:
-    """One in two minutes, or as often as is said from now on; each tells in the status when it was done."""
+    """Backups run every two minutes or at the interval set since, and each updates its time in the status."""
     async with operator(cluster):
         await client.create(sampledb(backup_every=timedelta(minutes=2)))
         began = (await until(client, "Running")).status.next_backup
@@ -122,7 +122,7 @@ async def test_backups_are_made_by_the_clock(cluster: Cluster, client: Client) -
 
 
 async def test_a_backup_that_was_missed_is_made_once(cluster: Cluster, client: Client) -> None:
-    """When the operator comes back there is one backup at once, and the next in its time."""
+    """An operator that is back after a missed backup makes one backup at once and the next one on schedule."""
     async with operator(cluster):
         await client.create(sampledb(backup_every=OFTEN))
         await until(client, "Running")
@@ -136,7 +136,7 @@ async def test_a_backup_that_was_missed_is_made_once(cluster: Cluster, client: C
 
 
 async def test_a_backup_that_fails_is_told(cluster: Cluster, client: Client, jobs: Jobs) -> None:
-    """In a condition of its own, while the database goes on; the next one mends it."""
+    """A failed backup is reported in its own condition while the database runs, until a backup succeeds."""
     async with operator(cluster):
         await client.create(sampledb(backup_every=OFTEN))
         jobs.failing.add("backup")
@@ -149,7 +149,7 @@ async def test_a_backup_that_fails_is_told(cluster: Cluster, client: Client, job
 
 
 async def test_an_upgrade(cluster: Cluster, client: Client, jobs: Jobs) -> None:
-    """The pods get the new image, then a Job takes the data along; one that fails is tried again when it is deleted."""
+    """An upgrade rolls out the image and then runs a migration Job, which is retried when a failed one is deleted."""
     async with operator(cluster):
         await client.create(sampledb())
         await until(client, "Running")
@@ -169,7 +169,7 @@ async def test_an_upgrade(cluster: Cluster, client: Client, jobs: Jobs) -> None:
 
 
 async def test_what_cannot_be(client: Client) -> None:
-    """A downgrade, other storage, backups without a pause: the server refuses them, no operator is needed for that."""
+    """The server rejects a downgrade, a change of storage, and backups without an interval."""
     await client.create(sampledb(version=2))
     for change, said in (
         ({"version": 1}, "spec.version: Invalid value: 1: a database cannot be downgraded"),
@@ -181,7 +181,7 @@ async def test_what_cannot_be(client: Client) -> None:
 
 
 async def test_a_database_that_goes_is_saved_first(cluster: Cluster, client: Client) -> None:
-    """Its pods end, a Job saves its volume, then the volumes go; backups and snapshot stay."""
+    """Deleting a database ends its pods, saves the volume with a Job, deletes the volumes and keeps the backups."""
     async with operator(cluster):
         await client.create(sampledb(replicas=2))
         database = await until(client, "Running")
@@ -200,7 +200,7 @@ async def test_a_database_that_goes_is_saved_first(cluster: Cluster, client: Cli
 
 
 async def test_a_snapshot_that_fails_keeps_the_data(cluster: Cluster, client: Client, jobs: Jobs) -> None:
-    """The database stays until the snapshot succeeds, or somebody says that none is needed."""
+    """A database stays until its snapshot succeeds or the user disables the snapshot."""
     async with operator(cluster):
         await client.create(sampledb())
         await until(client, "Running")
@@ -215,7 +215,7 @@ async def test_a_snapshot_that_fails_keeps_the_data(cluster: Cluster, client: Cl
 
 
 async def test_a_database_that_never_ran_has_nothing_to_save(cluster: Cluster, client: Client, jobs: Jobs) -> None:
-    """One whose initialisation failed goes without a snapshot."""
+    """A database whose initialisation failed is deleted without a snapshot."""
     jobs.failing.add("init")
     async with operator(cluster):
         await client.create(sampledb())
@@ -226,7 +226,7 @@ async def test_a_database_that_never_ran_has_nothing_to_save(cluster: Cluster, c
 
 
 async def test_a_database_is_made_again(cluster: Cluster, client: Client) -> None:
-    """Under a name that has just become free: it has a login and volumes of its own, and is initialised."""
+    """A database created again under the same name gets new credentials and volumes, and is initialised."""
     async with operator(cluster):
         first = await client.create(sampledb())
         await until(client, "Running")
@@ -243,7 +243,7 @@ async def test_a_database_is_made_again(cluster: Cluster, client: Client) -> Non
 
 
 async def test_a_name_that_is_taken(cluster: Cluster, client: Client) -> None:
-    """A Job of somebody else is not taken for ours; when it goes, ours is made."""
+    """The operator does not adopt the Job of another owner, and creates its own when that one is deleted."""
     labels = {"app.kubernetes.io/name": "sampledb", "app.kubernetes.io/instance": "shop"}
     async with operator(cluster):
         await client.create(sampledb())
@@ -260,7 +260,7 @@ async def test_a_name_that_is_taken(cluster: Cluster, client: Client) -> None:
 
 
 async def test_a_pod_that_is_lost_is_told(cluster: Cluster, client: Client) -> None:
-    """While a pod is away the database is not ready; what somebody changed of the StatefulSet is mended."""
+    """A database is not ready while a pod is missing, and the operator reverts changes of its StatefulSet."""
     async with operator(cluster):
         await client.create(sampledb())
         await until(client, "Running")

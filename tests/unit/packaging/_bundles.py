@@ -1,4 +1,4 @@
-"""Bundles, and what can be wrong with them."""
+"""Bundles, and mistakes in them."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ async def bundle_of(
 
 
 def encoded(texts: dict[str, str]) -> Files:
-    """Return the files of a bundle as they are on a disk."""
+    """Return the files of a bundle as on disk."""
     return {path: text.encode() for path, text in texts.items() if path != "bundle.Dockerfile"}
 
 
 class Mistake(NamedTuple):
-    """A rule that is broken: how, and the words of the complaint."""
+    """A broken rule: the change that breaks it, and words of the message."""
 
     name: str
     make: Callable[[Files], None]
@@ -54,7 +54,7 @@ def _edit(path: str, change: Callable[[Any], None]) -> Callable[[Files], None]:
     def make(files: Files) -> None:
         obj = yaml.safe_load(files[path])
         change(obj)
-        files[path] = json.dumps(obj).encode()  # which is YAML, and quicker
+        files[path] = json.dumps(obj).encode()  # JSON is YAML, and quicker
 
     return make
 
@@ -113,7 +113,7 @@ _CONVERSION = {
     "admissionReviewVersions": ["v1"], "conversionCRDs": ["widgets.example.com"],
 }  # fmt: skip
 
-#: What ``operator-sdk bundle validate`` refuses, too.
+#: Also rejected by ``operator-sdk bundle validate``.
 MISTAKES = (
     Mistake("no manifests", _without("manifests/"), "manifests: the directory is missing or empty"),
     Mistake("no metadata", _without("metadata/"), "metadata: the directory is missing or empty"),
@@ -194,7 +194,7 @@ MISTAKES = (
     ),
 )
 
-#: What it lets pass, and OLM or the API server does not; the second object of a file is not even looked at.
+#: Accepted by it, but rejected by OLM or the API server; it ignores the second object of a file.
 MISSED = (
     Mistake(
         "the same mode twice",
@@ -207,7 +207,7 @@ MISSED = (
     ),
 )
 
-#: What operatorhub.io refuses.
+#: Rejected by operatorhub.io.
 HUB_MISTAKES = (
     Mistake(
         "provider",
@@ -226,7 +226,7 @@ HUB_MISTAKES = (
     Mistake("media", _spec(icon=[{"base64data": "aa==", "mediatype": "image/bmp"}]), "one of image/gif, image/jpeg"),
 )
 
-#: What others advise against.
+#: Warnings of other suites.
 ADVICE = (
     Mistake("no Kubernetes", _csv(lambda csv: csv["spec"].pop("minKubeVersion")), "spec.minKubeVersion: it is not set"),
     Mistake("no examples", _annotated(**{"alm-examples": "[]"}), "there is no example of example.com/v1, Widget"),

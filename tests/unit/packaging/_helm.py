@@ -1,6 +1,6 @@
-"""What helm does with a chart, as far as charts of ours go: no helm is needed to see what a value changes.
+"""Helm's rendering of our charts in Python, so that tests of values need no helm.
 
-`tools/helm_check.py` compares it with the real one.
+`tools/helm_check.py` compares this module with helm.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C, if it was built
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C implementation, if available
 
 _ACTION = re.compile(r"\{\{(-(?=\s))?\s*(.*?)\s*((?<=\s)-)?\}\}", re.DOTALL)
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[()|]|:=|[^\s()|]+')
@@ -22,7 +22,7 @@ _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[()|]|:=|[^\s()|]+')
 
 @dataclass
 class Node:
-    """An action with what is inside it, and what is inside its ``else``; or a text."""
+    """A text, or an action with its body and the body of its ``else``."""
 
     action: str = ""
     text: str = ""
@@ -31,7 +31,7 @@ class Node:
 
 
 class Release:
-    """A chart with values and a name, as ``helm template`` takes it."""
+    """A chart with values and a name, as passed to ``helm template``."""
 
     def __init__(self, texts: Mapping[str, str], values: Mapping[str, Any], *, name: str, namespace: str) -> None:
         chart = yaml.safe_load(texts["Chart.yaml"])
@@ -47,11 +47,11 @@ class Release:
                 self.render(path)
 
     def render(self, path: str) -> str:
-        """Return what becomes of one template."""
+        """Render one template."""
         return self._run(_parsed(self._texts[path]), self._root, {"$": self._root})
 
     def value(self, text: str) -> Any:
-        """Return what an action gives."""
+        """Return the value of an action."""
         return self._value(text, self._root, {"$": self._root})
 
     def objects(self) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ class Release:
         return self._pipeline(iter(_WORD.findall(text)), dot, names)
 
     def _pipeline(self, words: Iterator[str], dot: Any, names: Mapping[str, Any]) -> Any:
-        """Return what a pipeline gives, up to the bracket that ends it."""
+        """Return the value of a pipeline, up to its closing bracket."""
         commands: list[list[Any]] = [[]]
         for word in words:
             if word == ")":
@@ -146,7 +146,7 @@ def _operand(word: str, dot: Any, names: Mapping[str, Any]) -> Any:
     head, *path = word.split(".")
     value = dot if not head else names[head]
     for each in filter(None, path):
-        value = value.get(each)  # as in Go, nothing is in nothing: that is an error
+        value = value.get(each)  # as in Go, a field of nil is an error
     return "" if value is None else value
 
 
@@ -193,13 +193,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-# -- what a release has that an installation has not -----------------------------------------------------------------
+# -- differences between a release and an installation ---------------------------------------------------------------
 
 _LABELS = ("helm.sh/chart", "app.kubernetes.io/")
 
 
 def plain(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return objects without what helm and `install` say differently, in one order."""
+    """Return sorted objects without the differences between helm and `install`."""
     found = [_plain(obj) for obj in objects if obj["kind"] != "Namespace"]
     return sorted(found, key=lambda obj: [obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]])
 
@@ -208,7 +208,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if isinstance(value, str):
-        return value.replace("-watch-role", "-manager-role")  # so called to stand beside another one
+        return value.replace("-watch-role", "-manager-role")  # has this name to coexist with another one
     if not isinstance(value, dict):
         return value
     kept = {key: _plain(each) for key, each in value.items() if not key.startswith((*_LABELS, "helm.sh/"))}

@@ -1,4 +1,4 @@
-"""Programs to ship."""
+"""Programs to package."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WIDGETS = textwrap.dedent(
 
 
 async def podset(**settings: object) -> Project:
-    """Return the project of the example, with settings of one's own."""
+    """Return the project of the example with other settings."""
     return await read_project(replace(Settings(program=str(EXAMPLES / "podset")), **settings))  # type: ignore[arg-type]
 
 

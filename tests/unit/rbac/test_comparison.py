@@ -1,4 +1,4 @@
-"""What is granted beside what was asked for."""
+"""Comparison of granted and used permissions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def asked(verb: str, resource: str, namespace: str = WEB, *names: str, times: in
 
 
 def test_nothing_differs_where_all_that_is_granted_was_asked_for() -> None:
-    """A right of the whole cluster is used by what is asked in a namespace."""
+    """A permission for the whole cluster counts as used if it is used in one namespace."""
     granted = Grants({EVERYWHERE: (rule("get list", "pods"),), WEB: (rule("create", "secrets"),)})
     found = compare(granted, [asked("get", "pods"), asked("list", "pods", EVERYWHERE), asked("create", "secrets")])
     assert found.lines() == []
 
 
 def test_what_is_missing_is_named_with_who_asked() -> None:
-    """A right that was asked for and is not granted says where, how often, and by whom."""
+    """A missing permission is reported with the place, the count and the requester."""
     granted = Grants({WEB: (rule("get", "pods"),)})
     wanted = [
         asked("get", "pods"),
@@ -45,7 +45,7 @@ def test_what_is_missing_is_named_with_who_asked() -> None:
 
 
 def test_a_right_to_some_names_is_missing_for_others() -> None:
-    """Where only some objects may be read, those are named that were read besides; creating knows no names."""
+    """With permission for some names, other names that were read are missing; create has no names."""
     granted = Grants({WEB: (rule("create get", "secrets", "a", "c"),)})
     found = compare(granted, [asked("get", "secrets", WEB, "a", "b"), asked("create", "secrets")])
     assert found.lines() == [
@@ -58,7 +58,7 @@ def test_a_right_to_some_names_is_missing_for_others() -> None:
 
 
 def test_what_was_never_asked_for_is_named() -> None:
-    """Each verb on each resource of a rule counts on its own, and so do paths."""
+    """Each unused verb on each resource of a rule is reported, and each unused path."""
     granted = Grants({EVERYWHERE: (rule("delete get", "pods"), AccessRule(verbs=("get",), paths=("/metrics",)))})
     found = compare(granted, [asked("get", "pods")])
     assert found.lines() == ["unused: delete pods at the cluster scope", "unused: get /metrics"]
@@ -66,7 +66,7 @@ def test_what_was_never_asked_for_is_named() -> None:
 
 @pytest.mark.parametrize("namespaces", [None, [WEB]])
 def test_what_is_not_essential_is_not_unused(namespaces: list[str] | None) -> None:
-    """Rights to Events count as unused only where something essential takes them, too; granted they are either way."""
+    """A permission that is not essential is granted, but unused only if an essential declaration has it, too."""
     declared = [EVENTS, allow(Pod, "get"), allow(Pod, "get", "delete", essential=False)]
     granted = grants(declared, namespaces=namespaces, own_namespace="op")
     place = "at the cluster scope" if namespaces is None else "in namespace 'web'"
@@ -79,7 +79,7 @@ def test_what_is_not_essential_is_not_unused(namespaces: list[str] | None) -> No
 
 
 def test_a_wildcard_says_what_could_stand_in_its_place() -> None:
-    """Everything with a star is listed with what it was used for, and is not counted as unused besides."""
+    """A wildcard is reported with the permissions that were used, and not as unused."""
     granted = Grants({EVERYWHERE: (rule("*", "pods"), rule("get", "*", group="apps"))})
     found = compare(granted, [asked("list", "pods"), asked("get", "pods", EVERYWHERE)])
     assert found.lines() == [
@@ -89,7 +89,7 @@ def test_a_wildcard_says_what_could_stand_in_its_place() -> None:
 
 
 def test_what_everybody_may_is_no_right_of_the_program() -> None:
-    """Discovery and questions about oneself are neither missing nor anybody's business."""
+    """Discovery and self reviews are neither missing nor unused."""
     discovery = RecordedAccess(access=Access("get", path="/apis/apps/v1", is_resource=False))
     review = RecordedAccess(access=Access("create", "authorization.k8s.io", "selfsubjectaccessreviews"))
     assert compare(Grants({}), [discovery, review]).lines() == []
@@ -99,7 +99,7 @@ def test_what_everybody_may_is_no_right_of_the_program() -> None:
 
 
 def test_a_recording_is_read_as_it_was_written() -> None:
-    """The file is sorted, one line for each access; of the namespace it keeps only that there is one."""
+    """A recording is sorted, one line per access, and stores only whether there is a namespace."""
     path = RecordedAccess(access=Access("get", path="/metrics", is_resource=False))
     wanted = [asked("watch", "pods", EVERYWHERE, by="t"), asked("patch", "pods/status", WEB, "b", "a", times=2), path]
     text = write_recording(wanted)
@@ -115,7 +115,7 @@ def test_a_recording_is_read_as_it_was_written() -> None:
 
 
 def test_recordings_of_several_runs_add_up() -> None:
-    """What two runs asked for in namespaces of their own is one line, and compares with a right in a third."""
+    """Accesses of several runs in different namespaces become one line, which matches a permission in any namespace."""
     text = write_recording([asked("get", "pods", "test-1", by="a"), asked("get", "pods", "test-2", by="b")])
     [both] = read_recording(text, "file")
     assert (both.times, both.first_by) == (2, "a")
@@ -126,7 +126,7 @@ def test_recordings_of_several_runs_add_up() -> None:
 
 
 def test_many_names_are_no_particular_ones() -> None:
-    """A file does not grow with names that tests generate: more than 20 of one resource are left out."""
+    """More than 20 names of one resource are left out, so that generated names do not grow the file."""
     few, many = ([f"pod-{number}" for number in range(count)] for count in (20, 21))
     assert '"names"' in write_recording([asked("get", "pods", WEB, *few)])
     assert '"names"' not in write_recording([asked("get", "pods", WEB, *many)])
@@ -134,6 +134,6 @@ def test_many_names_are_no_particular_ones() -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", '{"accesses": [{"verb": "get"}]}', '{"accesses": 3}'])
 def test_a_file_that_is_no_recording_is_refused(text: str) -> None:
-    """The error names the file and what writes such files."""
+    """An invalid recording is rejected with the file and the command that writes recordings."""
     with pytest.raises(RbacError, match=r"^asked\.json is not a recording written by pytest --rbac-record"):
         read_recording(text, "asked.json")

@@ -1,4 +1,4 @@
-"""What a program declares, and the roles that follow from it."""
+"""Declared permissions, and the roles that are derived from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyctrl.rbac import (
 
 
 class Claim(CustomResource[Model, Model], group="kopf.dev", version="v1", plural="claimz"):
-    """A kind with a plural of its own."""
+    """A kind with an irregular plural."""
 
 
 def rule(resources: str, verbs: str, groups: str = "", names: str = "", paths: str = "") -> AccessRule:
@@ -36,7 +36,7 @@ def rule(resources: str, verbs: str, groups: str = "", names: str = "", paths: s
 
 
 def test_a_kind_is_named_by_its_plural_and_group() -> None:
-    """allow() takes a class, built in or one's own, and names it as rules do."""
+    """allow() takes a built-in or custom class, and uses its plural and group."""
     assert allow(Deployment, "create", "patch").rule == rule("deployments", "create patch", "apps")
     assert allow(Claim, "patch").rule == rule("claimz", "patch", "kopf.dev")
     assert allow(Metadata[Pod], "delete").rule == rule("pods", "delete")
@@ -48,12 +48,12 @@ def test_a_kind_is_named_by_its_plural_and_group() -> None:
     ("kind", "plural"), [("Gateway", "gatewaies"), ("Policy", "policies"), ("Class", "classes"), ("Widget", "widgets")]
 )
 def test_a_kind_without_a_class_is_named_as_kubernetes_guesses(kind: str, plural: str) -> None:
-    """Of a GroupVersionKind that nobody knows, the plural is guessed."""
+    """The plural of an unknown GroupVersionKind is guessed as Kubernetes does."""
     assert allow(GroupVersionKind("example.com", "v1", kind), "get").rule.resources == (plural,)
 
 
 def test_kinds_without_a_namespace_take_a_cluster_role() -> None:
-    """What lives in no namespace is granted in the whole cluster, also to a manager that is restricted to some."""
+    """Permissions for cluster-scoped kinds need a ClusterRole, also for a manager restricted to namespaces."""
     granted = grants([allow(Node, "patch"), allow(Pod, "delete")], namespaces=["a", "b"], own_namespace="system")
     assert granted.rules == {
         "": (rule("nodes", "patch"),),
@@ -63,7 +63,7 @@ def test_kinds_without_a_namespace_take_a_cluster_role() -> None:
 
 
 def test_a_lease_is_needed_where_the_operator_runs() -> None:
-    """The election takes a Role in the operator's own namespace, wherever the manager watches."""
+    """Leader election needs a Role in the operator's namespace, wherever the manager watches."""
     granted = grants([LEADER_ELECTION, allow(Pod, "delete")], namespaces=None, own_namespace="system")
     assert granted.rules == {
         "": (rule("pods", "delete"),),
@@ -72,7 +72,7 @@ def test_a_lease_is_needed_where_the_operator_runs() -> None:
 
 
 def test_a_role_does_not_repeat_what_the_cluster_role_grants() -> None:
-    """What holds everywhere is not granted again in one namespace."""
+    """A Role does not repeat permissions of the ClusterRole."""
     both = [allow(Pod, "list", "watch", where=PermissionScope.CLUSTER), allow(Pod, "list", "patch", where="web")]
     assert grants(both, namespaces=None, own_namespace="x").rules == {
         "": (rule("pods", "list watch"),),
@@ -90,7 +90,7 @@ def test_a_role_does_not_repeat_what_the_cluster_role_grants() -> None:
     ],
 )
 def test_a_wrong_declaration_says_what_was_expected(what: type, verbs: tuple[str, ...], text: str) -> None:
-    """allow() refuses unknown verbs, no verbs, and what is no kind."""
+    """allow() rejects unknown verbs, no verbs, and arguments that are not kinds."""
     with pytest.raises(RbacError, match=text):
         allow(what, *verbs)  # type: ignore[arg-type]
 
@@ -126,14 +126,14 @@ NORMAL = [
 
 @pytest.mark.parametrize(("rules", "expected"), [case[1:] for case in NORMAL], ids=[case[0] for case in NORMAL])
 def test_rules_are_merged_as_controller_gen_merges_them(rules: list[AccessRule], expected: list[AccessRule]) -> None:
-    """Rules that allow the same look the same, whatever they were declared as."""
+    """Rules that allow the same are merged into the same rules, however they are declared."""
     assert list(normalise(rules)) == expected
     assert list(normalise(reversed(rules))) == expected
     assert list(normalise(normalise(rules))) == expected
 
 
 def test_manifests_grant_exactly_that() -> None:
-    """Roles and bindings are ready to be applied."""
+    """Roles and bindings can be applied as they are."""
     declared = [Permission(rule=rule("pods", "list watch")), LEADER_ELECTION]
     granted = grants(declared, namespaces=None, own_namespace="evc-system")
     documents = manifests(granted, name="evc-operator", account=Key("evc-system", "evc"))
@@ -155,7 +155,7 @@ def test_manifests_grant_exactly_that() -> None:
 
 
 def test_grants_allow_what_they_list_and_nothing_more() -> None:
-    """Whoever holds them may do each of their accesses, in any namespace where they hold for the whole cluster."""
+    """Grants allow exactly the listed accesses, those of the whole cluster in every namespace."""
     granted = grants([allow(Pod, "list"), allow(Pod, "delete", where="web")], namespaces=None, own_namespace="x")
     assert all(granted.allow(access) for access in granted.accesses())
     assert granted.allow(Access("list", "", "pods", namespace="web"))
@@ -163,7 +163,7 @@ def test_grants_allow_what_they_list_and_nothing_more() -> None:
 
 
 def test_a_remedy_names_the_rule_and_the_commands() -> None:
-    """What is missing is said in words, as YAML, and as lines that grant it."""
+    """The suggestion has the missing permission in words, as a YAML rule, and as commands."""
     cure = remedy(
         rule("deployments/status", "get patch", "apps"), "", user="system:serviceaccount:ops:podset", name="podset-2"
     )
@@ -177,7 +177,7 @@ def test_a_remedy_names_the_rule_and_the_commands() -> None:
 
 
 def test_a_remedy_in_one_namespace_is_a_role() -> None:
-    """Names and users are quoted for the shell, and a namespace takes a Role."""
+    """In one namespace the suggestion is a Role, with names and users quoted for the shell."""
     cure = remedy(rule("secrets", "get", names="it's"), "web", user="jane doe", name="r")
     assert cure.commands == (
         "kubectl create role r --namespace=web --verb=get --resource=secrets --resource-name='it'\"'\"'s'",
@@ -186,7 +186,7 @@ def test_a_remedy_in_one_namespace_is_a_role() -> None:
 
 
 def test_a_remedy_names_its_role_by_itself() -> None:
-    """Commands of different remedies do not collide, whatever the characters of users, verbs and paths."""
+    """Suggestions for different users, verbs and paths have different role names."""
 
     def named(granted: AccessRule, user: str) -> str:
         return remedy(granted, "", user=user, name="").commands[0].split()[3]
@@ -199,7 +199,7 @@ def test_a_remedy_names_its_role_by_itself() -> None:
 
 
 def test_a_remedy_for_nobody_in_particular_has_a_place_to_fill_in() -> None:
-    """Where the server does not say who asks, the command says what belongs there."""
+    """If the server does not name the user, the command has a placeholder."""
     cure = remedy(rule("pods", "list"), "", user="", name="r")
     assert cure.commands[1].endswith("--serviceaccount=NAMESPACE:NAME")
     assert "bound to the user of this program" in cure.text

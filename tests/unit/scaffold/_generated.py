@@ -1,4 +1,4 @@
-"""The projects in tests/generated: what commands make, kept so that mypy, ruff and pytest see it with all the rest."""
+"""The projects in tests/generated: output of the commands, checked in so that mypy, ruff and pytest check it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ DOMAIN = "generated.pyctrl.test"
 
 
 def words(typed: str) -> list[str]:
-    """Return a command word by word."""
+    """Split a command into words."""
     return typed.split()
 
 
-FROM = ("--pyctrl-from", "0.1.0")  # else it would be where this checkout is
+FROM = ("--pyctrl-from", "0.1.0")  # the default would be the path of this checkout
 
-#: What was typed for each, in its directory.
+#: The commands of each project, run in its directory.
 COMMANDS: dict[str, list[list[str]]] = {
     "package": [
         ["init", "--name", "shop", "--domain", DOMAIN, "--license", "apache2", "--owner", "Jane Doe", *FROM],
@@ -38,6 +38,6 @@ COMMANDS: dict[str, list[list[str]]] = {
 
 
 def files_of(root: Path) -> dict[str, str]:
-    """Return the files below a directory, by path; what tools keep there is none of them."""
+    """Return the files below a directory by path, without the files that tools keep there."""
     found = (path for path in root.rglob("*") if path.is_file() and CACHES.isdisjoint(path.parts))
     return {path.relative_to(root).as_posix(): path.read_text() for path in sorted(found)}

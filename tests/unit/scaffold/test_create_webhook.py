@@ -1,4 +1,4 @@
-"""`pyctrl create webhook`: what is made for a kind that is there, and what is not."""
+"""`pyctrl create webhook`: the files that it writes for an existing kind, and its errors."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def made(name: str, commands: int, run: Run, folder: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def shop(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a package with two kinds, one of them in two versions, without webhooks."""
+    """Make a package with two kinds, one of them in two versions, without webhooks."""
     return made("package", 4, run, tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def greeter(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a project in one file without webhooks."""
+    """Make a project in one file without webhooks."""
     return made("single-file", 2, run, tmp_path, monkeypatch)
 
 
@@ -46,14 +46,14 @@ def greeter(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [("--defaulting", "--default"), ("--programmatic-validation", "--validate"), ("--conversion", "--convert")],
 )
 def test_the_flags_of_kubebuilder_do_the_same(theirs: str, ours: str, run: Run, shop: Path) -> None:
-    """Whoever types them by habit is understood."""
+    """The flags of kubebuilder are accepted."""
     assert run(*FLEET, theirs).code == 0
     told = run(*FLEET, ours)
     assert (told.code, told.out) == (0, "nothing changed\n")
 
 
 def test_one_after_another(run: Run, shop: Path) -> None:
-    """What was made before, and edited since, stays as it is when another one comes."""
+    """Creating another webhook keeps earlier ones with their edits."""
     run(*PODSET, "--default")
     edited = shop / "shop" / "webhooks" / "podset_defaults.py"
     edited.write_text(edited.read_text() + "# mine\n")
@@ -66,7 +66,7 @@ def test_one_after_another(run: Run, shop: Path) -> None:
 
 
 def test_a_dry_run_writes_nothing(run: Run, shop: Path) -> None:
-    """It prints the patch."""
+    """A dry run prints the patch and writes nothing."""
     before = files_of(shop)
     told = run(*FLEET, "--convert", "--dry-run")
     assert "+++ b/shop/webhooks/fleet_conversion.py\n" in told.out
@@ -74,7 +74,7 @@ def test_a_dry_run_writes_nothing(run: Run, shop: Path) -> None:
 
 
 def test_a_conversion_learns_of_another_version(run: Run, shop: Path) -> None:
-    """As long as nobody has edited it, it is written anew; then its author is told what to write."""
+    """An unedited conversion is regenerated for another version; for an edited one the command prints what to add."""
     run(*FLEET, "--convert")
     run(*V3)
     assert run(*FLEET, "--convert").code == 0
@@ -90,7 +90,7 @@ def test_a_conversion_learns_of_another_version(run: Run, shop: Path) -> None:
 
 
 def test_some_versions_only(run: Run, shop: Path) -> None:
-    """A spoke says that there is something to convert."""
+    """With --spoke only the named versions are converted, and an unknown version is rejected."""
     run(*V3)
     assert run(*FLEET, "--spoke", "v1").code == 0
     assert "v3" not in (shop / "shop" / "webhooks" / "fleet_conversion.py").read_text()
@@ -111,7 +111,7 @@ def test_some_versions_only(run: Run, shop: Path) -> None:
     ],
 )
 def test_webhooks_that_cannot_be(command: list[str], line: str, run: Run, shop: Path) -> None:
-    """One line says what is missing, and nothing is written."""
+    """A webhook that cannot exist fails with one line that names the cause, and writes nothing."""
     before = files_of(shop)
     told = run(*command)
     assert (told.code, len(told.err.splitlines())) == (1, 1)
@@ -120,7 +120,7 @@ def test_webhooks_that_cannot_be(command: list[str], line: str, run: Run, shop: 
 
 
 def test_a_webhook_serves_all_versions(run: Run, shop: Path) -> None:
-    """A second one for another version would never see anything else than the first one does."""
+    """A webhook for another version is rejected, because the first one serves all versions."""
     run(*FLEET, "--validate")
     told = run(*FLEET[:3], "v1", *FLEET[4:], "--validate")
     assert (told.code, "exists for version v2, and is called for v1 as well" in told.err) == (1, True)
@@ -128,7 +128,7 @@ def test_a_webhook_serves_all_versions(run: Run, shop: Path) -> None:
 
 @pytest.mark.parametrize(("answers", "made"), [("n\ny\nn\n", "validation"), ("y\nn\ny\n", "conversion defaults")])
 def test_on_a_terminal_it_asks(answers: str, made: str, run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """About a conversion only where there is another version."""
+    """On a terminal the command offers a conversion only if there is another version."""
     master, slave = pty.openpty()
     os.write(master, answers.encode() * 2)
     with os.fdopen(slave) as terminal:
@@ -142,7 +142,7 @@ def test_on_a_terminal_it_asks(answers: str, made: str, run: Run, shop: Path, mo
 
 
 def test_a_single_file_gets_a_class(run: Run, greeter: Path) -> None:
-    """Before what it runs, with its imports among the others; nothing else in it changes."""
+    """In a single file the class goes before the code that runs it and its imports join the others; the rest stays."""
     file = greeter / "greeter.py"
     head, imports, rest = re.split(r"(?m)^(from pyctrl import .*\n)", file.read_text())
     runs = 'if __name__ == "__main__":\n    print(FieldError)\n'
@@ -158,7 +158,7 @@ def test_a_single_file_gets_a_class(run: Run, greeter: Path) -> None:
 
 
 def test_a_single_file_has_nothing_to_convert(run: Run, greeter: Path) -> None:
-    """It has one version, which it says, and how two would be converted."""
+    """A conversion in a single file with one version is rejected, and the message shows how to convert two."""
     told = run(*GREETING, "--convert")
     assert (told.code, "CONVERSION = Conversion(Greeting, Spoke(OldGreeting, to_hub=…, from_hub=…))" in told.err) == (
         1,
@@ -167,7 +167,7 @@ def test_a_single_file_has_nothing_to_convert(run: Run, greeter: Path) -> None:
 
 
 def test_a_file_that_wires_itself(run: Run, greeter: Path) -> None:
-    """Nothing is found by itself in it, which is said."""
+    """For a file that wires its own parts, the command prints that the webhook must be added manually."""
     file = greeter / "greeter.py"
     file.write_text(file.read_text() + "\n\ndef add_greeter(manager: object) -> None: ...\n")
     told = run(*GREETING, "--default")

@@ -1,4 +1,4 @@
-"""`pyctrl delete api`: what was made goes, and nothing else."""
+"""`pyctrl delete api`: removes the generated files and nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PODSET = ("delete", "api", "--group", "apps", "--version", "v1alpha1", "--kind",
 
 @pytest.fixture
 def shop(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a project with two kinds."""
+    """Make a project with two kinds."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS["package"]:
         run(*command)
@@ -25,7 +25,7 @@ def shop(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_shows_what_would_go(run: Run, shop: Path) -> None:
-    """Nothing is removed, and the command that does it is said."""
+    """Without confirmation the command removes nothing and prints the command that does."""
     before = files_of(shop)
     told = run(*FLEET)
     assert told.out.splitlines() == [
@@ -40,7 +40,7 @@ def test_it_shows_what_would_go(run: Run, shop: Path) -> None:
 
 
 def test_a_kind_goes_and_the_other_stays(run: Run, shop: Path) -> None:
-    """What is left of its files are packages; plural and scope are read from the class."""
+    """Deleting a kind keeps the packages of its files and the other kind, and reads plural and scope from the class."""
     before = files_of(shop)
     assert run(*FLEET, "--yes").code == 0
     assert sorted(set(before) - set(files_of(shop))) == [
@@ -55,7 +55,7 @@ def test_a_kind_goes_and_the_other_stays(run: Run, shop: Path) -> None:
 
 
 def test_what_was_edited_stays(run: Run, shop: Path) -> None:
-    """One edited file keeps all of them, unless --force says so."""
+    """One edited file keeps all files, unless --force is set."""
     file = shop / "shop" / "controllers" / "podset.py"
     file.write_text(file.read_text() + "# mine\n")
     before = files_of(shop)
@@ -67,7 +67,7 @@ def test_what_was_edited_stays(run: Run, shop: Path) -> None:
 
 
 def test_what_is_imported_elsewhere_stays(run: Run, shop: Path) -> None:
-    """A file of one's own that needs the kind is named, however it imports it."""
+    """A user's file that imports the kind is named and prevents the deletion, in every form of import."""
     (shop / "shop" / "own.py").write_text("from .api.v1 import fleet\n")
     told = run(*FLEET, "--yes")
     assert (told.code, "shop/own.py imports a file to remove" in told.err) == (1, True)
@@ -75,20 +75,20 @@ def test_what_is_imported_elsewhere_stays(run: Run, shop: Path) -> None:
 
 
 def test_the_controller_goes_with_its_version(run: Run, shop: Path) -> None:
-    """Another version takes only its own types along."""
+    """Deleting another version removes only its types."""
     run("create", "api", "--group", "apps", "--version", "v2", "--kind", "PodSet", "--no-controller")
     assert run(*PODSET[:5], "v2", *PODSET[6:], "--yes").out == "removed shop/api/v2/podset.py\n"
     assert (shop / "shop" / "controllers" / "podset.py").exists()
 
 
 def test_another_group_is_another_kind(run: Run, shop: Path) -> None:
-    """A PodSet of batch is not the one of apps."""
+    """Deleting a PodSet of batch keeps the PodSet of apps."""
     told = run("delete", "api", "--group", "batch", "--version", "v1alpha1", "--kind", "PodSet", "--yes")
     assert (told.code, "is in the group apps.generated.pyctrl.test, not in batch." in told.err) == (1, True)
 
 
 def test_a_single_file_goes_with_its_test(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is its kind."""
+    """Deleting the kind of a single file deletes the file and its test."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS["single-file"]:
         run(*command)
@@ -102,7 +102,7 @@ def test_a_single_file_goes_with_its_test(run: Run, tmp_path: Path, monkeypatch:
 
 
 def test_webhooks_go_by_themselves(run: Run, shop: Path) -> None:
-    """Those that are named, or all of a version; first it shows them."""
+    """Webhooks are deleted by name or for a whole version, after a preview."""
     before = set(files_of(shop))
     webhook = ("delete", "webhook", *PODSET[2:])
     told = run(*webhook, "--default")
@@ -121,7 +121,7 @@ def test_webhooks_go_by_themselves(run: Run, shop: Path) -> None:
 
 
 def test_webhooks_go_with_their_kind(run: Run, shop: Path) -> None:
-    """What fills in and what refuses are for a version, as the controller is."""
+    """Deleting a kind's version deletes its defaulting and validating webhooks."""
     told = run(*PODSET, "--yes")
     assert [line.removeprefix("removed ") for line in told.out.splitlines()] == [
         "shop/api/v1alpha1/podset.py",
@@ -135,7 +135,7 @@ def test_webhooks_go_with_their_kind(run: Run, shop: Path) -> None:
 
 
 def test_a_conversion_of_three_needs_each_of_them(run: Run, shop: Path) -> None:
-    """It would be left with a version that is gone; without one of two there is nothing to convert."""
+    """Deleting one of three versions is rejected while a conversion imports it."""
     run(
         *[
             "create",
@@ -161,7 +161,7 @@ def test_a_conversion_of_three_needs_each_of_them(run: Run, shop: Path) -> None:
 def test_webhooks_of_a_single_file_are_taken_out_by_hand(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not the place of a command to cut in what somebody writes; which classes go is said."""
+    """In a single file nothing is cut out; the command names the classes to delete manually."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS["single-file"]:
         run(*command)

@@ -1,4 +1,4 @@
-"""Where a new project installs pyctrl from."""
+"""The source from which a new project installs pyctrl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMIT = "git+https://git.example/pyctrl.git@3f786850e387550fdab836ed7e6dc881de2
 
 
 def made(root: Path) -> tuple[str, dict[str, Requirement], bool]:
-    """Return the text of a project's pyproject.toml, what it requires of pyctrl, and whether URLs are allowed."""
+    """Return the text of pyproject.toml, its requirement of pyctrl, and whether it allows direct references."""
     text = (root / "pyproject.toml").read_text()
     document = tomllib.loads(text)
     (runtime,) = map(Requirement, document["project"]["dependencies"])
@@ -28,7 +28,7 @@ def made(root: Path) -> tuple[str, dict[str, Requirement], bool]:
 
 
 def test_it_comes_from_where_this_pyctrl_came_from(run: Run, tmp_path: Path) -> None:
-    """Both requirements are the same direct reference, or the same version, with the extras that are needed."""
+    """Both requirements have the source or version of the running pyctrl, with the needed extras."""
     assert run("init", tmp_path, "--name", "shop").code == 0
     _, asked, is_allowed = made(tmp_path)
     assert str(asked["runtime"]) == str(Requirement(requirement("webhook", "metrics")))
@@ -46,7 +46,7 @@ def test_it_comes_from_where_this_pyctrl_came_from(run: Run, tmp_path: Path) -> 
     ],
 )
 def test_a_url_is_a_direct_reference(source: str, is_portable: bool, run: Run, tmp_path: Path) -> None:
-    """hatchling is told to allow it; pyproject.toml says what to change, the README that a path is of one machine."""
+    """A URL becomes a direct reference that hatchling allows; comments explain how to replace it, and local paths."""
     assert run("init", tmp_path, "--name", "shop", "--pyctrl-from", source).code == 0
     text, asked, is_allowed = made(tmp_path)
     assert (asked["runtime"].url, asked["runtime"].extras, is_allowed) == (source, {"webhook", "metrics"}, True)
@@ -57,7 +57,7 @@ def test_a_url_is_a_direct_reference(source: str, is_portable: bool, run: Run, t
 
 
 def test_a_version_comes_from_an_index(run: Run, tmp_path: Path) -> None:
-    """It takes later fixes of this version."""
+    """A version requirement accepts later fixes of this version."""
     assert run("init", tmp_path, "--name", "shop", "--pyctrl-from", "0.2.1").code == 0
     _, asked, is_allowed = made(tmp_path)
     assert (str(asked["runtime"].specifier), asked["runtime"].url, is_allowed) == ("~=0.2.1", None, False)
@@ -65,7 +65,7 @@ def test_a_version_comes_from_an_index(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", ["main", "file:///with space", '0.1"', "1"])
 def test_what_is_no_source(source: str, run: Run, tmp_path: Path) -> None:
-    """One line says what was expected, and nothing is written."""
+    """An invalid source fails with one line that names the expected form, and writes nothing."""
     told = run("init", tmp_path / "shop", "--pyctrl-from", source)
     assert (told.code, len(told.err.splitlines())) == (1, 1)
     assert "expected a version such as 0.1.0, or a URL such as git+https://HOST/REPOSITORY@COMMIT" in told.err
@@ -73,7 +73,7 @@ def test_what_is_no_source(source: str, run: Run, tmp_path: Path) -> None:
 
 
 def test_again_it_leaves_the_dependencies_alone(run: Run, tmp_path: Path) -> None:
-    """What the project needs by now is edited in pyproject.toml; what is missing beside it is written."""
+    """Running init again keeps the dependencies in pyproject.toml and writes other missing files."""
     run("init", tmp_path, "--name", "shop", "--pyctrl-from", "0.1.0")
     file = tmp_path / "pyproject.toml"
     file.write_text(file.read_text().replace("dependencies = [", 'dependencies = ["httpx", '))

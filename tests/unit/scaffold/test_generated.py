@@ -1,4 +1,4 @@
-"""What `pyctrl init` and `pyctrl create` make. Its types and its tests are checked with ours, in tests/generated."""
+"""The files that `pyctrl init` and `pyctrl create` write; mypy, ruff and pytest check them in tests/generated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["run"]
 def test_the_commands_make_the_files_that_are_checked(
     layout: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Byte by byte: mypy, ruff and pytest of this repository look at tests/generated as at everything else."""
+    """The commands write exactly the files in tests/generated, byte by byte."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS[layout]:
         assert run(*command).code == 0
@@ -29,7 +29,7 @@ def test_the_commands_make_the_files_that_are_checked(
 
 @pytest.mark.parametrize("layout", COMMANDS)
 def test_its_own_settings_find_nothing(layout: str) -> None:
-    """Ruff, as the project's own pyproject.toml has it, has nothing to say, of the layout neither."""
+    """Ruff with the project's own settings reports nothing, neither lint nor format."""
     for arguments in (["check"], ["format", "--check"]):
         ran = subprocess.run(
             [sys.executable, "-m", "ruff", *arguments, "--no-cache"],
@@ -42,7 +42,7 @@ def test_its_own_settings_find_nothing(layout: str) -> None:
 
 
 def test_twice_is_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was typed before says that nothing changed, and changes nothing."""
+    """Repeating a command reports that nothing changed and changes nothing."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS["package"]:
         run(*command)
@@ -54,7 +54,7 @@ def test_twice_is_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_was_edited_is_left_alone(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that somebody has edited is named, nothing is written; with --force it is."""
+    """An edited file is named and nothing is written, unless --force is set."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS["package"]:
         run(*command)
@@ -70,7 +70,7 @@ def test_what_was_edited_is_left_alone(run: Run, tmp_path: Path, monkeypatch: py
 
 
 def test_a_dry_run_is_a_patch(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is written, and what would be is a patch that git takes."""
+    """A dry run prints a patch that git applies, and writes nothing."""
     monkeypatch.chdir(tmp_path)
     told = run("init", "shop", "--dry-run")
     assert (told.code, list(tmp_path.iterdir())) == (0, [])
@@ -84,7 +84,7 @@ def test_a_dry_run_is_a_patch(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_comes_next_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command ends with the next one."""
+    """Each command prints the next one."""
     monkeypatch.chdir(tmp_path)
     told = run("init", "shop")
     assert told.out.splitlines()[-1] == "wrote shop/shop/__main__.py"
@@ -96,7 +96,7 @@ def test_what_comes_next_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_group_that_kubernetes_has(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Group apps is apps.example.com and not apps, which is said."""
+    """The group apps becomes apps.example.com, and the command prints so."""
     monkeypatch.chdir(tmp_path)
     run("init", "--name", "shop")
     told = run("create", "api", "--group", "apps", "--version", "v1", "--kind", "PodSet")
@@ -121,7 +121,7 @@ def test_a_group_that_kubernetes_has(run: Run, tmp_path: Path, monkeypatch: pyte
 def test_names_that_cannot_be(
     arguments: tuple[str, ...], line: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line says what was expected, and nothing is written."""
+    """An invalid name fails with one line that names the expected form, and writes nothing."""
     monkeypatch.chdir(tmp_path)
     run("init", "--name", "shop")
     before = files_of(tmp_path)
@@ -143,7 +143,7 @@ def test_names_that_cannot_be(
 def test_projects_that_cannot_be(
     arguments: tuple[str, ...], line: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Among them operator, which Python has a module of."""
+    """An invalid project name is rejected, also `operator`, the name of a standard module."""
     monkeypatch.chdir(tmp_path)
     told = run("init", *arguments)
     assert (told.code, len(told.err.splitlines()), list(tmp_path.iterdir())) == (1, 1, [])
@@ -151,7 +151,7 @@ def test_projects_that_cannot_be(
 
 
 def test_a_project_of_somebody_else(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pyproject.toml that is there is not touched; without one there is no project to add to."""
+    """An existing pyproject.toml is not changed, and a directory without one is rejected as a project."""
     monkeypatch.chdir(tmp_path)
     assert (
         "there is no pyproject.toml; create one with pyctrl init"
@@ -164,7 +164,7 @@ def test_a_project_of_somebody_else(run: Run, tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_readme_that_is_there_stays(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a repository that was just made, with README.md and .gitignore."""
+    """Init keeps an existing README.md and .gitignore."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "README.md").write_text("mine\n")
     told = run("init", "--name", "shop")
@@ -173,7 +173,7 @@ def test_a_readme_that_is_there_stays(run: Run, tmp_path: Path, monkeypatch: pyt
 
 
 def test_one_file_has_one_kind(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second kind would be written over the first."""
+    """A second kind in a project of one file is rejected."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS["single-file"]:
         run(*command)
@@ -185,7 +185,7 @@ def test_one_file_has_one_kind(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
 def test_on_a_terminal_it_asks(
     answers: str, made: bool, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The questions are those of operator-sdk; what is no answer is asked again."""
+    """On a terminal the command asks the questions of operator-sdk, and repeats a question after an invalid answer."""
     monkeypatch.chdir(tmp_path)
     run("init", "--name", "shop")
     master, slave = pty.openpty()
@@ -200,7 +200,7 @@ def test_on_a_terminal_it_asks(
 
 
 def test_a_deployment_of_an_image_in_one_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is laid out as the project's ruff has it; what was made is known as made when it is to go."""
+    """A project in one file with a Deployment passes ruff's format, and `delete` recognises it as generated."""
     monkeypatch.chdir(tmp_path)
     for command in (
         "init --name cached --layout single-file",
@@ -230,7 +230,7 @@ def test_a_deployment_of_an_image_in_one_file(run: Run, tmp_path: Path, monkeypa
 def test_what_cannot_have_a_deployment(
     arguments: tuple[str, ...], line: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line says why, and nothing is written."""
+    """An unsupported --image or kind fails with one line that gives the reason, and writes nothing."""
     monkeypatch.chdir(tmp_path)
     run("init", "--name", "shop")
     before = files_of(tmp_path)

@@ -1,4 +1,4 @@
-"""The bundle of a program: what the Operator Lifecycle Manager installs, and what people read of it."""
+"""The bundle of a program: what the Operator Lifecycle Manager installs, and its description for people."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def podset(**settings: Any) -> dict[str, str]:
 
 
 async def test_everything_of_the_example_is_in_it() -> None:
-    """The operator, its kind, roles for people, the Service for metrics; nothing that OLM makes itself."""
+    """The bundle has the operator, its kind, roles for users and the metrics Service, and nothing that OLM creates."""
     texts = await podset()
     name = "rbac.authorization.k8s.io_v1_clusterrole"
     assert sorted(texts) == [
@@ -104,7 +104,7 @@ async def test_everything_of_the_example_is_in_it() -> None:
 
 
 async def test_what_the_program_may_do_is_asked_for() -> None:
-    """Everywhere what it follows, and in its own namespace the Lease; under the account that the Deployment names."""
+    """The account of the Deployment gets cluster permissions for watched kinds, and the Lease in its own namespace."""
     spec = spec_of(await podset(), "manifests/podset.clusterserviceversion.yaml")
     install = spec["install"]["spec"]
     (everywhere,), (own,), (deployment,) = (
@@ -119,7 +119,7 @@ async def test_what_the_program_may_do_is_asked_for() -> None:
 
 
 async def test_kinds_are_told_with_their_fields(tmp_path: Path) -> None:
-    """From the schema: names for people, how a field is shown, what belongs to it; and an example that is valid."""
+    """The schema yields display names, field descriptors, owned resources and a valid example for each kind."""
     spec = spec_of(await podset(), "manifests/podset.clusterserviceversion.yaml")
     (owned,) = spec["customresourcedefinitions"]["owned"]
     assert (owned["name"], owned["kind"], owned["version"]) == ("podsets.apps.jicki.cn", "PodSet", "v1alpha1")
@@ -146,7 +146,7 @@ async def test_kinds_are_told_with_their_fields(tmp_path: Path) -> None:
 
 
 async def test_a_kind_of_others_that_is_followed_is_required(tmp_path: Path) -> None:
-    """Who installs the operator gets the one that brings it; what has no class of ours is not asked for."""
+    """A watched foreign kind with a class is a required definition; a kind without a class is not."""
     text = WIDGETS.replace("class WidgetReconciler(Reconciler[Widget]):", "class Unused:")
     definitions = spec_of(await bundle_of(tmp_path, text + NEEDS))["customresourcedefinitions"]
     assert [each["name"] for each in definitions["owned"]] == ["widgets.example.com"]
@@ -157,7 +157,7 @@ async def test_a_kind_of_others_that_is_followed_is_required(tmp_path: Path) -> 
 
 
 async def test_webhooks_are_the_managers_to_serve(tmp_path: Path) -> None:
-    """It makes Service and certificate: the program takes what is mounted, and needs no right to a Secret."""
+    """OLM makes Service and certificate, and the program uses the mounted one and needs no permission for Secrets."""
     texts = await bundle_of(tmp_path, WIDGETS + WEBHOOK)
     (webhook,) = spec_of(texts)["webhookdefinitions"]
     assert webhook["type"] == "ValidatingAdmissionWebhook"
@@ -171,13 +171,13 @@ async def test_webhooks_are_the_managers_to_serve(tmp_path: Path) -> None:
 
 
 async def test_a_webhook_with_conditions_is_refused(tmp_path: Path) -> None:
-    """OLM would have it asked about everything."""
+    """A webhook with a namespace selector is rejected, because OLM would call it for every request."""
     with pytest.raises(CommandFailed, match="namespaceSelector, which the Operator Lifecycle Manager does not support"):
         await bundle_of(tmp_path, WIDGETS + WEBHOOK + SELECTIVE)
 
 
 async def test_conversions_are_named_and_hold_in_all_namespaces(tmp_path: Path) -> None:
-    """Each version is owned and has an example; the definition asks at the Service that OLM will make."""
+    """With a conversion all versions are owned and have an example, and the definition calls the Service of OLM."""
     texts = await bundle_of(tmp_path, WIDGETS + VERSIONS)
     (webhook,) = spec_of(texts)["webhookdefinitions"]
     assert (webhook["type"], webhook["conversionCRDs"]) == ("ConversionWebhook", ["widgets.example.com"])
@@ -188,7 +188,7 @@ async def test_conversions_are_named_and_hold_in_all_namespaces(tmp_path: Path) 
 
 
 async def test_conversions_refuse_other_install_modes_and_say_what_to_remove(tmp_path: Path) -> None:
-    """The message names the setting that the install modes come from."""
+    """A conversion with other install modes is rejected, with the setting to remove."""
     text = WIDGETS + VERSIONS
     with pytest.raises(
         CommandFailed, match=r"remove \[tool.pyctrl\] watch-namespaces, from which .* OwnNamespace, Sing"
@@ -202,13 +202,13 @@ async def test_conversions_refuse_other_install_modes_and_say_what_to_remove(tmp
 
 
 async def test_the_image_of_a_bundle_has_the_version_of_the_release(tmp_path: Path) -> None:
-    """Whatever the project's version is; a tag has no plus sign."""
+    """The image tag of a bundle is the version of the release with the plus sign replaced."""
     texts = await bundle_of(tmp_path, WIDGETS, wanted=Release(version="0.3.0+build.5"), version="0.2.0")
     assert spec_of(texts)["relatedImages"] == [{"name": "manager", "image": "widgets:0.3.0_build.5"}]
 
 
 async def test_a_program_for_some_namespaces_is_told_which(tmp_path: Path) -> None:
-    """By OLM, in an annotation; its rights hold there only, and it can be installed for all of them too."""
+    """A restricted program reads its namespaces from OLM's annotation, and also installs for all namespaces."""
     texts = await bundle_of(tmp_path, WIDGETS, watch_namespaces=("shop",))
     assert {each["type"]: each["supported"] for each in spec_of(texts)["installModes"]} == {
         "OwnNamespace": True, "SingleNamespace": True, "MultiNamespace": True, "AllNamespaces": False,
@@ -231,7 +231,7 @@ async def test_a_program_for_some_namespaces_is_told_which(tmp_path: Path) -> No
 
 
 async def test_a_release_names_its_channels_and_what_it_replaces(tmp_path: Path) -> None:
-    """Versions become names of ClusterServiceVersions; what the image is labelled with is said in the annotations."""
+    """A release sets its channels and the replaced version, and the annotations repeat the image's labels."""
     wanted = Release(
         version="0.3.0", package="boxes", channels=("stable", "fast"), default_channel="fast", replaces="0.2.0",
         skips=("v0.2.1", "old.v0.2.2"), skip_range=">=0.1.0 <0.3.0",
@@ -264,13 +264,13 @@ async def test_a_release_names_its_channels_and_what_it_replaces(tmp_path: Path)
     ],
 )
 def test_a_release_that_makes_no_sense_is_refused(wanted: Release, told: str) -> None:
-    """With what was expected."""
+    """An invalid release is rejected with the expected form."""
     with pytest.raises(CommandFailed, match=told):
         release(Publication(), wanted, name="widgets")
 
 
 def test_what_people_say_comes_from_pyproject(tmp_path: Path) -> None:
-    """From the table of the bundle, and else from what is said of the Python package."""
+    """Descriptions come from the bundle table of pyproject.toml, or from the metadata of the Python package."""
     (tmp_path / "icon.svg").write_text("<svg/>")
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nname = "widgets"\nversion = "0.4.0"\ndescription = "Makes widgets."\nkeywords = ["widget"]\n'
@@ -299,13 +299,13 @@ def test_what_people_say_comes_from_pyproject(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_that_is_not_understood_is_told(tmp_path: Path, table: str, told: str) -> None:
-    """With its file, its key, and what came."""
+    """An invalid table is rejected with its file, its key and the value."""
     (tmp_path / "pyproject.toml").write_text(f"[tool.pyctrl.bundle]\n{table}\n")
     with pytest.raises(CommandFailed, match=told):
         read_publication(tmp_path)
 
 
 def test_an_icon_is_a_picture(tmp_path: Path) -> None:
-    """Of a kind that catalogs show."""
+    """An icon must be an image of a type that catalogs show."""
     with pytest.raises(CommandFailed, match=r"icon: expected one of \.gif, \.jpeg, \.jpg, \.png, \.svg; got 'a.bmp'"):
         Publication(icon="a.bmp", root=tmp_path).icon_data()

@@ -1,4 +1,4 @@
-"""What is said of bundles that somebody has spoilt: each rule broken once."""
+"""The messages about invalid bundles: each rule is broken once."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 @pytest.fixture
 def files(whole: Files) -> Files:
-    return {path: data for path, data in whole.items() if "clusterrole" not in path}  # it is quicker without
+    return {path: data for path, data in whole.items() if "clusterrole" not in path}  # faster without
 
 
 def test_a_bundle_that_is_made_has_nothing_wrong_but_its_icon(whole: Files) -> None:
-    """By the rules of all suites."""
+    """A generated bundle passes all suites, except for its missing icon."""
     assert [(each.suite, each.path, each.is_warning) for each in check_bundle(whole)] == [
         ("operatorhub", "spec.icon", True)
     ]
@@ -47,7 +47,7 @@ def test_a_bundle_that_is_made_has_nothing_wrong_but_its_icon(whole: Files) -> N
 
 @pytest.mark.parametrize("mistake", [*MISTAKES, *MISSED], ids=lambda each: each.name)
 def test_what_the_operator_sdk_refuses_is_refused_and_what_it_should(files: Files, mistake: Mistake) -> None:
-    """Each with the file, the field and what was expected."""
+    """Mistakes that operator-sdk rejects, and some that it misses, are errors with file, field and expected value."""
     mistake.make(files)
     found = check_bundle(files, suites=["bundle"], place="bundle/")
     assert any(mistake.told in str(each) and not each.is_warning for each in found), [str(each) for each in found]
@@ -55,7 +55,7 @@ def test_what_the_operator_sdk_refuses_is_refused_and_what_it_should(files: File
 
 @pytest.mark.parametrize("mistake", HUB_MISTAKES, ids=lambda each: each.name)
 def test_what_operatorhub_refuses_is_refused_by_its_rules_only(files: Files, mistake: Mistake) -> None:
-    """They count when somebody asks for them."""
+    """A mistake that only operatorhub.io rejects is reported only with its suite."""
     mistake.make(files)
     (found,) = [each for each in check_bundle(files) if not each.is_warning]
     assert mistake.told in str(found)
@@ -64,14 +64,14 @@ def test_what_operatorhub_refuses_is_refused_by_its_rules_only(files: Files, mis
 
 @pytest.mark.parametrize("mistake", ADVICE, ids=lambda each: each.name)
 def test_what_others_advise_against_is_a_warning(files: Files, mistake: Mistake) -> None:
-    """It does not make a bundle invalid."""
+    """A warning does not make a bundle invalid."""
     mistake.make(files)
     found = [each for each in check_bundle(files) if mistake.told in str(each)]
     assert [each.is_warning for each in found] == [True]
 
 
 def test_what_would_fail_in_a_cluster_is_told_before(files: Files) -> None:
-    """An example that its own schema refuses, a Deployment that no API server takes, a field that nobody knows."""
+    """An example that violates its schema, an invalid Deployment and an unknown field are errors."""
     text = files[CSV].decode().replace('"colour": "red"', '"colour": "green"')
     text = text.replace("containerPort: 8081", "containerPort: 808100").replace("  displayName: W", "  displayname: W")
     files[CSV] = text.replace(
@@ -87,7 +87,7 @@ def test_what_would_fail_in_a_cluster_is_told_before(files: Files) -> None:
 
 
 def test_what_the_scorecard_would_say_is_told(files: Files) -> None:
-    """Kinds without resources, fields of an example without a descriptor, or without a schema."""
+    """Kinds without resources, and example fields without descriptor or schema, are reported as by the scorecard."""
     text = files[CSV].decode().replace("      - path: colour\n", "      - path: color\n")
     files[CSV] = text.replace(
         "      resources:\n      - kind: Deployment\n        name: ''\n        version: v1\n", ""

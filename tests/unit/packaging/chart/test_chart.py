@@ -1,4 +1,4 @@
-"""A Helm chart: what a release has, what each value changes, and what it is called."""
+"""A Helm chart: the objects of a release, the effect of each value, and the names."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def add_widgets(manager):
     manager.add(WebhookServer(webhooks, certificates=certificates))
 '''
 
-_CHARTS: dict[str, dict[str, str]] = {}  # making one takes a third of a second, and it is data
+_CHARTS: dict[str, dict[str, str]] = {}  # making one takes a third of a second, and it does not change
 
 
 def written(folder: Path, text: str, name: str = "widgets") -> Settings:
-    """Write a program into a folder; return how it is shipped."""
+    """Write a program into a folder; return it with its packaging settings."""
     file = folder / f"{name}_of_charts.py"  # a module is imported once, by its name
     file.write_text(text)
     return Settings(program=str(file), name=name, image=f"{name}:1.0.0")
@@ -49,12 +49,12 @@ def written(folder: Path, text: str, name: str = "widgets") -> Settings:
 
 @pytest.fixture(scope="module")
 def widgets(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Return how a program is shipped that has a webhook, and converts."""
+    """Return the packaging of a program with a webhook and a conversion."""
     return written(tmp_path_factory.mktemp("widgets"), WIDGETS + WEBHOOK + CONVERSION)
 
 
 async def chart_of(settings: Settings) -> dict[str, str]:
-    """Return the files of the chart of a program, which is made once."""
+    """Return the files of the chart of a program, from a cache."""
     key = repr(settings)
     if key not in _CHARTS:
         _CHARTS[key] = (await read_chart(settings)).texts()
@@ -62,7 +62,7 @@ async def chart_of(settings: Settings) -> dict[str, str]:
 
 
 async def released(settings: Settings, name: str = "", namespace: str = "", **values: Any) -> list[dict[str, Any]]:
-    """Return the objects of a release, called as `install` calls them unless something else is said."""
+    """Return the objects of a release, named as `install` names them by default."""
     name = name or settings.name or Path(settings.program).name
     release = Release(await chart_of(settings), values, name=name, namespace=namespace or f"{name}-system")
     return release.objects()
@@ -76,14 +76,14 @@ def pod(objects: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def container(objects: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the container in them."""
+    """Return the container of the pods."""
     (found,) = pod(objects)["spec"]["containers"]
     return dict(found)
 
 
 @pytest.mark.parametrize("settings", [PODSET, EVC, replace(PODSET, watch_namespaces=("shop",), args=("--zap-devel",))])
 async def test_a_release_is_what_would_be_installed(settings: Settings) -> None:
-    """Without a value, and under the same name, it has the same objects; settings are its values."""
+    """A release without values and under the same name has the objects of `install`; its values are the settings."""
     assert plain(await released(settings)) == plain(install(await read_project(settings)))
 
 
@@ -102,7 +102,7 @@ WAYS = [
 async def test_values_do_what_settings_do(
     widgets: Settings, metrics: Any, prometheus: bool, network_policy: bool, certificates: Any, namespaces: Any
 ) -> None:
-    """One chart has the objects of every setting: rights, certificates and flags go together."""
+    """Each value has the effect of its setting: permissions, certificates and flags change together."""
     objects = await released(
         widgets,
         metrics={"enabled": metrics != "off", "secure": metrics == "https"},
@@ -123,12 +123,12 @@ async def test_values_do_what_settings_do(
 
 
 async def test_the_same_program_gives_the_same_chart() -> None:
-    """Nothing depends on the order of a set, on the time or on the machine."""
+    """The same program yields the same chart, independent of set order, time and machine."""
     assert (await read_chart(PODSET)).texts() == await chart_of(PODSET)
 
 
 async def test_names_are_those_of_the_release() -> None:
-    """As charts do it: the release's, the chart's unless it is in it already; or what a value says."""
+    """Names combine release and chart as Helm's do, unless a value sets them."""
     names = [
         ("podset", {}, "podset"),
         ("my-podset", {}, "my-podset"),
@@ -144,7 +144,7 @@ async def test_names_are_those_of_the_release() -> None:
 
 
 async def test_long_names_are_cut_and_still_differ() -> None:
-    """A Service's name has 63 letters; two releases that begin alike are two."""
+    """Long names are cut to 63 characters and stay distinct."""
     found = set()
     for end in "ab":
         objects = await released(PODSET, "a-release-with-a-name-of-50-letters-and-more-at-its-" + end)
@@ -155,7 +155,7 @@ async def test_long_names_are_cut_and_still_differ() -> None:
 
 
 async def test_releases_beside_each_other_know_their_own_pods() -> None:
-    """Labels and selectors have the release in them, and what chart it is of."""
+    """Labels and selectors contain the release, so that two releases select only their own pods."""
     objects = await released(PODSET, "one", "shop")
     labels = pod(objects)["metadata"]["labels"]
     assert labels == {
@@ -174,21 +174,21 @@ async def test_releases_beside_each_other_know_their_own_pods() -> None:
 
 
 async def test_a_namespace_that_is_a_number_is_a_text() -> None:
-    """Namespaces may be called so, and YAML would read numbers."""
+    """A namespace that looks like a number stays a string."""
     objects = await released(PODSET, "podset", "123", watchNamespaces=["456"])
     namespaces = {obj["metadata"].get("namespace") for obj in objects} - {None}
     assert namespaces == {"123", "456"}
 
 
 async def test_the_namespace_of_the_release_may_be_watched(widgets: Settings) -> None:
-    """It has a Role for what the program does there anyway; the other one is beside it."""
+    """A release that watches its own namespace has both the manager's Role and the watch Role there."""
     objects = await released(widgets, "widgets", "shop", watchNamespaces=["shop"])
     names = [obj["metadata"]["name"] for obj in objects if obj["kind"] == "Role"]
     assert sorted(names) == ["widgets-leader-election-role", "widgets-manager-role", "widgets-watch-role"]
 
 
 async def test_the_image_is_what_values_say() -> None:
-    """Tag, or the chart's appVersion; a digest wins."""
+    """The image has the tag of the values or else the chart's appVersion; a digest takes precedence."""
     digest = "sha256:" + "0" * 64
     images = [
         ({}, "registry:5000/team/evc:0.2.0"),
@@ -202,7 +202,7 @@ async def test_the_image_is_what_values_say() -> None:
 
 
 async def test_pods_are_what_values_say() -> None:
-    """Where they run, what they are called, what they are given and how much."""
+    """Values set the placement, labels, environment and resources of the pods."""
     said: dict[str, Any] = {
         "imagePullSecrets": [{"name": "registry"}],
         "nodeSelector": {"disk": "ssd"},
@@ -235,7 +235,7 @@ async def test_pods_are_what_values_say() -> None:
 
 
 async def test_who_the_program_is_may_be_said() -> None:
-    """An account of one's own is what roles are given to; without roles somebody else grants them."""
+    """Values can name an existing account, which gets the roles, or disable the roles."""
     objects = await released(PODSET, serviceAccount={"create": False, "name": "123"})
     assert pod(objects)["spec"]["serviceAccountName"] == "123"
     subjects = [each for obj in objects for each in obj.get("subjects", ())]
@@ -253,7 +253,7 @@ async def test_who_the_program_is_may_be_said() -> None:
 
 
 async def test_definitions_stay_unless_it_is_said_otherwise() -> None:
-    """With them all objects of their kinds would go."""
+    """Definitions are kept on uninstall unless a value says otherwise, because deleting them deletes their objects."""
     definition = "podsets.apps.jicki.cn"
     kept = named(await released(PODSET), "CustomResourceDefinition", definition)
     assert kept["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
@@ -263,7 +263,7 @@ async def test_definitions_stay_unless_it_is_said_otherwise() -> None:
 
 
 async def test_braces_of_descriptions_and_rules_stay_what_they_are(tmp_path: Path) -> None:
-    """The template engine would take them for its own."""
+    """Braces in descriptions and rules are not interpreted as template actions."""
     told = "Such as {{ .Values.name }}, {{{x}}}, {{- y -}} and {{/* z */}}"
     text = WIDGETS.replace("What is wanted.", told).replace('examples=["box-1"]', 'examples=["{{box}}-1"]')
     definition = named(
@@ -275,7 +275,7 @@ async def test_braces_of_descriptions_and_rules_stay_what_they_are(tmp_path: Pat
 
 
 async def test_definitions_name_the_service_of_the_release(widgets: Settings) -> None:
-    """The API server asks it for conversions; cert-manager writes into them whom to trust, and they stay."""
+    """Definitions name the release's Service for conversions, get the CA from cert-manager, and stay on uninstall."""
     objects = await released(widgets, "one", "shop", webhook={"certificates": "cert-manager"})
     definition = named(objects, "CustomResourceDefinition", "widgets.example.com")
     service = definition["spec"]["conversion"]["webhook"]["clientConfig"]["service"]
@@ -288,7 +288,7 @@ async def test_definitions_name_the_service_of_the_release(widgets: Settings) ->
 
 
 async def test_a_service_that_the_program_names_ties_the_release_to_its_namespace(tmp_path: Path) -> None:
-    """Elsewhere it would lead to no pod: better to be told when installing."""
+    """A chart whose program names its Service fails to install in another namespace."""
     settings = written(tmp_path, WIDGETS + NAMED, "named")
     objects = await released(settings, namespace="there")
     assert named(objects, "Service", "hooks")["metadata"]["namespace"] == "there"
@@ -297,7 +297,7 @@ async def test_a_service_that_the_program_names_ties_the_release_to_its_namespac
 
 
 async def test_misspelt_values_are_refused(widgets: Settings) -> None:
-    """The schema knows what there is, and what each is; a program without webhooks has no values for them."""
+    """The schema rejects unknown and invalid values, also webhook values for a program without webhooks."""
     texts = await chart_of(PODSET)
     schema = json.loads(texts["values.schema.json"])
     assert schema["additionalProperties"] is False
@@ -308,13 +308,13 @@ async def test_misspelt_values_are_refused(widgets: Settings) -> None:
         "minimum": 0,
     }
     assert "webhook" not in schema["properties"]
-    assert "global" in schema["properties"]  # helm gives it to every chart
+    assert "global" in schema["properties"]  # helm adds this value to every chart
     others = json.loads((await chart_of(widgets))["values.schema.json"])
     assert others["properties"]["webhook"]["properties"]["certificates"]["enum"] == ["managed", "cert-manager"]
 
 
 async def test_what_is_told_fits_the_release() -> None:
-    """Whoever has installed it reads where it runs, and what stays when it goes."""
+    """The notes name where the release runs, and what stays after uninstalling."""
     texts = await chart_of(PODSET)
     told = Release(texts, {}, name="one", namespace="shop").render("templates/NOTES.txt")
     assert "kubectl logs -n shop deployment/one-podset-controller-manager" in told
@@ -324,7 +324,7 @@ async def test_what_is_told_fits_the_release() -> None:
 
 
 def test_a_condition_holds_for_what_was_chosen_only() -> None:
-    """Whatever choices a thing is there for, its condition says just these."""
+    """The condition of a template holds for exactly the choices that need the template."""
     names = ["watch", "cert-manager", "metrics"]
     choices = [
         frozenset(name for name, is_on in zip(names, some, strict=True) if is_on)
@@ -341,7 +341,7 @@ def test_a_condition_holds_for_what_was_chosen_only() -> None:
 
 
 def chosen_in(choice: frozenset[str]) -> Release:
-    """Return a release whose values say what was chosen."""
+    """Return a release with values for these choices."""
     assert set(SWITCHES) >= choice
     values = {
         "watchNamespaces": ["a"] if "watch" in choice else [],

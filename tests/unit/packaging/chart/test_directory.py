@@ -1,4 +1,4 @@
-"""A chart on a disk: what is ours, what its author has changed, and templates that they have written."""
+"""A chart on disk: generated files, the author's changes, and the author's templates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LATER = Chart(
 
 
 def write(directory: ChartDirectory, chart: Chart, *, force: bool = False) -> list[str]:
-    """Make a directory what it should be; say what was done."""
+    """Update a directory; return the changes."""
     found = directory.differences(chart, force=force)
     for each in found:
         each.write()
@@ -48,7 +48,7 @@ def directory(tmp_path: Path) -> ChartDirectory:
 
 
 def test_values_are_written_with_what_they_mean(directory: ChartDirectory) -> None:
-    """Whoever installs the chart reads them, and edits them."""
+    """Values have comments with their meaning."""
     assert (directory.path / "values.yaml").read_text() == (
         '# What runs.\nimage:\n  repository: sets\n  # Else appVersion.\n  tag: ""\n\n# How many.\nreplicas: 1\n'
     )
@@ -56,7 +56,7 @@ def test_values_are_written_with_what_they_mean(directory: ChartDirectory) -> No
 
 
 def test_what_nobody_has_changed_follows_the_program(directory: ChartDirectory) -> None:
-    """A later program has other templates, other values and another version; nothing is left over."""
+    """A chart without edits follows the program: templates, values and version change, and stale files are removed."""
     assert write(directory, LATER) == [
         "updated .pyctrl-chart",
         "updated Chart.yaml",
@@ -69,7 +69,7 @@ def test_what_nobody_has_changed_follows_the_program(directory: ChartDirectory) 
 
 
 def test_what_its_author_has_changed_stays(directory: ChartDirectory) -> None:
-    """Each line of it does; values that are new come in where they belong, with what they mean."""
+    """Edited lines stay, and new values are inserted in their place with comments."""
     (directory.path / "Chart.yaml").write_text("name: mine\n")
     (directory.path / "values.yaml").write_text(
         "# ours\nimage:\n    repository: mine   # here\n    tag: >-\n      x\n# many\nreplicas: 2\n"
@@ -85,7 +85,7 @@ def test_what_its_author_has_changed_stays(directory: ChartDirectory) -> None:
 
 
 def test_templates_of_its_author_are_left_alone(directory: ChartDirectory) -> None:
-    """They may have values of their own, which the schema then takes; any other is refused as before."""
+    """The author's templates are kept, and the schema accepts their values but no other unknown ones."""
     own = directory.path / "templates" / "own.yaml"
     own.write_text("kind: Own\n")
     values = directory.path / "values.yaml"
@@ -100,7 +100,7 @@ def test_templates_of_its_author_are_left_alone(directory: ChartDirectory) -> No
 
 
 def test_a_template_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> None:
-    """It says which, and what to do; when told to, it takes the file over."""
+    """A template that pyctrl did not write is replaced only with force; the error names it and the next step."""
     directory = ChartDirectory(tmp_path)
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates/manager.yaml").write_text("kind: Theirs\n")
@@ -119,14 +119,14 @@ def test_a_template_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> 
     ],
 )
 def test_values_that_nothing_can_be_added_to_are_told(directory: ChartDirectory, values: str, message: str) -> None:
-    """Rather than written anew, or half."""
+    """Values that cannot be extended are an error instead of being rewritten."""
     (directory.path / "values.yaml").write_text(values)
     with pytest.raises(CommandFailed, match=message):
         directory.differences(CHART)
 
 
 def test_empty_values_get_all_of_them(directory: ChartDirectory) -> None:
-    """Nothing in it is nothing that has to stay."""
+    """An empty values file gets all values."""
     (directory.path / "values.yaml").write_text("")
     write(directory, CHART)
     assert yaml.safe_load((directory.path / "values.yaml").read_text()) == {

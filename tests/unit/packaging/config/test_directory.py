@@ -1,4 +1,4 @@
-"""Files on a disk: what is stale, missing or left over, and what belongs to people."""
+"""Manifests on disk: stale, missing and surplus files, and files of users."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WANTED = {
 
 
 def write(directory: ConfigDirectory, wanted: dict[str, str]) -> list[str]:
-    """Make a directory what it should be; say what was done."""
+    """Update a directory; return the changes."""
     found = directory.differences(wanted)
     for each in found:
         each.write()
@@ -34,13 +34,13 @@ def directory(tmp_path: Path) -> ConfigDirectory:
 
 
 def test_writing_twice_changes_nothing(directory: ConfigDirectory) -> None:
-    """Afterwards everything is as it should be."""
+    """Writing again changes nothing."""
     assert directory.differences(WANTED) == []
     assert {name: (directory.path / name).read_text() for name in WANTED} == WANTED
 
 
 def test_what_is_stale_is_shown(directory: ConfigDirectory) -> None:
-    """A file that somebody has changed, and one that is missing, with what differs."""
+    """An edited and a missing file are reported with a diff."""
     (directory.path / "crd/bases/a.yaml").write_text("kind: B\n")
     (directory.path / "samples/a.yaml").unlink()
     changed, missing = directory.differences(WANTED)
@@ -49,7 +49,7 @@ def test_what_is_stale_is_shown(directory: ConfigDirectory) -> None:
 
 
 def test_what_nobody_wants_any_more_goes(directory: ConfigDirectory) -> None:
-    """Files of a kind that the program has no more are removed, with directories that are empty then."""
+    """Files that the program no longer needs are removed, with their empty directories."""
     done = write(directory, {"rbac/role.yaml": "kind: Role\n"})
     assert done == [
         "updated .pyctrl-manifests",
@@ -62,7 +62,7 @@ def test_what_nobody_wants_any_more_goes(directory: ConfigDirectory) -> None:
 
 
 def test_files_of_people_are_left_alone(directory: ConfigDirectory) -> None:
-    """What stands beside our files is theirs, and so are samples once they are there."""
+    """Files of users and existing samples are kept."""
     (directory.path / "crd/bases/own.yaml").write_text("kind: Own\n")
     (directory.path / "samples/a.yaml").write_text("kind: Changed\n")
     assert directory.differences({**WANTED, "samples/a.yaml": "kind: New\n"}) == []
@@ -71,7 +71,7 @@ def test_files_of_people_are_left_alone(directory: ConfigDirectory) -> None:
 
 
 def test_kustomizations_keep_what_people_add(directory: ConfigDirectory) -> None:
-    """Patches, comments and resources of theirs stay; only entries of ours come and go."""
+    """Patches, comments and resources that users add to a kustomization are kept; only generated entries change."""
     file = directory.path / "crd/kustomization.yaml"
     file.write_text(f"{HEAD}resources:\n- bases/a.yaml\n- own.yaml  # mine\n\npatches:\n- path: size.yaml\n# the end\n")
     assert directory.differences(WANTED) == []
@@ -86,7 +86,7 @@ def test_kustomizations_keep_what_people_add(directory: ConfigDirectory) -> None
 
 
 def test_a_directory_leaves_the_kustomization_with_its_files(tmp_path: Path) -> None:
-    """Without a ServiceMonitor nobody lists the directory that it was in."""
+    """Without a ServiceMonitor its directory leaves the kustomization."""
     made = ConfigDirectory(tmp_path)
     default = f"{HEAD}resources:\n- ../crd\n- ../prometheus\n"
     monitor = {
@@ -100,7 +100,7 @@ def test_a_directory_leaves_the_kustomization_with_its_files(tmp_path: Path) -> 
 
 
 def test_a_file_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> None:
-    """It says which, and what to do; when told to, it takes the file over."""
+    """A file that pyctrl did not write is replaced only with force; the error names it and the next step."""
     (tmp_path / "crd/bases").mkdir(parents=True)
     (tmp_path / "crd/bases/a.yaml").write_text("kind: Theirs\n")
     with pytest.raises(CommandFailed, match=r"a\.yaml exists and was not written by this command.*--force"):
@@ -110,7 +110,7 @@ def test_a_file_that_somebody_else_wrote_is_not_replaced(tmp_path: Path) -> None
 
 
 def test_parts_leave_the_others_alone(directory: ConfigDirectory) -> None:
-    """Writing roles only, definitions are neither removed nor forgotten."""
+    """Writing only the roles keeps the definitions and their entries."""
     wanted = {"rbac/role.yaml": "kind: Role\n"}
     found = directory.differences(wanted, parts=["rbac"])
     assert [each.path.name for each in found] == [".pyctrl-manifests", "role.yaml"]
@@ -120,7 +120,7 @@ def test_parts_leave_the_others_alone(directory: ConfigDirectory) -> None:
 
 
 def test_settings_are_those_of_the_nearest_project(tmp_path: Path) -> None:
-    """They stand in pyproject.toml, beside the program or above; one without the table is passed over."""
+    """The settings come from the nearest pyproject.toml with the table, in the program's directory or above."""
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nversion = "1.2.0"\n[tool.pyctrl]\nprogram = "a.py"\nname = "a"\n'
         'replicas = 2\nlimits = {memory = "1Gi"}\n'
@@ -147,7 +147,7 @@ def test_settings_are_those_of_the_nearest_project(tmp_path: Path) -> None:
 def test_the_image_has_the_version_of_the_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str, settings: str, program: str | None, image: str
 ) -> None:
-    """Whether or not the settings name the program; not that of a module that the project does not name."""
+    """The image has the version of the project that contains the program, even if the settings omit the program."""
     (tmp_path / "pyproject.toml").write_text(f'[project]\n{project}\n[tool.pyctrl]\nprogram = "shop"\n{settings}\n')
     monkeypatch.chdir(tmp_path)
     assert PackagingFlags().settings(program).named("shop").image == image
@@ -166,7 +166,7 @@ def test_the_image_has_the_version_of_the_project(
     ],
 )
 def test_a_setting_that_there_is_not_is_refused(tmp_path: Path, line: str, message: str) -> None:
-    """It says what was expected, and where."""
+    """An unknown setting is rejected with its location and the expected names."""
     (tmp_path / "pyproject.toml").write_text(f"[tool.pyctrl]\n{line}\n")
     with pytest.raises(CommandFailed, match=message):
         read_settings(tmp_path)

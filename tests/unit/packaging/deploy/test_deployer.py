@@ -1,4 +1,4 @@
-"""Into a cluster and out of it: what is applied, what goes, what is said when it does not work."""
+"""Deploy and undeploy: applied and deleted objects, and error messages."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ MINUTE = timedelta(minutes=1)
 
 
 async def deploy(client: Client, project: Project) -> list[str]:
-    """Deploy a project; give the steps."""
+    """Deploy a project; return the steps."""
     return [str(step) async for step in Deployer(client, project).deploy()]
 
 
 async def undeploy(client: Client, project: Project, *, delete_definitions: bool = False) -> list[str]:
-    """Undeploy a project; give the steps."""
+    """Undeploy a project; return the steps."""
     steps = Deployer(client, project).undeploy(delete_definitions=delete_definitions)
     return [str(step) async for step in steps]
 
 
 async def test_deployed_twice_it_is_there_once() -> None:
-    """Everything is applied in order, the program becomes available, and a second time nothing is removed."""
+    """Deploying applies everything in order and waits for the program; deploying again removes nothing."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         project = await podset()
         steps = await deploy(client, project)
@@ -48,7 +48,7 @@ async def test_deployed_twice_it_is_there_once() -> None:
 
 
 async def test_what_a_version_needs_no_more_goes() -> None:
-    """A Service and roles of the last version are removed; what others have is left alone."""
+    """A Service and roles that a new version no longer needs are deleted, and other objects are kept."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         await deploy(client, await podset())
         other = await podset(name="other")
@@ -64,7 +64,7 @@ async def test_what_a_version_needs_no_more_goes() -> None:
 
 
 async def test_definitions_stay_unless_they_are_to_go() -> None:
-    """Objects go with them; everything else goes, the namespace last."""
+    """Undeploy keeps definitions and their objects unless requested; the namespace is deleted last."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         before = {role.key for role in (await client.list(ClusterRole)).items}
         project = await podset()
@@ -84,7 +84,7 @@ async def test_definitions_stay_unless_they_are_to_go() -> None:
 
 
 async def test_a_namespace_of_somebody_else_stays() -> None:
-    """It was there before: it gets no labels of ours, and only what is ours in it goes."""
+    """A namespace that existed before gets no labels and is not deleted."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         await client.create(Namespace(metadata=ObjectMeta(name="theirs")))
         project = await podset(namespace="theirs")
@@ -96,7 +96,7 @@ async def test_a_namespace_of_somebody_else_stays() -> None:
 
 
 async def test_what_is_missing_is_said() -> None:
-    """Without a kubelet no pod runs, without a controller manager there is none: it says so after the time it has."""
+    """Deploying without a kubelet or controller manager fails after the timeout with the missing part."""
     project = await podset()
     async with Cluster(random=Random(1), rbac=True, kubelet=False) as cluster, cluster.client() as client:
         await deploy(client, project)
@@ -111,7 +111,7 @@ async def test_what_is_missing_is_said() -> None:
 
 
 async def test_a_kind_that_the_cluster_has_not_is_named_with_its_cure() -> None:
-    """A ServiceMonitor takes the Prometheus operator."""
+    """A kind that the cluster lacks is named with a solution: a ServiceMonitor needs the Prometheus operator."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         with pytest.raises(
             CommandFailed, match="does not serve ServiceMonitor: install the Prometheus operator, or leave out"
@@ -120,7 +120,7 @@ async def test_a_kind_that_the_cluster_has_not_is_named_with_its_cure() -> None:
 
 
 async def test_webhooks_go_first(tmp_path: Path) -> None:
-    """Once the program is gone nobody answers: what is deleted then is not to wait for it."""
+    """Undeploy deletes webhook configurations first, because the API server cannot call a deleted program."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         project = await of_text(tmp_path, WIDGETS + WEBHOOK)
         assert (await deploy(client, project))[-1].startswith("applied ValidatingWebhookConfiguration")
@@ -133,7 +133,7 @@ async def test_webhooks_go_first(tmp_path: Path) -> None:
 
 
 async def test_what_would_change_is_shown_and_nothing_does() -> None:
-    """Before, all of it would be made; afterwards nothing changes; with another image, one line."""
+    """A preview changes nothing and shows all objects before, none after, and one line for another image."""
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         project = await podset(image="podset:1")
         before = [each.diff async for each in changes(client, install(project))]

@@ -1,4 +1,4 @@
-"""The image of a program: what is in the Dockerfile, and what builds it."""
+"""The image of a program: its Dockerfile, and the tool that builds it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.unit.packaging._programs import EXAMPLES
 
 
 def commands(dockerfile: str) -> list[list[str]]:
-    """Read what is run while an image is built; each is a list, so no shell is needed for it."""
+    """Read the commands of a build; each is a list and needs no shell."""
     return [json.loads(line.removeprefix("RUN ")) for line in dockerfile.splitlines() if line.startswith("RUN ")]
 
 
@@ -36,7 +36,7 @@ def shop(root: Path, dependencies: list[str], more: str = "") -> Image:
 
 
 def test_a_file_is_run_by_nobody_in_particular(tmp_path: Path) -> None:
-    """Two stages by version, a user who is not root, and the file as what pyctrl runs, with pyctrl and its extras."""
+    """A program of one file gets a two-stage build, a user that is not root, and pyctrl with its extras."""
     (tmp_path / "podset.py").write_text("")
     image = image_of(Settings(program="podset.py", image="podset:1", root=tmp_path))
     lines = image.dockerfile.splitlines()
@@ -49,7 +49,7 @@ def test_a_file_is_run_by_nobody_in_particular(tmp_path: Path) -> None:
 
 
 def test_the_image_starts_from_what_its_author_names(tmp_path: Path) -> None:
-    """Best with the digest, which is not known where the image has not been pulled."""
+    """Both stages start from the base image of the settings, with its digest."""
     (tmp_path / "podset.py").write_text("")
     base = f"python:3.13.12-slim-trixie@sha256:{'0' * 64}"
     text = image_of(Settings(program="podset.py", base_image=base, root=tmp_path)).dockerfile
@@ -57,7 +57,7 @@ def test_the_image_starts_from_what_its_author_names(tmp_path: Path) -> None:
 
 
 def test_a_project_is_installed_with_what_it_needs(tmp_path: Path) -> None:
-    """Its dependencies first, so that a change of code does not install them again; what is missing fails the build."""
+    """Dependencies are installed before the code, so that a code change reuses them; a missing one fails the build."""
     image = shop(tmp_path, ["pyctrl-runtime[webhook,metrics]~=0.1.0", "httpx>=0.27"])
     installs = [each[2:] for each in commands(image.dockerfile)][1:]
     assert installs == [
@@ -73,7 +73,7 @@ def test_a_project_is_installed_with_what_it_needs(tmp_path: Path) -> None:
     "address", ["file:///src/runtime", "git+https://git.example/p.git@0a1b", "git+file:///src/p@0a"]
 )
 def test_what_a_build_cannot_reach_comes_as_a_wheel(address: str, tmp_path: Path) -> None:
-    """A checkout is not in the context, and slim images have no git: wheels are made before, and need no index."""
+    """Dependencies from a checkout or git become wheels before the build, and need no index."""
     asked = f"pyctrl-runtime[metrics,webhook] @ {address}"
     image = shop(tmp_path, [asked, "httpx>=0.27; python_version > '3.8'", "local_lib @ https://files.example/l-1.zip"])
     assert [each[2:] for each in commands(image.dockerfile)][1:3] == [
@@ -100,7 +100,7 @@ def test_what_a_build_cannot_reach_comes_as_a_wheel(address: str, tmp_path: Path
 
 
 def test_wheels_have_to_fit_and_to_get_there(tmp_path: Path) -> None:
-    """One with compiled parts is for this machine; a .dockerignore that excludes dist would shadow them."""
+    """A wheel with compiled code and a .dockerignore that excludes dist are errors."""
     image = shop(tmp_path, ["pyctrl-runtime @ file:///src/runtime"])
     image.check_wheels()
     (tmp_path / ".dockerignore").write_text("dist\n")
@@ -115,7 +115,7 @@ def test_wheels_have_to_fit_and_to_get_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("with_hashes", [True, False])
 def test_what_is_locked_is_installed(with_hashes: bool, tmp_path: Path) -> None:
-    """A requirements.txt says what is in the image, by hash if it has hashes; the project itself adds nothing."""
+    """A requirements.txt determines the installed packages, with hashes if it has them; the project adds none."""
     lock = f"pyctrl-runtime==0.1.0{' --hash=sha256:00' if with_hashes else ''}\n"
     (tmp_path / "requirements.txt").write_text(lock)
     image = shop(tmp_path, ["pyctrl-runtime~=0.1.0", "httpx"])
@@ -139,14 +139,14 @@ def test_what_is_locked_is_installed(with_hashes: bool, tmp_path: Path) -> None:
     ],
 )
 def test_a_lock_file_that_cannot_be_right(lock: str, complaint: str, tmp_path: Path) -> None:
-    """It is refused before anything is built, with what to do."""
+    """An invalid lock file is rejected before the build, with the next step."""
     (tmp_path / "requirements.txt").write_text(lock)
     with pytest.raises(CommandFailed, match=complaint):
         read_dependencies(tmp_path, "pyctrl-runtime~=0.1.0")
 
 
 def test_dependencies_that_only_the_backend_knows(tmp_path: Path) -> None:
-    """They are installed with the project."""
+    """Dependencies that only the build backend determines are installed with the project."""
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndynamic = ["dependencies"]\n')
     (tmp_path / "shop.py").touch()
     image = image_of(Settings(program="shop.py", root=tmp_path))
@@ -168,7 +168,7 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
 
 
 def distribution(root: Path, name: str, needs: list[str]) -> None:
-    """Write a distribution that pip builds without an index: its build backend lies beside it."""
+    """Write a distribution that pip builds without an index, with its build backend."""
     root.mkdir(exist_ok=True)
     metadata = [f"Metadata-Version: 2.1\nName: {name}\nVersion: 1", *(f"Requires-Dist: {each}" for each in needs)]
     texts = {
@@ -185,7 +185,7 @@ def distribution(root: Path, name: str, needs: list[str]) -> None:
 
 @pytest.mark.slow(reason="it runs pip five times")
 def test_the_commands_of_the_dockerfile_install_everything(tmp_path: Path) -> None:
-    """Run with real paths for those of the image, they leave an environment with the project and its dependencies."""
+    """The commands of the Dockerfile, run with local paths, install the project and its dependencies."""
     distribution(tmp_path / "runtime", "pyctrl_runtime", [])
     root = tmp_path / "shop"
     distribution(root, "shop", [f"pyctrl_runtime @ {(tmp_path / 'runtime').as_uri()}"])
@@ -206,7 +206,7 @@ def test_the_commands_of_the_dockerfile_install_everything(tmp_path: Path) -> No
 
 
 def test_a_package_is_copied_whole() -> None:
-    """What a file in a package imports is there."""
+    """A package is copied completely, so that its imports work."""
     image = image_of(Settings(program=str(EXAMPLES / "podset" / "podset.py")))
     assert image.context == EXAMPLES.parent
     assert "COPY examples examples\n" in image.dockerfile
@@ -214,17 +214,17 @@ def test_a_package_is_copied_whole() -> None:
 
 
 def test_a_dockerfile_of_the_author_is_used(tmp_path: Path) -> None:
-    """As it is."""
+    """An existing Dockerfile is used unchanged."""
     (tmp_path / "podset.py").write_text("")
     (tmp_path / "Dockerfile").write_text("FROM scratch\n")
     image = image_of(Settings(program="podset.py", root=tmp_path))
     assert (image.is_own, image.dockerfile, image.wheel_commands) == (True, "FROM scratch\n", [])
-    (tmp_path / "requirements.txt").write_text("lib @ file:///src/lib\n")  # which is the author's business then
+    (tmp_path / "requirements.txt").write_text("lib @ file:///src/lib\n")  # the author is responsible for this
     assert image_of(Settings(program="podset.py", root=tmp_path)).is_own
 
 
 def test_what_builds_is_found_or_said() -> None:
-    """CONTAINER_TOOL counts first, then docker, then podman; without any it says what to install."""
+    """CONTAINER_TOOL precedes docker and podman; without any, the error says what to install."""
     both: dict[str, str | None] = {"docker": "here", "podman": "here"}
     assert find_tool({"CONTAINER_TOOL": "nerdctl"}, both) == "nerdctl"
     assert find_tool({}, both) == "docker"

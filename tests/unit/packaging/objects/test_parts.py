@@ -1,4 +1,4 @@
-"""The objects that a program needs: which there are, what they say, and that they fit each other."""
+"""The objects that a program needs, their fields, and their references to each other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESTRICTED = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
 
 
 def named(objects: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
-    """Return one of the objects."""
+    """Return the object of a name."""
     return next(each for each in objects if (each["kind"], each["metadata"]["name"]) == (kind, name))
 
 
@@ -36,7 +36,7 @@ def arguments(project: Project) -> list[str]:
 
 
 async def test_files_have_the_names_of_kubebuilder() -> None:
-    """Who knows one of its projects finds everything where it was."""
+    """The files have the names of a kubebuilder project."""
     assert list(tree(await podset())) == [
         "crd/bases/apps.jicki.cn_podsets.yaml",
         "crd/kustomization.yaml",
@@ -62,12 +62,12 @@ async def test_files_have_the_names_of_kubebuilder() -> None:
 
 
 async def test_the_same_program_gives_the_same_bytes() -> None:
-    """Nothing depends on the order of a set, on the time or on the machine."""
+    """The same program yields the same bytes, independent of set order, time and machine."""
     assert tree(await podset()) == tree(await podset())
 
 
 async def test_what_is_installed_works_in_one_go() -> None:
-    """Every object finds what it needs, every field is known, and the pod runs as the account."""
+    """The manifests apply in one go without unknown fields, and the pod runs as the account."""
     project = await podset(image="podset:0.1.0")
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         for obj in install(project):
@@ -76,7 +76,7 @@ async def test_what_is_installed_works_in_one_go() -> None:
 
 
 async def test_the_leader_may_what_electing_takes() -> None:
-    """The Role for it grants what a manager that elects asks for, and no more."""
+    """The leader election Role grants exactly what an electing manager requests."""
     role = named(install(await podset()), "Role", "podset-leader-election-role")
     election = LeaderElection(name="podset-controller-manager")
     async with Manager(Config.in_process(NoServer()), leader_election=election) as manager:
@@ -88,7 +88,7 @@ async def test_the_leader_may_what_electing_takes() -> None:
 
 
 async def test_the_program_may_what_it_declares() -> None:
-    """The manager's role is the one that is derived, without the rights of the election and of metrics."""
+    """The manager's role has the derived rules without those of leader election and metrics."""
     project = await podset()
     role = named(install(project), "ClusterRole", "podset-manager-role")
     assert role["rules"] == [rule.to_wire() for rule in project.grants.rules[""]]
@@ -99,7 +99,7 @@ async def test_the_program_may_what_it_declares() -> None:
 
 
 async def test_people_may_what_the_names_of_their_roles_say() -> None:
-    """A viewer reads, an editor writes too, an administrator may do anything; nobody but him writes a status."""
+    """A viewer reads, an editor also writes, and only an administrator writes the status."""
     project = await podset()
     async with Cluster(random=Random(1), rbac=True) as cluster, cluster.client() as client:
         for obj in install(project, ["rbac"]):
@@ -152,7 +152,7 @@ async def _may(client: Client, who: str, verb: str) -> bool:
 
 
 async def test_pods_are_as_restricted_as_they_can_be() -> None:
-    """Not root, a root file system that is read-only, no capabilities, a limit of memory and none of CPU, probes."""
+    """Pods are restricted: no root, read-only root file system, no capabilities, memory but no CPU limit, probes."""
     pod = named(install(await podset()), "Deployment", "podset-controller-manager")["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert pod["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
@@ -163,7 +163,7 @@ async def test_pods_are_as_restricted_as_they_can_be() -> None:
 
 
 async def test_metrics_can_be_served_in_the_clear_or_not_at_all() -> None:
-    """Then nobody has to be asked who somebody is; without metrics there is no Service either."""
+    """Metrics without TLS need no token review, and without metrics there is no Service."""
     clear, off = await podset(metrics="http"), await podset(metrics="off")
     assert {"rbac/metrics_auth_role.yaml"}.isdisjoint(tree(clear))
     assert "default/metrics_service.yaml" in tree(clear)
@@ -172,7 +172,7 @@ async def test_metrics_can_be_served_in_the_clear_or_not_at_all() -> None:
 
 
 async def test_rights_are_restricted_to_namespaces_with_the_program() -> None:
-    """Watching some namespaces only, it has Roles in them and no right anywhere else."""
+    """A program that watches some namespaces gets Roles in them and no cluster permissions."""
     project = await podset(watch_namespaces=("shop", "web"))
     granted = [each for each in install(project) if each["metadata"]["name"] == "podset-manager-role"]
     assert [(each["kind"], each["metadata"].get("namespace")) for each in granted] == [
@@ -184,7 +184,7 @@ async def test_rights_are_restricted_to_namespaces_with_the_program() -> None:
 
 
 async def test_extras_are_there_when_they_are_asked_for() -> None:
-    """A ServiceMonitor and network policies, at the ports of pods; `config/default` has them too."""
+    """A ServiceMonitor and network policies for the pods' ports are optional; `config/default` includes them."""
     texts = tree(await podset(prometheus=True, network_policy=True))
     policy = yaml.safe_load(texts["network-policy/allow-metrics-traffic.yaml"])
     assert policy["spec"]["ingress"][0]["ports"] == [{"port": 8443, "protocol": "TCP"}]
@@ -194,7 +194,7 @@ async def test_extras_are_there_when_they_are_asked_for() -> None:
 
 
 async def test_samples_are_valid(tmp_path: Path) -> None:
-    """What is required is there, within its bounds; examples and defaults are shown, the rest is left out."""
+    """Samples have the required fields within their bounds, examples and defaults, and no other fields."""
     project = await of_text(tmp_path, WIDGETS)
     (sheet,) = parts(project, ["samples"])
     (made,) = sheet.objects
@@ -213,7 +213,7 @@ async def test_samples_are_valid(tmp_path: Path) -> None:
 
 
 async def test_a_name_that_no_object_can_have_is_refused() -> None:
-    """It says which names are, and how to choose another one."""
+    """An invalid name is rejected with the valid form and the setting to change."""
     with pytest.raises(CommandFailed, match=r"'Pod_Set' cannot be the prefix of object names.*--name"):
         await podset(name="Pod_Set")
 
@@ -226,7 +226,7 @@ class OldWidget(CustomResource[WidgetStatus], group="example.com", version="v1be
 
 
 async def test_a_version_that_nobody_reconciles_is_in_the_definition(tmp_path: Path) -> None:
-    """A program that has classes of two versions serves both, and stores the one it reconciles."""
+    """A definition has all versions of a program's classes and stores the reconciled version."""
     project = await of_text(tmp_path, WIDGETS + OLD_WIDGET)
     versions = named(install(project), "CustomResourceDefinition", "widgets.example.com")["spec"]["versions"]
     assert [(each["name"], each["storage"]) for each in versions] == [("v1", True), ("v1beta1", False)]

@@ -1,4 +1,4 @@
-"""The samples of a project: what its author keeps is used everywhere, and what is made up never stands beside it."""
+"""Samples of a project: the author's samples replace generated ones everywhere."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ GENERATED = "samples/example.com_v1_widget.yaml"
 
 
 async def read(folder: Path, text: str = WIDGETS) -> Project:
-    """Read a program whose manifests are in a folder, with its samples."""
+    """Read a program with its samples from a folder of manifests."""
     project = await of_text(folder, text, root=folder)
     return replace(project, samples=read_samples(project.settings.directory))
 
 
 async def written(folder: Path, text: str = WIDGETS) -> list[str]:
-    """Write the samples, and return the files there are."""
+    """Write the samples, and return the files on disk."""
     project = await read(folder, text)
     for each in ConfigDirectory(folder / "config").differences(tree(project, ["samples"]), parts=["samples"]):
         each.write()
@@ -40,7 +40,7 @@ async def written(folder: Path, text: str = WIDGETS) -> list[str]:
 
 
 def keep(folder: Path, name: str, text: str = MINE) -> Path:
-    """Write a file of the author's."""
+    """Write a file of the author."""
     file = folder / "config" / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -48,7 +48,7 @@ def keep(folder: Path, name: str, text: str = MINE) -> Path:
 
 
 async def test_a_sample_of_the_author_is_the_only_one(tmp_path: Path) -> None:
-    """Nothing is made up beside it, whatever its file is called, and the kustomization lists it."""
+    """With a sample of the author, in a file of any name, none is generated, and the kustomization lists the file."""
     keep(tmp_path, "samples/anything.yml")
     assert await written(tmp_path) == ["anything.yml", "kustomization.yaml"]
     listed = yaml.safe_load((tmp_path / "config/samples/kustomization.yaml").read_text())
@@ -56,14 +56,14 @@ async def test_a_sample_of_the_author_is_the_only_one(tmp_path: Path) -> None:
 
 
 async def test_a_sample_outside_of_the_directory_counts(tmp_path: Path) -> None:
-    """A program of one file has ``config/sample.yaml``, and needs no other."""
+    """``config/sample.yaml`` of a program of one file counts as its sample."""
     keep(tmp_path, "sample.yaml")
     project = await read(tmp_path)
     assert tree(project, ["samples"]) == {}
 
 
 async def test_what_was_made_up_goes_when_the_author_keeps_another(tmp_path: Path) -> None:
-    """Unless it was edited: then it is the author's, too."""
+    """A generated sample is removed once the author adds another, unless the author edited it."""
     assert await written(tmp_path) == ["example.com_v1_widget.yaml", "kustomization.yaml"]
     keep(tmp_path, "samples/mine.yaml")
     assert await written(tmp_path) == ["kustomization.yaml", "mine.yaml"]
@@ -79,7 +79,7 @@ async def test_what_was_made_up_goes_when_the_author_keeps_another(tmp_path: Pat
 
 
 async def test_samples_of_two_versions_are_two_objects(tmp_path: Path) -> None:
-    """Versions share their objects: of one name, the second sample would be applied over the first."""
+    """Samples of two versions have different names, because versions share their objects."""
     project = await read(tmp_path, WIDGETS + CONVERSION)
     made = install(project, ["samples"])
     assert sorted(each["metadata"]["name"] for each in made) == ["widget-sample", "widget-v1beta1-sample"]
@@ -97,13 +97,13 @@ async def test_samples_of_two_versions_are_two_objects(tmp_path: Path) -> None:
 
 
 async def test_printed_samples_are_those_of_the_author(tmp_path: Path) -> None:
-    """What `pyctrl manifests samples -o yaml` prints is what is in the files."""
+    """`pyctrl manifests samples -o yaml` prints the samples of the files."""
     keep(tmp_path, "samples/mine.yaml")
     assert [each["kind"] for each in install(await read(tmp_path), ["samples"])] == ["Widget", "Secret"]
 
 
 async def test_a_bundle_shows_the_samples_of_the_author(tmp_path: Path) -> None:
-    """Its examples are the objects of its kinds, without a namespace; of a version without one, one is made up."""
+    """A bundle shows the author's objects without a namespace, and generates an example for a version without one."""
     keep(tmp_path, "samples/mine.yaml")
     project = await read(tmp_path, WIDGETS + CONVERSION)
     publication = read_publication(tmp_path)

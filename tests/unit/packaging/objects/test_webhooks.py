@@ -1,4 +1,4 @@
-"""Webhooks of a program that is shipped: who asks them, why they are trusted, and what that takes."""
+"""Webhooks of a packaged program: Service, certificates and permissions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.packaging.objects.test_parts import arguments, named
 
 
 async def test_a_program_with_webhooks_makes_its_certificate(tmp_path: Path) -> None:
-    """The Deployment says for which Service, configurations name it, and the account may write what that takes."""
+    """The program makes its certificate: Deployment, configurations and permissions refer to the webhook Service."""
     project = await of_text(tmp_path, WIDGETS + WEBHOOK)
     objects = install(project)
     assert arguments(project)[-2:] == [
@@ -37,11 +37,11 @@ async def test_a_program_with_webhooks_makes_its_certificate(tmp_path: Path) -> 
     for verb in ("get", "update"):
         wanted = Access(verb, resource="secrets", namespace="widgets-system", name="widgets-webhook-service-cert")
         assert project.grants.allow(wanted)
-    assert objects[-1] is configuration or objects[-1] == configuration  # asked only once all else is there
+    assert objects[-1] is configuration or objects[-1] == configuration  # called after the other objects exist
 
 
 async def test_who_converts_is_asked_before_it_is_ready(tmp_path: Path) -> None:
-    """Its caches wait for the conversion of what is stored, and readiness for the caches."""
+    """The conversion webhook is served before readiness, because the caches need it to read stored objects."""
     service = ("Service", "widgets-webhook-service")
     converts = named(install(await of_text(tmp_path, WIDGETS + CONVERSION)), *service)
     assert converts["spec"]["publishNotReadyAddresses"] is True
@@ -50,7 +50,7 @@ async def test_who_converts_is_asked_before_it_is_ready(tmp_path: Path) -> None:
 
 
 async def test_programs_in_one_namespace_have_a_certificate_each(tmp_path: Path) -> None:
-    """Made for different Services: in one Secret each would replace the other's, for ever."""
+    """Two programs in one namespace have different certificate Secrets, so that neither overwrites the other's."""
     secrets = set()
     for name in ("widgets", "others"):
         project = await of_text(tmp_path, WIDGETS + WEBHOOK, name=name, namespace="operators")
@@ -68,7 +68,7 @@ async def test_programs_in_one_namespace_have_a_certificate_each(tmp_path: Path)
 
 
 async def test_cert_manager_makes_the_certificate_if_it_is_told_to(tmp_path: Path) -> None:
-    """It is mounted and injected then; the program needs no right to a Secret."""
+    """With cert-manager the certificate is mounted and injected, and the program needs no permission for Secrets."""
     project = await of_text(tmp_path, WIDGETS + WEBHOOK, webhook_certificates="cert-manager")
     texts = tree(project)
     assert arguments(project)[-1].endswith("/k8s-webhook-server/serving-certs")
@@ -84,7 +84,7 @@ async def test_cert_manager_makes_the_certificate_if_it_is_told_to(tmp_path: Pat
 
 
 async def test_a_server_without_a_certificate_is_given_one() -> None:
-    """With `--webhook-service` what makes it runs beside the server; one that has its own keeps it."""
+    """With `--webhook-service` a server without a certificate gets one; a server with a certificate keeps it."""
     async with ProgramManager(Config.in_process(NoServer())) as manager:
         manager.webhook_options = WebhookOptions(service=Service("shop", "hooks"), configuration="checks")
         bare = WebhookServer(Webhooks())

@@ -1,4 +1,4 @@
-"""What the doctor finds besides the pitfalls of the seeds; objects as they are on the wire, in YAML."""
+"""Findings of the doctor besides the pitfalls of the seeds; objects as YAML."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVERY_KIND = {
 
 
 def role(*rules: Object, name: str = "bot", namespace: str = "", **more: Any) -> Object:
-    """Make a role: of the cluster, or of a namespace."""
+    """Make a role of the cluster or of a namespace."""
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
     kind = "Role" if namespace else "ClusterRole"
     return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": metadata, "rules": list(rules), **more}
@@ -39,7 +39,7 @@ def rule(resources: str, verbs: str = "get list watch", group: str | None = "", 
 
 
 def binding(*subjects: Object, to: str = "ClusterRole/bot", name: str = "bot", namespace: str = "") -> Object:
-    """Make a binding: of the cluster, or of a namespace."""
+    """Make a binding of the cluster or of a namespace."""
     kind, _, bound = to.partition("/")
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
     return {
@@ -64,19 +64,19 @@ def deployment(name: str = "bot", namespace: str = "web", **spec: Any) -> Object
 
 
 def examine(*objects: Object, is_cluster: bool = False, **options: Any) -> Diagnosis:
-    """Examine objects as files, or a whole cluster of nothing else, have them."""
+    """Examine objects as files or as a complete cluster."""
     if is_cluster:
         return diagnose([(obj, "") for obj in objects], complete=EVERY_KIND, **options)
     return diagnose([(obj, "file.yaml") for obj in objects], **options)
 
 
 def found(*objects: Object, **options: Any) -> list[tuple[str, str]]:
-    """Give what is found, by severity and code."""
+    """Return the findings by severity and code."""
     return [(each.severity, each.code) for each in examine(*objects, **options).findings]
 
 
 def the_finding(*objects: Object, **options: Any) -> Finding:
-    """Give the only finding."""
+    """Return the only finding."""
     findings = examine(*objects, **options).findings
     assert len(findings) == 1, findings
     return findings[0]
@@ -116,7 +116,7 @@ def the_finding(*objects: Object, **options: Any) -> Finding:
     ],
 )
 def test_subjects_that_nobody_is(subject: Object, code: str, told: str) -> None:
-    """Each slip is told as what it is, and the cure, where there is one, names the account."""
+    """Each wrong subject is reported with its cause, and with the account to use if there is one."""
     finding = the_finding(role(rule("pods")), account(), binding(subject))
     assert (finding.severity, finding.code) == ("error", code)
     assert told in finding.message
@@ -135,12 +135,12 @@ def test_subjects_that_nobody_is(subject: Object, code: str, told: str) -> None:
     ],
 )
 def test_subjects_that_somebody_is(subject: Object) -> None:
-    """The user that an account logs in as is right, and so is anybody whom no account is called like."""
+    """The user name of a service account and a user without an account of that name are accepted."""
     assert found(role(rule("pods")), account(), binding(subject)) == []
 
 
 def test_a_role_binding_need_not_say_the_namespace() -> None:
-    """There a ServiceAccount without a namespace is the one of the binding's."""
+    """A ServiceAccount without a namespace in a RoleBinding is in the binding's namespace."""
     subject = {"kind": "ServiceAccount", "name": "bot"}
     objects = role(rule("pods"), namespace="web"), account(), binding(subject, to="Role/bot", namespace="web")
     diagnosis = examine(*objects, account=Key("web", "bot"))
@@ -149,13 +149,13 @@ def test_a_role_binding_need_not_say_the_namespace() -> None:
 
 
 def test_a_slip_that_another_binding_makes_good_is_a_warning() -> None:
-    """A user for an account is no error where the account has the same."""
+    """A user in place of an account is a warning if another binding grants the account the same."""
     slip = binding({"kind": "User", "name": "bot"}, name="slip")
     assert found(role(rule("pods")), account(), binding(BOT), slip) == [("warning", "user-for-account")]
 
 
 def test_an_account_that_is_nowhere() -> None:
-    """In a cluster it is missing; files may have left it to others."""
+    """A missing account is an error in a cluster and accepted in files."""
     objects = role(rule("pods")), binding(BOT)
     assert found(*objects) == [("warning", "account-not-found")]
     finding = the_finding(*objects, is_cluster=True)
@@ -165,13 +165,13 @@ def test_an_account_that_is_nowhere() -> None:
 
 @pytest.mark.parametrize("name", ["system:authenticated", "system:unauthenticated"])
 def test_rights_for_everybody(name: str) -> None:
-    """A binding to a group that everybody is in is told."""
+    """A binding to a group of all users is reported."""
     group = {"kind": "Group", "name": name}
     assert found(role(rule("pods")), binding(group)) == [("warning", "everybody")]
 
 
 def test_a_binding_for_nobody() -> None:
-    """A binding without subjects is told."""
+    """A binding without subjects is reported."""
     assert found(role(rule("pods")), binding()) == [("warning", "no-subjects")]
 
 
@@ -189,7 +189,7 @@ def test_a_binding_for_nobody() -> None:
     ],
 )
 def test_roles_that_look_alike(name: str, told: str) -> None:
-    """A role that is not there is compared with those that are as an eye compares."""
+    """A missing role is compared visually with existing ones, so that look-alike characters are found."""
     finding = the_finding(role(rule("pods")), account(), binding(BOT, to=f"ClusterRole/{name}"))
     assert (finding.severity, finding.code) == ("error", "role-not-found")
     assert told in finding.message
@@ -198,26 +198,26 @@ def test_roles_that_look_alike(name: str, told: str) -> None:
 
 
 def test_a_role_that_is_spelled_otherwise() -> None:
-    """One or two letters are forgiven."""
+    """A missing role is matched with an existing one that differs in one or two letters."""
     finding = the_finding(role(rule("pods"), name="reader"), account(), binding(BOT, to="ClusterRole/raeder"))
     assert "'reader' was probably meant" in finding.message
 
 
 def test_a_role_of_another_namespace() -> None:
-    """A RoleBinding reaches no further than its own namespace for its role, too."""
+    """A RoleBinding to a Role of another namespace is reported."""
     objects = role(rule("pods"), namespace="shop"), account(), binding(BOT, to="Role/bot", namespace="web")
     assert "but there is one in namespace shop" in the_finding(*objects).message
 
 
 def test_a_cluster_role_binding_names_cluster_roles_only() -> None:
-    """The server refuses another kind."""
+    """A ClusterRoleBinding to a Role is reported, because the server rejects it."""
     assert found(role(rule("pods"), namespace="web"), account(), binding(BOT, to="Role/bot")) == [
         ("error", "role-not-found")
     ]
 
 
 def test_roles_that_every_cluster_has_are_known() -> None:
-    """Files bind view, cluster-admin and system roles without having them."""
+    """Files may bind view, cluster-admin and system roles without defining them."""
     diagnosis = examine(account(), binding(BOT, to="ClusterRole/view"), account=Key("web", "bot"))
     assert diagnosis.findings == ()
     [holding] = diagnosis.accounts[Key("web", "bot")]
@@ -226,7 +226,7 @@ def test_roles_that_every_cluster_has_are_known() -> None:
 
 
 def test_a_cluster_role_bound_in_several_namespaces_is_deliberate() -> None:
-    """One RoleBinding of what lists is a warning; several are a hint, and one to a role of every cluster is nothing."""
+    """One RoleBinding of a ClusterRole with list is a warning, several are a hint, and built-in roles are accepted."""
     watched = role(rule("pods"))
     one, two = binding(BOT, namespace="web"), binding(BOT, namespace="shop")
     assert found(watched, account(), one) == [("warning", "role-binding-of-cluster-role")]
@@ -235,7 +235,7 @@ def test_a_cluster_role_bound_in_several_namespaces_is_deliberate() -> None:
 
 
 def test_an_aggregated_role_has_the_rules_of_its_parts() -> None:
-    """What the selected cluster roles allow, the aggregated one allows; its own rules in a file are overwritten."""
+    """An aggregated role has the rules of the selected roles; its own rules in a file are overwritten."""
     selector = {"clusterRoleSelectors": [{"matchLabels": {"to": "bot"}}]}
     part = role(rule("pods"), name="part")
     part["metadata"]["labels"] = {"to": "bot"}
@@ -273,7 +273,7 @@ def test_an_aggregated_role_has_the_rules_of_its_parts() -> None:
     ],
 )
 def test_rules_that_say_it_otherwise(wrong: Object, code: str, right: list[Object]) -> None:
-    """The cure is the whole rule with all of its words right."""
+    """The suggestion for a misspelled rule is the complete corrected rule."""
     findings = [each for each in examine(role(wrong)).findings if each.code == code]
     assert findings[0].severity == "error"
     assert yaml.safe_load(findings[0].fix) == right
@@ -297,13 +297,13 @@ def test_rules_that_say_it_otherwise(wrong: Object, code: str, right: list[Objec
     ],
 )
 def test_rules_that_are_right(right: Object) -> None:
-    """Resources that are only asked about, groups that nobody here knows, and several groups at once are left alone."""
+    """Review resources, unknown groups and rules of several groups are accepted."""
     codes = {code for _, code in found(role(right))}
     assert codes <= {"wildcard", "escalation"}
 
 
 def test_what_the_cluster_serves_decides() -> None:
-    """In a cluster a group that is not served is told; with its definition its resources are known."""
+    """In a cluster a group that is not served is reported, and a definition makes its resources known."""
     served = [ServedResource("example.com", "podsets", "PodSet", namespaced=True, singular="podset")]
     mistaken = role(rule("podset", group="example.com"), rule("other", group="else.where"))
     assert found(mistaken, is_cluster=True, served=served) == [
@@ -313,7 +313,7 @@ def test_what_the_cluster_serves_decides() -> None:
 
 
 def test_a_status_that_the_definition_has_or_has_not() -> None:
-    """Rights to a status that is no sub-resource are idle; writing objects does not write a status that is one."""
+    """Status permissions without a status subresource are reported, and writers without the needed ones, too."""
     evc, podset = parsed(seeds.EVC_DEFINITION)[0], parsed(seeds.PODSET_DEFINITION)[0]
     idle = role(rule("ephemeralvolumeclaims/status", "update", group="kopf.dev"))
     assert ("warning", "unknown-subresource") in found(evc, idle)
@@ -334,12 +334,12 @@ def test_a_status_that_the_definition_has_or_has_not() -> None:
     ],
 )
 def test_an_informer_lists_and_watches(verbs: str, codes: list[str]) -> None:
-    """One without the other is told."""
+    """List without watch, or watch without list, is reported."""
     assert [code for _, code in found(role(rule("pods", verbs)))] == codes
 
 
 def test_names_that_nothing_has_yet() -> None:
-    """`create` for single names is never allowed; lists are, to who asks for the name."""
+    """`create` with names is an error; `list` with names is a hint."""
     never = the_finding(role(rule("configmaps", "get create", resourceNames=["a"])))
     assert (never.severity, never.code) == ("error", "names-never-match")
     assert yaml.safe_load(never.fix) == [rule("configmaps", "get", resourceNames=["a"]), rule("configmaps", "create")]
@@ -347,7 +347,7 @@ def test_names_that_nothing_has_yet() -> None:
 
 
 def test_a_role_of_a_namespace_does_not_reach_what_is_in_none() -> None:
-    """Nodes take a ClusterRole; a namespace is in itself."""
+    """Permissions for Nodes in a Role are reported; those for its own Namespace are not."""
     assert found(role(rule("nodes"), namespace="web")) == [("error", "cluster-rule-in-role")]
     assert found(role(rule("namespaces", "get"), namespace="web")) == []
     paths = {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}
@@ -355,7 +355,7 @@ def test_a_role_of_a_namespace_does_not_reach_what_is_in_none() -> None:
 
 
 def test_rights_that_can_be_turned_into_others() -> None:
-    """What makes an administrator of somebody is told as a hint, in words."""
+    """Permissions that allow privilege escalation are reported as hints with an explanation."""
     finding = the_finding(role(rule("clusterroles", "bind escalate", group=RBAC), rule("pods/exec", "create")))
     assert (finding.severity, finding.code) == ("hint", "escalation")
     assert "run commands in pods" in finding.message
@@ -363,7 +363,7 @@ def test_rights_that_can_be_turned_into_others() -> None:
 
 
 def test_a_role_whose_name_nobody_types() -> None:
-    """A name with odd characters is told even where nothing is bound to it."""
+    """A role name with unusual characters is reported also without a binding."""
     assert "U+3001 IDEOGRAPHIC COMMA" in the_finding(role(rule("pods"), name="bot、")).message
 
 
@@ -371,16 +371,16 @@ def test_a_role_whose_name_nobody_types() -> None:
 
 
 def test_a_deployment_of_an_account_that_is_not_there() -> None:
-    """It is told with the account that was meant, or how to make one."""
+    """A missing service account of a Deployment is reported with the intended account or a command that creates it."""
     finding = the_finding(account(), deployment(serviceAccountName="bott"), is_cluster=True)
     assert (finding.severity, finding.code) == ("error", "workload-account-not-found")
     assert finding.fix == "kubectl set serviceaccount deployment/bot bot --namespace=web"
     assert found(deployment(serviceAccountName="bot")) == [("warning", "workload-account-not-found")]
-    assert found(account(), deployment(serviceAccount="bot")) == []  # the old word
+    assert found(account(), deployment(serviceAccount="bot")) == []  # the deprecated field
 
 
 def test_a_deployment_that_needs_no_rights_is_left_alone() -> None:
-    """Running as `default` is a mistake only where an account with rights is used by nobody."""
+    """A Deployment that runs as `default` is reported only if an account with permissions is unused."""
     reader = role(rule("pods")), account(), binding(BOT)
     used = deployment("other", serviceAccountName="bot")
     assert found(deployment()) == []
@@ -389,7 +389,7 @@ def test_a_deployment_that_needs_no_rights_is_left_alone() -> None:
 
 
 def test_a_cron_job_runs_as_an_account_too() -> None:
-    """The cure of a CronJob is at the place where its pods are described."""
+    """The suggestion for a CronJob is at its pod template."""
     spec: Object = {"jobTemplate": {"spec": {"template": {"spec": {}}}}}
     job = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "j", "namespace": "web"}, "spec": spec}
     finding = the_finding(role(rule("pods")), account(), binding(BOT), job)
@@ -398,7 +398,7 @@ def test_a_cron_job_runs_as_an_account_too() -> None:
 
 
 def test_rights_without_a_token() -> None:
-    """An account with rights whose pods get no token is told, unless they mount one themselves."""
+    """An account with permissions whose pods mount no token is reported, unless they mount one themselves."""
     reader = role(rule("pods")), binding(BOT)
     closed = account(automountServiceAccountToken=False)
     assert found(*reader, closed, deployment(serviceAccountName="bot")) == [("warning", "no-token")]
@@ -412,7 +412,7 @@ def test_rights_without_a_token() -> None:
 
 @pytest.mark.virtual_time
 async def test_what_may_not_be_read_is_told_and_the_rest_examined() -> None:
-    """Somebody with rights in one namespace gets its findings, and what is missing may be elsewhere: a warning."""
+    """With permissions in one namespace a user gets its findings and a warning about what cannot be read."""
     async with (
         Cluster(random=Random(1), rbac=True, kubelet=False) as cluster,
         cluster.client() as admin,

@@ -1,4 +1,4 @@
-"""Each pitfall of the seeds, as their authors applied it, and what the doctor says: from files, and from a cluster."""
+"""The doctor's findings for each pitfall of the seeds, from files and from a cluster."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Examine: TypeAlias = Callable[..., Coroutine[Any, Any, Diagnosis]]
 
 
 async def from_files(objects: Sequence[Object], **options: Any) -> Diagnosis:
-    """Examine objects as files have them."""
+    """Examine objects as files."""
     return diagnose([(obj, f"role.yaml, document {n}") for n, obj in enumerate(objects, 1)], **options)
 
 
 async def from_cluster(objects: Sequence[Object], **options: Any) -> Diagnosis:
-    """Examine a cluster with RBAC to which kubectl has applied them."""
+    """Examine a cluster with RBAC after kubectl has applied the objects."""
     async with (
         Cluster(random=Random(1), rbac=True, controllers=False, kubelet=False) as cluster,
         cluster.client() as admin,
@@ -47,13 +47,13 @@ async def from_cluster(objects: Sequence[Object], **options: Any) -> Diagnosis:
 
 
 async def in_cluster(client: Client, **options: Any) -> Diagnosis:
-    """Examine what a client may read of a cluster."""
+    """Examine what a client can read of a cluster."""
     read = await read_cluster(client, namespace=None, own_namespace="default")
     return diagnose(read.objects, complete=read.complete, served=read.served, **options)
 
 
 def applied(obj: Object) -> Unstructured:
-    """Give an object as `kubectl apply` sends it: with a memory of what was written."""
+    """Return an object as `kubectl apply` sends it, with its annotation."""
     made = Unstructured(json.loads(json.dumps(obj)))
     made.metadata.annotations = {**made.metadata.annotations, LAST_APPLIED: json.dumps(obj)}
     if made.kind in ("Secret", "Deployment"):
@@ -68,14 +68,14 @@ def examine(request: pytest.FixtureRequest) -> Examine:
 
 
 def told(diagnosis: Diagnosis, code: str, name: str) -> Finding:
-    """Give the one finding with a code about an object of a name."""
+    """Return the only finding with this code about the object of this name."""
     found = [each for each in diagnosis.findings if (each.code, each.object.name) == (code, name)]
     assert len(found) == 1, diagnosis.findings
     return found[0]
 
 
 async def test_a_binding_to_a_user_instead_of_the_service_account(examine: Examine) -> None:
-    """000.02: `--user=jenkins` binds somebody whom nobody knows; ServiceAccount default/jenkins was meant."""
+    """000.02: a binding of `--user=jenkins` is reported with the intended ServiceAccount default/jenkins."""
     diagnosis = await examine(parsed(seeds.JENKINS, seeds.ROLE, seeds.FOR_USER), account=JENKINS)
 
     finding = told(diagnosis, "user-for-account", "jenkins-binding")
@@ -86,7 +86,7 @@ async def test_a_binding_to_a_user_instead_of_the_service_account(examine: Exami
 
 
 async def test_the_cures_of_a_file_and_of_a_cluster() -> None:
-    """000.02: a file is mended by YAML, a cluster by the commands that the author should have used."""
+    """000.02: the suggestion is YAML for a file and commands for a cluster."""
     objects = parsed(seeds.JENKINS, seeds.ROLE, seeds.FOR_USER)
     written = told(await from_files(objects), "user-for-account", "jenkins-binding").fix
     assert parsed(written)[0] == {
@@ -105,14 +105,14 @@ async def test_the_cures_of_a_file_and_of_a_cluster() -> None:
 
 
 async def test_an_account_that_only_its_token_tells_of() -> None:
-    """000.02: the seed's files have no ServiceAccount; its Secret with a token says that there is one."""
+    """000.02: a Secret with a token proves that a ServiceAccount exists, which the seed's files do not contain."""
     diagnosis = await from_files(parsed(seeds.SECRET, seeds.ROLE, seeds.FOR_USER))
     assert told(diagnosis, "user-for-account", "jenkins-binding").severity == "error"
     assert told(diagnosis, "token-account-not-found", "jenkins-secret").severity == "warning"
 
 
 async def test_a_role_binding_of_a_cluster_role(examine: Examine) -> None:
-    """000.03: it grants in namespace default only, and definitions, which are in none, not at all."""
+    """000.03: a RoleBinding of a ClusterRole grants only in namespace default and does not cover definitions."""
     diagnosis = await examine(parsed(seeds.JENKINS, seeds.CLUSTER_ROLE, seeds.NARROW), account=JENKINS)
 
     finding = told(diagnosis, "role-binding-of-cluster-role", "jenkins-binding2")
@@ -127,7 +127,7 @@ async def test_a_role_binding_of_a_cluster_role(examine: Examine) -> None:
 
 
 async def test_no_rights_in_the_group_of_the_definition(examine: Examine) -> None:
-    """000.04: the operator's role is for the core group, and nobody may watch the objects that it is for."""
+    """000.04: the role is for the core group, so the operator cannot watch its own objects."""
     role = parsed(seeds.ROLE)[0]
     del role["rules"][1]
     objects = [*parsed(seeds.JENKINS, seeds.FOR_ACCOUNT, seeds.EVC_DEFINITION), role]
@@ -143,7 +143,7 @@ async def test_no_rights_in_the_group_of_the_definition(examine: Examine) -> Non
 
 
 async def test_the_missing_right_of_a_program(examine: Examine) -> None:
-    """000.05: what the program needs is compared with what the account has; each right is told with its binding."""
+    """000.05: each permission that the program needs and the account lacks is reported with its binding."""
     needed = grants([allow(Pod, "list"), allow(Deployment, "watch")], namespaces=None, own_namespace="default")
     objects = parsed(seeds.JENKINS, seeds.CLUSTER_ROLE, seeds.WIDE)
 
@@ -163,7 +163,7 @@ async def test_the_missing_right_of_a_program(examine: Examine) -> None:
 
 
 async def test_the_missing_right_that_is_there_in_one_namespace(examine: Examine) -> None:
-    """000.03, 000.05: who needs it everywhere and has it in a namespace learns which binding is too narrow."""
+    """000.03, 000.05: a permission needed everywhere but granted in one namespace is reported with that binding."""
     needed = grants([allow(Pod, "list", "watch")], namespaces=None, own_namespace="default")
     objects = parsed(seeds.JENKINS, seeds.CLUSTER_ROLE, seeds.NARROW)
 
@@ -175,7 +175,7 @@ async def test_the_missing_right_that_is_there_in_one_namespace(examine: Examine
 
 
 async def test_a_role_that_is_not_there(examine: Examine) -> None:
-    """000.06: the binding is accepted; here a ClusterRole of the name is there, and that a binding may name."""
+    """000.06: a binding to a missing Role is reported, with the ClusterRole of that name as the suggestion."""
     diagnosis = await examine(parsed(seeds.JENKINS, seeds.CLUSTER_ROLE, seeds.FOR_ACCOUNT), account=JENKINS)
 
     finding = told(diagnosis, "role-not-found", "jenkins-binding")
@@ -188,19 +188,19 @@ async def test_a_role_that_is_not_there(examine: Examine) -> None:
 
 
 async def test_a_role_that_allows_everything(examine: Examine) -> None:
-    """000.09: wildcards are told with what they come to."""
+    """000.09: wildcards are reported with the permissions that they include."""
     diagnosis = await examine(parsed(seeds.JENKINS, seeds.ROLE, seeds.FOR_ACCOUNT), account=JENKINS)
 
     finding = told(diagnosis, "wildcard", "evc-operator")
     assert finding.severity == "warning"
     for consequence in ("in namespace default", "read every Secret", "run commands in pods", "log in as any service"):
         assert consequence in finding.message
-    assert "kubelets" not in finding.message  # nodes are in no namespace
+    assert "kubelets" not in finding.message  # nodes have no namespace
     assert not diagnosis.has_errors
 
 
 async def test_a_namespace_on_what_lives_in_none(examine: Examine) -> None:
-    """000.10, 003.10: the server drops it silently; kubectl apply leaves it in its annotation."""
+    """000.10, 003.10: a namespace on a cluster-scoped object is found in the annotation of kubectl apply."""
     objects = parsed(seeds.JENKINS, seeds.CLUSTER_ROLE, seeds.WIDE)
     finding = told(await examine(objects, account=JENKINS), "namespace-on-cluster-object", "evc-operator")
     assert finding.severity == "warning"
@@ -208,7 +208,7 @@ async def test_a_namespace_on_what_lives_in_none(examine: Examine) -> None:
 
 
 async def test_a_deployment_that_does_not_name_the_account(examine: Examine) -> None:
-    """000.28: its pods run as `default`, and the account with the rights is used by nobody."""
+    """000.28: a Deployment that runs as `default` is reported, because the account with the permissions is unused."""
     objects = parsed(seeds.JENKINS, seeds.ROLE, seeds.FOR_ACCOUNT, seeds.EVC_DEFINITION, seeds.DEPLOYMENT)
     finding = told(await examine(objects, account=JENKINS), "runs-as-default", "evc-operator")
     assert finding.severity == "error"
@@ -225,7 +225,7 @@ async def test_a_deployment_that_does_not_name_the_account(examine: Examine) -> 
 
 
 async def test_a_full_width_comma_in_the_name_of_a_role(examine: Examine) -> None:
-    """001.20: the look-alike is found, the character named, and the odd one of the two names is mended."""
+    """001.20: the look-alike is found, its character named, and the suggestion changes the unusual name."""
     account = Key("testing", "k8s-test-operator")
     finding = told(
         await examine(parsed(seeds.INVENTORY), account=account), "role-not-found", "k8s-test-operator-cluster"
@@ -237,7 +237,7 @@ async def test_a_full_width_comma_in_the_name_of_a_role(examine: Examine) -> Non
 
 
 async def test_a_marker_with_the_wrong_group(examine: Examine) -> None:
-    """003.11: deployments are in apps, not in apps.jicki.cn; pods are listed and not watched."""
+    """003.11: group apps.jicki.cn is corrected to apps for deployments, and a missing watch of pods is reported."""
     account = Key("jicki-system", "controller-manager")
     objects = parsed(seeds.PODSET_DEFINITION, seeds.PODSET)
     needed = grants(
@@ -260,7 +260,7 @@ async def test_a_marker_with_the_wrong_group(examine: Examine) -> None:
 
 
 async def test_what_is_right_is_left_alone(examine: Examine) -> None:
-    """The seed's roles with the account's bindings, as its author ended up, have no errors."""
+    """The final roles of the seed with the account's bindings have no errors."""
     objects = parsed(seeds.JENKINS, seeds.ROLE, seeds.CLUSTER_ROLE, seeds.FOR_ACCOUNT, seeds.WIDE)
     diagnosis = await examine([*objects, *parsed(seeds.EVC_DEFINITION)], account=JENKINS)
     assert {each.code for each in diagnosis.findings} == {"wildcard", "namespace-on-cluster-object"}
