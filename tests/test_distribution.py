@@ -93,7 +93,7 @@ def test_the_source_of_a_requirement_can_be_named() -> None:
 
 
 def test_without_a_record_it_came_from_an_index() -> None:
-    """Without a direct reference, the requirement names versions."""
+    """Without an installation record there is no direct reference."""
     assert direct_reference(None) == ""
 
 

@@ -34,11 +34,11 @@ class Program:
     """An example in one of its setups.
 
     Attributes:
-        name: for the ids of tests.
-        definition: of its kind.
-        wire: makes the function that wires it into a manager.
-        live: plays its life, and returns when it has come through.
-        rights: what it declares, in the whole cluster.
+        name: for test ids.
+        definition: the definition of its kind.
+        wire: returns the function that adds the example to a manager.
+        live: runs its scenario, and returns when it has succeeded.
+        rights: the permissions that it declares, cluster-wide.
     """
 
     name: str

@@ -87,7 +87,7 @@ def to_first(child: Deployment) -> list[Request]:
 
 
 def is_observed(found: Deployment) -> bool:
-    """Return whether the cluster's own controller has written a status; until then its writes could interfere."""
+    """Return whether the cluster's own controller has written a status, after which it may write at any time."""
     return bool(found.status.observed_generation)
 
 

@@ -37,7 +37,7 @@ async def allowed(site: Site) -> AsyncIterator[Site]:
 
 
 def refused(site: Site, verb: str, resource: str, *, group: str = "", place: str = "", name: str = "") -> Any:
-    """Return the answer for the account `default`, which has no permissions."""
+    """Return the expected Forbidden answer to the account `default`, which has no permissions."""
     what = f"{resource}.{group}" if group else resource
     named = f'{what} "{name}"' if name else what
     where = f'in the namespace "{place}"' if place else "at the cluster scope"
