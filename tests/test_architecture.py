@@ -50,7 +50,7 @@ OWN_RANDOM: dict[str, str] = {
     "src/pyctrl/testing/_cluster/control_plane.py": "a random token for an administrator",
 }
 
-# Folders whose tests mirror their files, and the length up to which a file needs none of its own.
+# Folders with tests that mirror their files, and the length up to which a file needs no test file.
 CORE = (
     *("_http_server", "_log", "cache", "cli", "controller", "dev", "manager", "program"),
     *("client/_comparison", "client/_discovery", "client/_requests"),

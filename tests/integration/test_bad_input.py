@@ -170,7 +170,7 @@ async def test_a_selector_that_does_not_parse(cluster: ClusterUnderTest, client:
 
 @pytest.mark.virtual_time
 async def test_an_option_with_a_selector_that_does_not_parse(cluster: ClusterUnderTest) -> None:
-    """A manager whose cache has a malformed selector does not start."""
+    """A manager with a malformed selector for its cache does not start."""
     options = KindOptions(selectors=[Selector(labels="tier in web")])
     with pytest.raises(SelectorError, match="tier in web"):
         async with Manager(cluster.config, kinds={ConfigMap: options}) as manager:

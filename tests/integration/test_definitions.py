@@ -56,7 +56,7 @@ async def test_from_installation_to_removal(client: Client, namespace: str) -> N
 
 
 async def test_a_class_needs_no_discovery(client: Client, namespace: str) -> None:
-    """The same holds for a class: UnknownKind before and after, typed objects in between."""
+    """A class raises UnknownKind before and after its definition is installed, and has typed objects in between."""
     group = widget_kind(namespace).group
 
     class Widget(CustomResource[WidgetSpec, WidgetStatus], group=group, version="v1"):

@@ -33,7 +33,7 @@ COMMANDS = (
 
 
 async def test_the_stand_in_says_what_kubectl_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It prints the same for created, listed, rejected, deleted and missing objects."""
+    """The substitute prints the same for created, listed, rejected, deleted and missing objects."""
     monkeypatch.chdir(tmp_path)
     Path("web.yaml").write_text(DEPLOYMENT)
     said: list[list[str]] = []
