@@ -199,7 +199,7 @@ async def _until_bound(client: Client) -> None:
 
 
 async def test_questions_about_oneself_are_answered_as_the_webhook_does(jane: Client) -> None:
-    """`kubectl auth can-i` shows the webhook's denial and its reason."""
+    """`kubectl auth can-i` gets the webhook's denial and its reason."""
     wanted = ResourceAttributes(verb="list", resource="secrets", namespace="default")
     review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resource_attributes=wanted))
     status = (await jane.create(review)).status

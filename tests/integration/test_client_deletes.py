@@ -31,7 +31,7 @@ async def test_delete(client: Client, namespace: str) -> None:
 
 
 async def test_preconditions(client: Client, namespace: str) -> None:
-    """A delete with an outdated uid or version is a Conflict, and the object remains."""
+    """A delete with a wrong uid or an outdated version is a Conflict, and the object remains."""
     made = await client.create(config_map(namespace, k="1"))
     changed = await client.patch(made, MergePatch({"data": {"k": "2"}}))
 

@@ -56,7 +56,7 @@ async def test_from_installation_to_removal(client: Client, namespace: str) -> N
 
 
 async def test_a_class_needs_no_discovery(client: Client, namespace: str) -> None:
-    """A class raises UnknownKind before and after its definition is installed, and has typed objects in between."""
+    """A class raises UnknownKind unless its definition is installed, and otherwise has typed objects."""
     group = widget_kind(namespace).group
 
     class Widget(CustomResource[WidgetSpec, WidgetStatus], group=group, version="v1"):

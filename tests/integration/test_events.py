@@ -46,7 +46,7 @@ async def writing(client: Client) -> AsyncIterator[EventWriter]:
 async def test_an_operator_tells_and_a_series_goes_on(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """Repeated events of an object become one Event with a count."""
+    """Repeated events of an object become one Event with a series count."""
 
     def is_counted(events: Sequence[Event]) -> bool:
         return any(event.series is not None and event.series.count >= 2 for event in events)

@@ -39,7 +39,7 @@ async def test_namespace_is_ready(client: Client, namespace: str) -> None:
 
 
 async def test_virtual_time_gives_way(cluster: ClusterUnderTest, client: Client) -> None:
-    """A virtual-time test runs in real time when the cluster is not embedded."""
+    """A virtual-time test can call any cluster, but runs in real time unless the cluster is embedded."""
     before = asyncio.get_running_loop().time()
 
     assert len(await client.list(Namespace)) >= 4

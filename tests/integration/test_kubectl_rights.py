@@ -117,7 +117,7 @@ async def test_a_binding_to_a_user_that_nobody_is_changes_nothing(jenkins: Jenki
 
 
 async def test_a_rolebinding_grants_a_clusterrole_in_one_namespace_only(jenkins: Jenkins) -> None:
-    """A RoleBinding to a ClusterRole does not allow lists of all namespaces."""
+    """A RoleBinding to a ClusterRole is accepted, but does not allow lists of all namespaces."""
     await jenkins.admin("create", "-f", "-", stdin=jenkins.roles())
     account = f"--serviceaccount={jenkins.account}"
     await jenkins.admin("create", "rolebinding", "jenkins-binding", f"--clusterrole={jenkins.name}", account)

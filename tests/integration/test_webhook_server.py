@@ -183,7 +183,7 @@ def _mount(directory: Path, number: int, *, is_new: bool) -> bytes:
 
 
 async def test_a_mounted_certificate_is_followed(client: Client, namespace: str, tmp_path: Path) -> None:
-    """After the kubelet swaps the symlink, the server presents the new certificate."""
+    """After the kubelet swaps the symlink, an API server that trusts only the new certificate gets answers."""
     before = await asyncio.to_thread(_mount, tmp_path, 1, is_new=True)
     webhooks = Webhooks()
     server = WebhookServer(webhooks, certificates=tmp_path, host="127.0.0.1", port=0, poll_seconds=0.05)
