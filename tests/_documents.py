@@ -1,4 +1,4 @@
-"""The documentation as text: what its pages name, for the tests that see to it that it exists."""
+"""Helpers that read the documentation, for the tests that compare it with the repository."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def page(name: str) -> str:
 
 @cache
 def functions_of(file: str) -> frozenset[str]:
-    """Name the test functions of a file; none if there is no such file."""
+    """Return the names of the test functions in a file; empty if the file does not exist."""
     path = ROOT / file
     tree = ast.parse(path.read_text() if path.is_file() else "")
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
@@ -27,6 +27,6 @@ def functions_of(file: str) -> frozenset[str]:
 
 
 def lacking_tests(text: str) -> list[str]:
-    """Return the tests that a text names, as ``tests/file.py::test_name``, and that do not exist."""
+    """Return the tests that a text names as ``tests/file.py::test_name`` and that do not exist."""
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
     return [f"{file}::{test}" for file, test in named if test not in functions_of(file)]

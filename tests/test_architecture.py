@@ -50,7 +50,7 @@ OWN_RANDOM: dict[str, str] = {
     "src/pyctrl/testing/_cluster/control_plane.py": "a random token for an administrator",
 }
 
-# Folders whose tests mirror their files, and the length up to which a file needs none of its own.
+# Folders with tests that mirror their files, and the length up to which a file needs no test file.
 CORE = (
     *("_http_server", "_log", "cache", "cli", "controller", "dev", "manager", "program"),
     *("client/_comparison", "client/_discovery", "client/_requests"),
@@ -82,7 +82,7 @@ UNRUN = re.compile(r"pytest\.(?:mark\.)?(?:sk" + r"ip|skipif|xf" + r"ail|importo
 
 @cache
 def _tracked() -> tuple[Path, ...]:
-    """Every file of the repository that git knows or would add."""
+    """Return every file of the repository that git tracks or would add."""
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -103,7 +103,7 @@ def _is_generated(path: Path) -> bool:
 
 @cache
 def _sources(under: Path = ROOT) -> tuple[tuple[str, ast.Module], ...]:
-    """Every handwritten Python file in a directory, parsed."""
+    """Return every handwritten Python file in a directory, parsed."""
     return tuple(
         (_name(path), ast.parse(path.read_text()))
         for path in _tracked()
@@ -192,7 +192,7 @@ def test_functions_are_short() -> None:
 
 
 def test_every_test_has_a_docstring() -> None:
-    """Each test has a docstring: the sentence that is false when the test fails."""
+    """Each test has a docstring: one sentence that is false when the test fails."""
     silent = [
         f"{name}:{function.lineno} {function.name}"
         for name, tree in _sources(ROOT / "tests")
@@ -234,7 +234,7 @@ def test_every_module_has_a_docstring() -> None:
 
 
 def test_files_are_named_by_nouns() -> None:
-    """No file is called utils, helpers, common or base: such files collect what has no other place."""
+    """No file is called utils, helpers, common or base."""
     banned = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
 
     offences = [_name(path) for path in _tracked() if path.suffix == ".py" and path.stem.strip("_") in banned]
@@ -243,7 +243,7 @@ def test_files_are_named_by_nouns() -> None:
 
 
 def test_time_comes_from_the_loop_and_the_clock() -> None:
-    """No file reads the machine's clock or sleeps past the event loop, so that virtual time reaches everything."""
+    """No file reads the system clock or sleeps outside the event loop, so virtual time applies everywhere."""
     offences = [
         f"{name}:{line} {what}"
         for name, tree in _sources(SRC)
@@ -271,7 +271,7 @@ def test_randomness_is_injected() -> None:
 
 
 def test_tasks_have_owners() -> None:
-    """Task groups create the tasks. Other modules that create one are listed, and await it."""
+    """Only task groups create tasks; the other modules that create one are listed, and await it."""
     offences = [
         f"{name}:{line} {what}"
         for name, tree in _sources(SRC)
@@ -284,7 +284,7 @@ def test_tasks_have_owners() -> None:
 
 
 def test_one_module_makes_servers() -> None:
-    """Sockets are accepted and HTTP servers made in `pyctrl._http_server` only; requests and responses are for all."""
+    """Only `pyctrl._http_server` accepts sockets and creates HTTP servers."""
     sources = [(name, tree) for name, tree in _sources(SRC) if name not in SERVERS]
     offences = [
         f"{name}:{line} {what}"
@@ -332,12 +332,12 @@ def test_packages_do_not_use_the_facade() -> None:
 
 @pytest.mark.parametrize("pattern", FOREIGN.values(), ids=FOREIGN.keys())
 def test_nothing_names_a_machine(pattern: re.Pattern[str]) -> None:
-    """No file names a path, a host or a registry of the machine it was written on."""
+    """No file contains a path, host or registry of a developer's machine."""
     assert not (matches := _matches(pattern)), _listed(matches)
 
 
 def test_no_notes_about_later_work() -> None:
-    """The code has no notes about later work: it is done, or it is an issue."""
+    """The code contains no notes about later work; such work is an issue."""
     assert not (matches := _matches(UNFINISHED)), _listed(matches)
 
 
@@ -355,7 +355,7 @@ def test_no_test_is_skipped() -> None:
 
 
 def test_the_architecture_page_shows_the_contract() -> None:
-    """docs/architecture.md prints the import contract as it is in pyproject.toml, word for word."""
+    """docs/architecture.md prints the import contract of pyproject.toml word for word."""
     page = (ROOT / "docs" / "architecture.md").read_text()
     shown = re.search(r"<!-- contract -->\n```toml\n(.*?)```", page, re.DOTALL)
     contract = re.search(r"^layers = \[\n.*?^\]\n", (ROOT / "pyproject.toml").read_text(), re.DOTALL | re.MULTILINE)

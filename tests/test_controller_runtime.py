@@ -1,4 +1,4 @@
-"""docs/controller-runtime.md: each row says what serves, and which tests show it."""
+"""Each row of docs/controller-runtime.md names the pyctrl equivalent and the tests that cover it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADS = ("controller-runtime", "there", "---")
 
 
 def rows() -> list[list[str]]:
-    """Return the cells of all rows but the heads of tables."""
+    """Return the cells of all table rows except the headings."""
     lines = [line for line in PAGE.splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
     return [row for row in cells if row[0] not in HEADS]
@@ -21,18 +21,18 @@ def rows() -> list[list[str]]:
 
 @cache
 def words() -> frozenset[str]:
-    """Return every word of the sources, and of the manifest that names the extras."""
+    """Return every word of the sources, and of the manifest that declares the extras."""
     files = [*ROOT.glob("src/pyctrl/**/*.py"), ROOT / "pyproject.toml"]
     return frozenset(word for file in files for word in re.findall(r"\w+", file.read_text()))
 
 
 def test_each_row_names_the_tests_that_show_it() -> None:
-    """Or says that something is not there."""
+    """Each row names the tests that cover it, or says that pyctrl has no equivalent."""
     assert [row for row in rows() if not re.search(r"\[\^[\w-]+\]|\*\*Not there\*\*", " ".join(row))] == []
 
 
 def test_what_is_spelt_like_code_is_spelt_so_in_the_sources() -> None:
-    """Each word of the second column, but short ones."""
+    """Each identifier in the second column occurs in the sources; short words are not checked."""
     code = {row[0]: " ".join(re.findall(r"`([^`]+)`", row[1])) for row in rows()}
     strange = {
         row: [word for word in re.findall(r"[A-Za-z_]{4,}", text) if word not in words()] for row, text in code.items()
@@ -41,7 +41,7 @@ def test_what_is_spelt_like_code_is_spelt_so_in_the_sources() -> None:
 
 
 def test_each_footnote_is_used_and_names_tests() -> None:
-    """They are looked up in the tests by the test of all pages."""
+    """Each footnote is used, and names tests."""
     used = set(re.findall(r"\[\^([\w-]+)\](?!:)", PAGE))
     assert used == NOTES.keys()
     assert [name for name, note in NOTES.items() if not re.fullmatch(r"`[\w/.]+::\w+`(, `[\w/.]+::\w+`)*", note)] == []

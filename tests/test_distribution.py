@@ -1,4 +1,4 @@
-"""The name of the distribution, wherever pip reads it or a user copies it from."""
+"""The name of the distribution, wherever pip reads it or a user copies it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from packaging.requirements import Requirement
 from pyctrl._distribution import DISTRIBUTION, direct_reference, requirement, version
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What people read, run or install; CHANGELOG.md tells what was.
+#: Files that people read, run or install; CHANGELOG.md describes the past.
 PLACES = (".ci", "benchmarks", "docs", "examples", "src", "tests", "tools", "CONTRIBUTING.md", "Makefile", "README.md")
 SUFFIXES = frozenset({"", ".cfg", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"})
 
-#: The bare name as pip would take it. A path such as ./pyctrl[test] is no name.
+#: The bare name as pip would read it. A path such as ./pyctrl[test] is not a name.
 BARE = (
     re.compile(r"(?<![\w./-])pyctrl\\*\[[a-z]"),  # with extras
     re.compile(r"(?<![\w./-])pyctrl ?(==|~=|>=|<=|!=|@ ?(git|file|http))"),  # with a version or an address
@@ -40,7 +40,7 @@ def texts() -> Iterator[tuple[Path, str]]:
 
 @pytest.mark.slow(reason="it reads every file of the repository")
 def test_the_bare_name_is_nowhere_pip_would_take_it() -> None:
-    """PyPI's `pyctrl` is another project: no command, message, page or template tells a user to install it."""
+    """No command, message, page or template tells a user to install PyPI's `pyctrl`, another project."""
     found = [
         f"{path}:{text[: match.start()].count(chr(10)) + 1}: {match.group()}"
         for path, text in texts()
@@ -63,13 +63,13 @@ def test_the_bare_name_is_nowhere_pip_would_take_it() -> None:
     ],
 )
 def test_the_bare_name_is_recognised(text: str) -> None:
-    """The patterns find what they are there for, and not the name of the distribution."""
+    """The patterns match the bare name, but not the name of the distribution."""
     assert any(pattern.search(text) for pattern in BARE)
     assert not any(pattern.search(text.replace("pyctrl", DISTRIBUTION)) for pattern in BARE)
 
 
 def test_files_that_pip_reads_ask_for_the_distribution() -> None:
-    """Neither a pyproject.toml nor a requirements file of the repository depends on the other project."""
+    """No pyproject.toml or requirements file of the repository depends on the other project."""
     names = set()
     for path in ROOT.rglob("pyproject.toml"):
         if ".venv" not in path.parts:
@@ -86,19 +86,19 @@ COMMIT = "3f786850e387550fdab836ed7e6dc881de23001b"
 
 
 def test_the_source_of_a_requirement_can_be_named() -> None:
-    """A version stands for itself and later fixes, a URL for what is there."""
+    """A version allows itself and later fixes; a URL is used as it is."""
     assert requirement("test", source="0.2.1") == f"{DISTRIBUTION}[test]~=0.2.1"
     url = f"git+https://git.example/p.git@{COMMIT}"
     assert requirement("test", source=url) == f"{DISTRIBUTION}[test] @ {url}"
 
 
 def test_without_a_record_it_came_from_an_index() -> None:
-    """There is no direct reference then; the requirement names versions."""
+    """Without an installation record there is no direct reference."""
     assert direct_reference(None) == ""
 
 
 def test_the_requirement_of_what_is_running() -> None:
-    """It has the extras, and pip understands it."""
+    """The requirement of the running pyctrl has the extras, and pip can parse it."""
     asked = Requirement(requirement("metrics", "webhook"))
     assert (asked.name, asked.extras) == (DISTRIBUTION, {"metrics", "webhook"})
     assert asked.url or asked.specifier.contains(version(), prereleases=True)

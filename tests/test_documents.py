@@ -1,4 +1,4 @@
-"""What the pages of the documentation name exists: tests, files, and the places that they link to."""
+"""Tests, files and link targets named in the documentation exist."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PAGES = sorted(str(file.relative_to(ROOT)) for file in [*ROOT.glob("docs/**/*.md
 
 @cache
 def anchors(file: Path) -> frozenset[str]:
-    """Return what can be linked to within a page: its headings, as GitHub spells them."""
+    """Return the link targets of a page: its headings, as GitHub spells them."""
     text = re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return frozenset(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
 
 
 def leads_to_a_heading(link: str, file: Path) -> bool:
-    """Whether a link of a page to a place in a page, this or another one, leads there."""
+    """Return whether a link to a place in this page or another one leads to a heading."""
     target, _, anchor = link.partition("#")
     found = (file.parent / target).resolve() if target else file
     return found.suffix != ".md" or anchor in anchors(found)
@@ -30,7 +30,7 @@ def leads_to_a_heading(link: str, file: Path) -> bool:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_what_a_page_names_exists(name: str) -> None:
-    """Tests, files of the repository, and the headings of other pages."""
+    """The tests, files and headings that a page names exist."""
     file = ROOT / name
     text = file.read_text()
     files = re.findall(r"`((?:src|docs|examples|tests|benchmarks)/[\w/.-]+)`", text)

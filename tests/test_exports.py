@@ -1,4 +1,4 @@
-"""The public names, pinned: adding one is a decision, and removing one breaks users."""
+"""The public names are pinned: adding one is a decision, and removing one breaks users."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tools.public_names import SNAPSHOT, public_names, public_packages
 
 
 def test_public_names_are_those_listed() -> None:
-    """The public names are exactly those in tests/public_names.txt; `make generate` writes it."""
+    """The public names are exactly those in tests/public_names.txt, which `make generate` writes."""
     assert public_names() == SNAPSHOT.read_text().splitlines()
 
 
 @pytest.mark.parametrize("package", public_packages())
 def test_every_public_name_exists(package: str) -> None:
-    """Each name in a package's `__all__` exists, once, and the package has a docstring."""
+    """Each name in the `__all__` of a package exists, once, and the package has a docstring."""
     module = importlib.import_module(package)
 
     assert (module.__doc__ or "").strip()
@@ -32,7 +32,7 @@ def test_every_public_name_exists(package: str) -> None:
 
 @pytest.mark.parametrize("package", [package for package in public_packages() if package != "pyctrl"])
 def test_public_classes_and_functions_are_documented(package: str) -> None:
-    """Each public class and function has a docstring of its own, which gives its contract."""
+    """Each public class and function has a docstring of its own."""
     module = importlib.import_module(package)
     silent = [
         name
@@ -45,7 +45,7 @@ def test_public_classes_and_functions_are_documented(package: str) -> None:
 
 
 def test_pyctrl_re_exports_the_objects_of_its_packages() -> None:
-    """Each name of `pyctrl` is, at run time, the object of the package that type checkers see."""
+    """At run time each name of `pyctrl` is the object that type checkers see."""
     source = ast.parse(Path(pyctrl.__file__).read_text())
     seen = {
         alias.name: node.module
@@ -62,7 +62,7 @@ def test_pyctrl_re_exports_the_objects_of_its_packages() -> None:
 
 
 def test_importing_pyctrl_imports_no_package() -> None:
-    """`import pyctrl` imports none of its packages; each is imported when a name of it is used."""
+    """`import pyctrl` imports none of its packages; using a name imports its package."""
     code = (
         "import sys, pyctrl; before = {m for m in sys.modules if m.startswith('pyctrl.')}; pyctrl.Manager; "
         "print(sorted(before), pyctrl.cluster.__name__)"
@@ -74,6 +74,6 @@ def test_importing_pyctrl_imports_no_package() -> None:
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    """A misspelt name says so, as with any module."""
+    """A misspelt name raises AttributeError, as with any module."""
     with pytest.raises(AttributeError, match="module 'pyctrl' has no attribute 'Managr'"):
         assert pyctrl.Managr  # type: ignore[attr-defined]

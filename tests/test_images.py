@@ -1,4 +1,4 @@
-"""What the examples are shipped as: images and Deployments. There is no docker here, so they are read."""
+"""The images and Deployments of the examples, checked as text, without docker."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 
-#: What Pod Security calls restricted, for a container; the rest of it is of the pod.
+#: The container's part of the restricted Pod Security standard; the rest belongs to the pod.
 RESTRICTED = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 
 
 @dataclass
 class Stage:
-    """A stage of a Dockerfile: what it starts from, and its instructions."""
+    """A stage of a Dockerfile: its base and its instructions."""
 
     name: str
     origin: str
@@ -37,7 +37,7 @@ class Stage:
 
 
 def stages() -> dict[str, Stage]:
-    """Read the Dockerfile; a stage has the instructions of the one that it starts from, too."""
+    """Read the Dockerfile; a stage includes the instructions of its base stage."""
     found: dict[str, Stage] = {}
     for line in (EXAMPLES / "Dockerfile").read_text().splitlines():
         name, _, text = line.partition(" ")
@@ -51,7 +51,7 @@ def stages() -> dict[str, Stage]:
 
 
 def shipped() -> list[str]:
-    """Name the examples that can be run."""
+    """Return the names of the runnable examples."""
     return sorted(path.parent.name for path in EXAMPLES.glob("*/__main__.py"))
 
 
@@ -68,7 +68,7 @@ def deployments() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def test_every_image_is_made_of_a_version_that_is_named() -> None:
-    """Nothing is latest: a build next year starts from what one today starts from."""
+    """Every base image has a version, never `latest`, so that builds are repeatable."""
     found = stages()
     outside = {stage.origin for stage in found.values() if stage.origin not in found}
     assert outside
@@ -77,7 +77,7 @@ def test_every_image_is_made_of_a_version_that_is_named() -> None:
 
 @pytest.mark.parametrize("example", shipped())
 def test_each_example_has_an_image_that_runs_it(example: str) -> None:
-    """The target of its name starts the module, without a shell in between, as nobody in particular."""
+    """The image target of an example runs its module without a shell, as a user that is not root."""
     stage = stages()[example]
     assert json.loads(stage.last("ENTRYPOINT")) == ["python", "-m", f"examples.{example}"]
     assert stage.last("COPY") == f"examples/{example} examples/{example}"
@@ -87,14 +87,14 @@ def test_each_example_has_an_image_that_runs_it(example: str) -> None:
 
 
 def test_commands_of_the_build_have_no_shell() -> None:
-    """Each is a list of words, so that nothing in it is expanded."""
+    """Each command is a list of words, so that no shell expands it."""
     commands = [text for name, text in stages()["build"].instructions if name == "RUN"]
     assert len(commands) == 3
     assert all(isinstance(json.loads(command), list) for command in commands)
 
 
 def test_what_is_copied_into_images_is_there() -> None:
-    """Every COPY out of the repository names something that it has, and that .dockerignore lets pass."""
+    """Every COPY from the repository names existing files that .dockerignore does not exclude."""
     ignored = (ROOT / ".dockerignore").read_text().split()
     for stage in stages().values():
         for name, text in stage.instructions:
@@ -106,7 +106,7 @@ def test_what_is_copied_into_images_is_there() -> None:
 
 @pytest.mark.parametrize("name", ["requirements.txt", "build-requirements.txt"])
 def test_what_is_installed_is_known_by_version_and_hash(name: str) -> None:
-    """Each line of a lock file is an exact version with hashes, as pip asks for with --require-hashes."""
+    """Each line of a lock file is an exact version with hashes, for --require-hashes."""
     entries = re.split(r"\n(?=\S)", (EXAMPLES / name).read_text().strip())
     assert all(
         re.match(r"#|[\w.-]+==[\w.]+( ; [^\\\n]+)? \\\n(    --hash=sha256:[0-9a-f]{64}( \\\n|$))+", entry)
@@ -115,11 +115,11 @@ def test_what_is_installed_is_known_by_version_and_hash(name: str) -> None:
 
 
 def test_lock_files_have_what_the_package_asks_for() -> None:
-    """A dependency that was added or moved in pyproject.toml is in the lock file, in a version that fits."""
+    """The lock file satisfies every dependency of pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     for asked, name in (
         (project["project"]["dependencies"], "requirements.txt"),
-        (project["project"]["optional-dependencies"]["metrics"], "requirements.txt"),  # which the programs turn on
+        (project["project"]["optional-dependencies"]["metrics"], "requirements.txt"),  # enabled by the programs
         (project["project"]["optional-dependencies"]["webhook"], "requirements.txt"),  # for metrics over TLS
         (project["build-system"]["requires"], "build-requirements.txt"),
     ):
@@ -129,7 +129,7 @@ def test_lock_files_have_what_the_package_asks_for() -> None:
 
 
 def test_each_deployment_has_an_account_of_its_own() -> None:
-    """A Deployment names a ServiceAccount that lies beside it, so that it does not run as `default`."""
+    """A Deployment names a ServiceAccount from its own manifests, never `default`."""
     found = list(deployments())
     assert found
     for path, deployment in found:
@@ -144,7 +144,7 @@ def test_each_deployment_has_an_account_of_its_own() -> None:
 
 
 def test_each_deployment_is_as_restricted_as_pods_can_be() -> None:
-    """Not root, a root file system that is read-only, no capabilities, a limit of memory, an image with a version."""
+    """A Deployment is not root, has a read-only root, no capabilities, a memory limit and an image version."""
     for _path, deployment in deployments():
         pod = deployment["spec"]["template"]["spec"]
         assert pod["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
@@ -157,7 +157,7 @@ def test_each_deployment_is_as_restricted_as_pods_can_be() -> None:
 
 
 def test_kubelet_asks_each_deployment_how_it_is() -> None:
-    """Both probes, at a port that the container names; of a manager, its own paths at its flag's default."""
+    """Both probes use a declared container port; those of a manager use its paths and default port."""
     for path, deployment in deployments():
         for container in deployment["spec"]["template"]["spec"]["containers"]:
             ports = {port["name"]: port["containerPort"] for port in container["ports"]}
@@ -165,7 +165,7 @@ def test_kubelet_asks_each_deployment_how_it_is() -> None:
             assert all(probe["port"] in ports for probe in probes), path
             program = import_module(f"examples.{path.relative_to(EXAMPLES).parts[0]}.__main__")
             if not hasattr(program, "parser"):
-                continue  # no manager
+                continue  # not a manager
             defaults = program.parser().parse_args([])
             assert [probe["path"] for probe in probes] == ["/healthz", "/readyz"]
             assert f":{ports['health']}" == defaults.health_probe_bind_address

@@ -14,7 +14,7 @@ from tools.site_pages import cli_page, for_a_site, generated_pages, package_page
 
 
 def pages_of(entries: object) -> Iterator[str]:
-    """Yield the pages of a nav, whatever their headings."""
+    """Yield the pages of a nav, at all levels."""
     if isinstance(entries, str):
         yield entries
     else:
@@ -42,7 +42,7 @@ def test_the_reference_of_a_package_has_its_public_names_and_no_others(package: 
 
 
 def test_the_reference_of_the_command_line_tells_every_command_with_examples() -> None:
-    """Commands within commands too, their flags, exit codes and examples."""
+    """The command-line reference has every command and subcommand, with flags, exit codes and examples."""
     page = cli_page()
 
     assert "\npyctrl crd import SOURCE... [flags]\n" in page
@@ -56,7 +56,7 @@ def test_the_reference_of_the_command_line_tells_every_command_with_examples() -
 
 
 def test_a_page_for_the_site_has_no_code_for_tests_and_no_link_out_of_it() -> None:
-    """A path in the repository stands in place of a link that a site cannot follow; other links stay."""
+    """Site pages omit test-only code, and show the path instead of a link to a file outside the site."""
     page = "a [text](../examples/evc/evc.py), [examples/evc](../examples/evc), [rights](../rbac.md#roles)\n"
     hidden = "<!-- invisible-code-block: python\nassert True\n\nassert 1\n-->\n<!-- skip: next -->\nshown\n"
 
@@ -68,7 +68,7 @@ def test_a_page_for_the_site_has_no_code_for_tests_and_no_link_out_of_it() -> No
 
 
 def test_the_site_is_built_where_git_does_not_look() -> None:
-    """What `make site` writes is in a directory that git ignores, and nothing is fetched when it is read."""
+    """`make site` writes to a directory that git ignores, and its pages fetch nothing from elsewhere."""
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
 
     assert f"{Path(config['site_dir']).parts[0]}/" in (ROOT / ".gitignore").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""One vocabulary: a word has one meaning, and it is upstream's. docs/glossary.md lists the words."""
+"""One vocabulary: each word has one meaning, the upstream one. docs/glossary.md lists the words."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _tracked(*patterns: str) -> list[Path]:
 
 
 def _prose() -> Iterator[tuple[str, str]]:
-    """Yield the text of what users and contributors read: sources, examples, tools and documentation."""
+    """Yield the text that users and contributors read: sources, examples, tools and documentation."""
     for path in _tracked("src/*.py", "examples/*.py", "tools/*.py", "docs/*.md", "README.md", "CONTRIBUTING.md"):
         if not path.is_relative_to(SRC / "kinds"):  # generated, with the text of Kubernetes' OpenAPI documents
             yield path.relative_to(ROOT).as_posix(), path.read_text()
@@ -93,7 +93,7 @@ def test_old_file_names_are_gone() -> None:
 
 
 def test_a_class_name_has_one_meaning() -> None:
-    """No two classes of the package share a name, unless they do the same job and the reason is given here."""
+    """No two classes of the package share a name, except the listed pairs that do the same job."""
     doubled = {name: files for name, files in _classes().items() if len(files) > 1 and name not in SAME_JOB}
 
     assert doubled == {}

@@ -1,4 +1,4 @@
-"""Replays a recording against the embedded server, in process: every step is one `handle`."""
+"""Replay of a recording against the embedded server, in process: every step is one `handle`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conformance._recording import JSON, Case, fill, holds
 TOKENS = {"admin": "admin-token", "plain": "plain-token"}
 POLL_SECONDS = 0.05
 
-#: What a cluster's controllers put into every namespace; each case begins when they are there.
+#: Objects that controllers create in every namespace; each case starts once they exist.
 FURNITURE = ("configmaps/kube-root-ca.crt", "serviceaccounts/default")
 
 
@@ -28,7 +28,7 @@ class Replay:
         self._answers: dict[str, JSON] = {}
 
     async def run(self) -> None:
-        """Make the namespace, wait until it is furnished, and run all steps."""
+        """Create the namespace, wait for its default objects, and run all steps."""
         body = {"metadata": {"name": self._case.namespace}}
         made = await self._call({"method": "POST", "path": "/api/v1/namespaces", "body": body})
         assert made["code"] == 201, made
@@ -37,7 +37,7 @@ class Replay:
             await self._wait({"method": "GET", "path": path, "until": {"code": 200}})
         for step in self._case.steps:
             await self._run(step)
-            await asyncio.sleep(POLL_SECONDS)  # a moment for the controllers, as the recorder's requests took
+            await asyncio.sleep(POLL_SECONDS)  # time for the controllers, as the recorder's requests took
 
     async def _run(self, step: JSON) -> None:
         slot = len(self.steps)
@@ -45,7 +45,7 @@ class Replay:
         self.observed.append(None)
         try:
             observed = await self._observe(step)
-        except (KeyError, IndexError, TypeError) as error:  # an earlier answer has not what this request needs
+        except (KeyError, IndexError, TypeError) as error:  # an earlier answer lacks a value of this request
             observed = {"code": 0, "text": f"{type(error).__name__}: {error}"}
         self._answers[step["id"]] = self.observed[slot] = observed
 
@@ -114,7 +114,7 @@ async def _events(chunks: AsyncGenerator[bytes, None], count: int, seconds: floa
 
 
 def _decoded(answer: Response) -> JSON:
-    assert isinstance(answer.body, bytes)  # who watches does not come here
+    assert isinstance(answer.body, bytes)  # watches do not get here
     observed: dict[str, JSON] = {"code": answer.status}
     warnings = sorted(value for name, value in answer.headers if name == "Warning")
     if warnings:

@@ -1,11 +1,11 @@
-"""Records what an API server answers to scenarios: the other half of `test_recordings.py`.
+"""Record the answers of an API server to scenarios, for `test_recordings.py`.
 
     python -m tests.conformance.record SCENARIO.json ... --server URL --token T [--plain-token T] [--out DIR]
 
-A scenario is a case without answers (a case with answers is recorded anew): a `name`, what it is `about`, a list of
-`steps`. Each is run twice, in namespaces of its own; a step whose comparable answers differ is marked `loose`. What the
-scenario makes outside its namespace it names in `cleanup`. A scenario whose set-up fails is not recorded: a step that
-later ones rely on was refused. A create that is meant to be refused is marked `refused`.
+A scenario is a case without answers (a case with answers is recorded again): a `name`, a description `about`, a list of
+`steps`. Each runs twice, in separate namespaces; a step with different comparable answers is marked `loose`. `cleanup`
+names the objects that the scenario creates outside its namespace. A scenario is not recorded if its setup fails, that
+is, if a step that later ones rely on is refused. A create that must be refused is marked `refused`.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ FURNITURE = ("configmaps/kube-root-ca.crt", "serviceaccounts/default")
 
 
 class Server:
-    """A server under record: one connection a request, certificates not checked."""
+    """A server to record: one connection per request, certificates not verified."""
 
     def __init__(self, url: str, tokens: Mapping[str, str]) -> None:
         self._url = urlsplit(url)
         self._tokens = tokens
 
     def open(self, request: JSON, seconds: float = 60) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Send a request and give its answer, unread."""
+        """Send a request and return the response, unread."""
         host, port = self._url.hostname or "", self._url.port
         connection = http.client.HTTPConnection(host, port, timeout=seconds)
         if self._url.scheme == "https":
@@ -64,7 +64,7 @@ class Server:
         return connection, connection.getresponse()
 
     def call(self, request: JSON) -> JSON:
-        """Give the code, the warnings and the body of an answer."""
+        """Return the code, the warnings and the body of a response."""
         connection, response = self.open(request)
         raw = response.read()
         connection.close()
@@ -89,7 +89,7 @@ class Run:
         self.observed: list[JSON] = []
 
     def run(self) -> None:
-        """Make the namespace, run all steps, and remove what was made."""
+        """Create the namespace, run all steps, and clean up."""
         namespace = self._scenario["namespace"]
         self._wait({"path": f"/api/v1/namespaces/{namespace}", "until": {"code": 404}, "timeout": 90})
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
@@ -100,7 +100,7 @@ class Run:
             self._run(step)
         for path in (*self._scenario.get("cleanup", ()), f"/api/v1/namespaces/{namespace}"):
             self._server.call({"method": "DELETE", "path": path})
-        if not self._scenario.get("controllers", True):  # then nobody else empties the namespace
+        if not self._scenario.get("controllers", True):  # then no other controller empties the namespace
             path = f"/api/v1/namespaces/{namespace}/finalize"
             self._server.call({"method": "PUT", "path": path, "body": {**body, "spec": {}}})
 
@@ -163,7 +163,7 @@ def _read(response: http.client.HTTPResponse, count: int, events: list[JSON]) ->
 
 
 def record(server: Server, scenario: JSON, *, count: int) -> JSON:
-    """Give a scenario with its answers; run more than once, so that chance shows itself."""
+    """Return a scenario with its answers, from several runs that reveal random values."""
     runs = []
     for _ in range(count):
         runs.append(Run(server, scenario))
@@ -191,7 +191,7 @@ def _case(scenario: JSON) -> Case:
 
 
 def _without_managers(value: JSON) -> JSON:
-    """Leave out what is not compared and makes recordings long."""
+    """Remove managed fields that are not compared and lengthen recordings."""
     if isinstance(value, list):
         return [_without_managers(each) for each in value]
     if isinstance(value, dict):
@@ -200,7 +200,7 @@ def _without_managers(value: JSON) -> JSON:
 
 
 def main() -> None:
-    """Record the scenarios that are named."""
+    """Record the named scenarios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenarios", nargs="+", type=Path)
     parser.add_argument("--server", required=True)

@@ -1,8 +1,7 @@
 """The embedded server answers as a real kube-apiserver 1.36 did, step by step of every recording.
 
-The cluster's controllers run beside the server, where they did so beside the recorded one. `DIFFERENT` lists the
-steps that do not match, each with the reason; every other step of every recording must match, code and body, and a
-step that begins to match must leave the list.
+The cluster's controllers run if they ran with the recorded server. `DIFFERENT` lists the steps that do not match,
+each with the reason. Every other step must match in code and body, and a listed step that matches must be removed.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ USERS = {
 }
 
 DIFFERENT: dict[str, set[str]] = {
-    # recorded when the deployment controller had written its status between two steps; here it is done before
+    # recorded while the deployment controller wrote its status between two steps; here it does so before
     "scale": {"s3", "s5", "s8", "s9", "s10", "s11", "s12"},
-    # kube-apiserver prints the patch without the directives that it has carried out; here it is printed as it was sent
+    # kube-apiserver prints the patch without the applied directives; here it is printed as sent
     "own-retain-keys": {"with-replace-strict"},
 }
 
@@ -33,7 +32,7 @@ DIFFERENT: dict[str, set[str]] = {
 @pytest.mark.virtual_time
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 async def test_answers_match_the_recording(case: Case) -> None:
-    """Every step that is not known to differ is answered with the recorded code and body."""
+    """Every step not listed in DIFFERENT has the recorded code and body."""
     server = ApiServer(random=Random(case.name), tokens=USERS)
     cluster = Cluster(server=server, token="admin-token", kubelet=False, random=Random(1))
     async with cluster if case.has_controllers else nullcontext():
@@ -54,7 +53,7 @@ async def test_answers_match_the_recording(case: Case) -> None:
 
 
 def test_a_case_whose_set_up_failed_is_found() -> None:
-    """A create that is refused before its object is used is a failed set-up, unless it is marked or repeated."""
+    """A create that fails before its object is used is a failed setup, unless marked or repeated."""
     make = {"id": "make", "request": {"method": "POST", "path": "/things", "body": {"metadata": {"name": "a"}}}}
     use = {"id": "use", "request": {"method": "PATCH", "path": "/things/a/status"}}
     refused, missing, made = {"code": 422}, {"code": 404}, {"code": 201}
@@ -67,7 +66,7 @@ def test_a_case_whose_set_up_failed_is_found() -> None:
 
 
 def test_a_condition_that_never_held_is_a_failed_set_up() -> None:
-    """A recorded wait must have ended well, and a recorded request must have been sent."""
+    """A recorded wait must have succeeded, and a recorded request must have been sent."""
     wait = {"id": "wait", "eventually": {"path": "/things/a", "until": {"code": 200}}}
     ask = {"id": "ask", "request": {"path": "/things/${wait:/metadata/name}"}}
 

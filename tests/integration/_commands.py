@@ -1,4 +1,4 @@
-"""`pyctrl` and the shell as a user has them, with a home of their own, and clusters with RBAC behind TLS for them."""
+"""`pyctrl` and a shell with their own home, and clusters with RBAC behind TLS for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE = 30.0  # seconds for one command, which may start others
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command came to."""
+    """The outcome of a command."""
 
     code: int
     out: str
@@ -30,7 +30,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """Runs commands in a directory that is their home too."""
+    """Runs commands in a directory that is also their home."""
 
     home: Path
     variables: dict[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Shell:
         return await self.run(sys.executable, "-m", "pyctrl", *map(str, arguments))
 
     async def bash(self, line: str) -> Outcome:
-        """Run a line as if it had been pasted into bash."""
+        """Run a line like one pasted into bash."""
         return await self.run("bash", "-c", line)
 
     async def run(self, *command: str) -> Outcome:
@@ -53,14 +53,14 @@ class Shell:
 
     @asynccontextmanager
     async def lines(self, line: str) -> AsyncIterator[asyncio.StreamReader]:
-        """Run a line in bash that goes on, until the block ends; give what it prints."""
+        """Run a continuous line in bash until the block ends; yield its output."""
         process = await self._start(("bash", "-c", line))
         assert process.stdout is not None
         try:
             async with asyncio.timeout(PATIENCE):
                 yield process.stdout
         finally:
-            os.killpg(process.pid, signal.SIGKILL)  # bash and what it has started
+            os.killpg(process.pid, signal.SIGKILL)  # bash and its children
             await process.communicate()
 
     async def _start(self, command: Sequence[str]) -> asyncio.subprocess.Process:
@@ -78,9 +78,9 @@ class Shell:
 
 @asynccontextmanager
 async def guarded(cluster: ClusterUnderTest) -> AsyncIterator[Config]:
-    """Give an administrator's login to a cluster with RBAC, behind TLS, which fills the Secrets of service accounts.
+    """Return an administrator's login to a cluster with RBAC, behind TLS, which fills service account Secrets.
 
-    The cluster under test, unless it is embedded, which has no RBAC and no TLS, or nobody runs its controllers.
+    This is the cluster under test, unless it is embedded (no RBAC, no TLS) or has no controllers.
     """
     if not cluster.is_embedded and cluster.has_controllers:
         yield cluster.config
@@ -90,5 +90,5 @@ async def guarded(cluster: ClusterUnderTest) -> AsyncIterator[Config]:
 
 
 def with_token(admin: Config, token: str) -> Config:
-    """Give the login of a token to the server of an administrator, whose certificate would win over it."""
+    """Return a token login to an administrator's server, without the certificate, which would take precedence."""
     return replace(admin, credentials=BearerToken(token), tls=replace(admin.tls, certificate=None))

@@ -1,4 +1,4 @@
-"""Kinds that tests define for themselves, each in a group of its own, so that tests do not see one another's."""
+"""Kinds for tests, each in its own group, so that tests do not interfere."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SCHEMA = {
 
 
 def widget_kind(namespace: str) -> GroupVersionKind:
-    """Return the kind of a test: its group has the name of the test's namespace, which is nobody else's."""
+    """Return the kind of a test, in a group named after the test's namespace."""
     return GroupVersionKind(f"{namespace}.pyctrl.test", "v1", "Widget")
 
 
@@ -66,7 +66,7 @@ def definition_of(kind: GroupVersionKind, schema: Mapping[str, Any] = SCHEMA) ->
 
 @asynccontextmanager
 async def installed(client: Client, kind: GroupVersionKind) -> AsyncIterator[GroupVersionKind]:
-    """Have a kind served inside the block; afterwards its definition is gone, and with it all objects."""
+    """Serve a kind inside the block; afterwards delete its definition and all objects."""
     await install_kind(client, kind)
     try:
         yield kind
@@ -94,7 +94,7 @@ async def uninstall_kind(client: Client, kind: GroupVersionKind) -> None:
 
 
 async def answers(client: Client, path: str, status: int) -> None:
-    """Wait until a path is served or not. Discovery and handlers of a real server follow some hundredths later."""
+    """Wait until a path is served, or no longer served. Discovery and handlers of a real server lag some hundredths."""
     async with asyncio.timeout(10):
         while (await client.transport.request(HttpRequest(method="GET", path=path))).status != status:
-            await asyncio.sleep(0.02)  # there is nothing to watch
+            await asyncio.sleep(0.02)  # nothing to watch

@@ -1,4 +1,4 @@
-"""The examples as programs whose rights are tested: how they are wired, and a life that takes every right they have."""
+"""The examples as programs whose permissions are tested: their setup, and a scenario that uses every permission."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Wire = Callable[[Manager], object]
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a test plays: as whom may do everything, in which namespace, with which class of volumes."""
+    """Where a scenario runs: the administrator's client, the namespace and the class of volumes."""
 
     client: Client
     namespace: str
@@ -31,14 +31,14 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """An example, wired in one of its ways.
+    """An example in one of its setups.
 
     Attributes:
-        name: for the ids of tests.
-        definition: of its kind.
-        wire: makes the function that wires it into a manager.
-        live: plays its life, and returns when it has come through.
-        rights: what it declares, in the whole cluster.
+        name: for test ids.
+        definition: the definition of its kind.
+        wire: returns the function that adds the example to a manager.
+        live: runs its scenario, and returns when it has succeeded.
+        rights: the permissions that it declares, cluster-wide.
     """
 
     name: str
@@ -76,7 +76,7 @@ async def _live_as_podset(place: Place) -> None:
 
 async def _live_as_evc(place: Place) -> None:
     key = (await place.client.create(evc(place.namespace, None))).key
-    for size in ("two", None):  # what is told twice is one Event, which is created first and patched then
+    for size in ("two", None):  # a repeated Event is one object, created first and patched later
         await has_come_to(place.client, key, "InvalidSize")
         await _resize(place, key, size)
     await wait_for_list(place.client, Event, _are_a_series, namespace=place.namespace)

@@ -1,4 +1,4 @@
-"""The inventory at work for a service account, on a cluster with RBAC; and its configuration, as a test applies it."""
+"""The inventory running as a service account on a cluster with RBAC, and its configuration as a test applies it."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ __all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "over_ht
 CONFIGURATION = Path(__file__).parents[2] / "examples" / "inventory" / "config"
 ACCOUNT = "k8s-test-operator"
 NAMESPACE = "testing"
-PATIENCE = 10.0  # seconds until an API server has taken in new roles; on an idle machine some milliseconds
+PATIENCE = 10.0  # seconds until an API server applies new roles; on an idle machine some milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A cluster with RBAC, an administrator of it, and the namespace of the test in the place of `testing`."""
+    """A cluster with RBAC, its administrator, and the test's namespace instead of `testing`."""
 
     cluster: ClusterUnderTest
     admin: Client
     namespace: str
 
     def documents(self, file: str) -> Iterator[dict[str, Any]]:
-        """Read a file of the configuration, with names that clash with nobody's on a cluster that others use, too."""
+        """Read a configuration file, with names that are unique on a shared cluster."""
         text = (CONFIGURATION / file).read_text()
         for document in yaml.safe_load_all(text.replace(f": {NAMESPACE}\n", f": {self.namespace}\n")):
             if document["kind"].startswith("ClusterRole"):
@@ -51,11 +51,11 @@ class Site:
 
     @property
     def cluster_role(self) -> str:
-        """The name of what belongs to no namespace."""
+        """The name of the cluster-scoped objects."""
         return ACCOUNT if self.namespace == NAMESPACE else f"{ACCOUNT}-{self.namespace}"
 
     async def allow(self) -> None:
-        """Apply the account and its roles, and wait until they count."""
+        """Apply the account and its roles, and wait until they take effect."""
         for document in self.documents("role.yaml"):
             await self.admin.apply(document)
         async with Client.connect(await self.login(ACCOUNT)) as client:
@@ -63,7 +63,7 @@ class Site:
                 await until_allowed(client, access)
 
     async def take_away(self, right: Access) -> None:
-        """Leave the account everything but one right, and wait until that counts."""
+        """Remove one permission from the account, and wait until that takes effect."""
         rest = [access for access in self.rights() if access != right]
         granted = grants(map(permission, rest), namespaces=None, own_namespace=self.namespace)
         for role in manifests(granted, name=ACCOUNT):
@@ -75,23 +75,23 @@ class Site:
                 await asyncio.sleep(0.05)
 
     def rights(self) -> list[Access]:
-        """List all that the inventory declares."""
+        """Return all permissions that the inventory declares."""
         return grants(Inventory.rbac, namespaces=None, own_namespace=self.namespace).accesses()
 
     async def forbid(self) -> None:
-        """Remove what belongs to no namespace."""
+        """Delete the cluster-scoped objects."""
         for kind in (ClusterRoleBinding, ClusterRole):
             await self.admin.delete(kind, Key("", self.cluster_role))
 
     async def login(self, account: str) -> Config:
-        """Log in as an account of the namespace, by a token that the API server makes."""
+        """Log in as an account of the namespace, with a token from the API server."""
         key = Key(self.namespace, account)
         await wait_for(self.admin, ServiceAccount, key)
         return await self.cluster.config_for_account(key)
 
     @asynccontextmanager
     async def visit(self, config: Config) -> AsyncIterator[Visitor]:
-        """Serve the inventory with a login, and give who asks it."""
+        """Serve the inventory with a login, and return a visitor."""
         async with Client.connect(config) as client:
             server = TestServer(Inventory(client, self.namespace).application())
             async with TestClient(server) as session:
@@ -99,13 +99,13 @@ class Site:
 
 
 def permission(access: Access) -> Permission:
-    """Write a right down as a program declares it."""
+    """Return a permission as a program declares it."""
     rule = AccessRule(verbs=(access.verb,), groups=(access.group,), resources=(access.resource,))
     return Permission(rule=rule, where=PermissionScope.OWN if access.namespace else PermissionScope.CLUSTER)
 
 
 async def until_allowed(client: Client, access: Access) -> None:
-    """Wait until the client may do something: an API server takes new roles in a moment later."""
+    """Wait until the client has a permission: an API server applies new roles a moment later."""
     try:
         async with asyncio.timeout(PATIENCE):
             while not await may(client, access):
@@ -115,7 +115,7 @@ async def until_allowed(client: Client, access: Access) -> None:
 
 
 async def may(client: Client, access: Access) -> bool:
-    """Ask the API server whether the client may do something."""
+    """Return whether the API server allows the client to do something."""
     asked = ResourceAttributes(
         verb=access.verb, group=access.group, resource=access.resource, namespace=access.namespace
     )
@@ -125,7 +125,7 @@ async def may(client: Client, access: Access) -> bool:
 
 @asynccontextmanager
 async def over_https(cluster: ClusterUnderTest) -> AsyncIterator[ClusterUnderTest]:
-    """Serve the embedded cluster to processes and to who sends tokens; others are served anyway."""
+    """Serve the embedded cluster to processes and to clients with tokens; other clusters are served already."""
     server = cluster.config.application
     if not isinstance(server, ApiServer):
         yield cluster
@@ -138,7 +138,7 @@ async def over_https(cluster: ClusterUnderTest) -> AsyncIterator[ClusterUnderTes
 
 @asynccontextmanager
 async def prepared(cluster: ClusterUnderTest, namespace: str) -> AsyncIterator[Site]:
-    """Give a site; where the cluster is the test's own the namespace is the seed's."""
+    """Return a site; on the test's own cluster the namespace is that of the seed."""
     async with cluster.client() as admin:
         site = Site(cluster, admin, NAMESPACE if cluster.is_embedded else namespace)
         if cluster.is_embedded:
@@ -148,24 +148,24 @@ async def prepared(cluster: ClusterUnderTest, namespace: str) -> AsyncIterator[S
 
 
 class Visitor:
-    """Somebody with curl."""
+    """A user with curl."""
 
     def __init__(self, session: TestClient[Any, Any]) -> None:
         self._session = session
 
     async def get(self, path: str) -> tuple[int, Any]:
-        """Ask; gives the code and the JSON of the answer."""
+        """Send GET; return the code and the JSON of the answer."""
         return await self.send("GET", path)
 
     async def post(self, path: str) -> tuple[int, Any]:
-        """Ask for something to be created."""
+        """Send POST."""
         return await self.send("POST", path)
 
     async def delete(self, path: str) -> tuple[int, Any]:
-        """Ask for something to be deleted."""
+        """Send DELETE."""
         return await self.send("DELETE", path)
 
     async def send(self, method: str, path: str) -> tuple[int, Any]:
-        """Send a request; gives the code and the JSON of the answer."""
+        """Send a request; return the code and the JSON of the answer."""
         async with self._session.request(method, path) as answer:
             return answer.status, await answer.json()

@@ -1,4 +1,4 @@
-"""A real kubectl, pointed at the cluster of a test; an embedded one is served over HTTP for it."""
+"""A real kubectl for the cluster of a test; an embedded one is served over HTTP."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ file.write_text(file.read_text().replace(old, new))
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command came to."""
+    """The outcome of a command."""
 
     code: int
     out: str
@@ -34,25 +34,25 @@ class Outcome:
 
 
 class Kubectl:
-    """Runs kubectl in one namespace, with a home of its own for what it caches."""
+    """Runs kubectl in one namespace, with its own home for caches."""
 
     def __init__(self, kubeconfig: Path, namespace: str) -> None:
         self._home = kubeconfig.parent
         self._options = ("--kubeconfig", str(kubeconfig), "--namespace", namespace)
 
     async def __call__(self, *arguments: str, stdin: object = "", editing: tuple[str, str] = ("", "")) -> str:
-        """Run a command that must succeed, and give what it prints.
+        """Run a command that must succeed, and return its output.
 
         Args:
-            stdin: what to feed to `-f -`; its text is used.
-            editing: what `kubectl edit` finds replaced in its file: old and new.
+            stdin: the input for `-f -`, as text.
+            editing: the old and new text for `kubectl edit`.
         """
         outcome = await self.outcome(*arguments, stdin=stdin, editing=editing)
         assert outcome.code == 0, f"kubectl {' '.join(arguments)}: {outcome.err or outcome.out}"
         return outcome.out.strip()
 
     async def outcome(self, *arguments: str, stdin: object = "", editing: tuple[str, str] = ("", "")) -> Outcome:
-        """Run a command and give what it came to, whatever that is."""
+        """Run a command and return its outcome, success or failure."""
         process = await self._start(arguments, editing)
         async with asyncio.timeout(PATIENCE):
             out, err = await process.communicate(str(stdin).encode())
@@ -61,7 +61,7 @@ class Kubectl:
 
     @asynccontextmanager
     async def lines(self, *arguments: str) -> AsyncIterator[asyncio.StreamReader]:
-        """Run a command that goes on, such as a watch, until the block ends; give what it prints."""
+        """Run a continuous command, such as a watch, until the block ends; yield its output."""
         process = await self._start(arguments, ("", ""))
         assert process.stdout is not None
         try:
@@ -91,7 +91,7 @@ class Kubectl:
 
 @asynccontextmanager
 async def kubectl_for(cluster: ClusterUnderTest, namespace: str, directory: Path) -> AsyncIterator[Kubectl]:
-    """Give a kubectl for a namespace of a cluster; its files are in `directory`."""
+    """Return a kubectl for a namespace of a cluster, with its files in `directory`."""
     async with _reachable(cluster) as config:
         kubeconfig = directory / "kubeconfig"
         kubeconfig.write_text(config.to_kubeconfig())

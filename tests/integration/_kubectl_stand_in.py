@@ -1,4 +1,4 @@
-"""What kubectl does in the tutorial, for machines that have none: four of its verbs, with its outputs.
+"""A substitute for kubectl in the tutorial: four of its verbs, with its outputs.
 
 `test_kubectl_tutorial.py` compares them with kubectl's own.
 """
@@ -24,7 +24,7 @@ NAMESPACE = "default"
 
 
 async def kubectl(config: Config, verb: str, *words: str) -> str:
-    """Run a command; give what it prints."""
+    """Run a command and return its output."""
     async with Client.connect(config) as client:
         do = {"apply": _apply, "get": _get, "patch": _patch, "delete": _delete}[verb]
         try:
@@ -66,9 +66,9 @@ async def _get(client: Client, words: Sequence[str]) -> AsyncIterator[str]:
 
 
 async def _rows(client: Client, mapping: ResourceMapping, name: str = "") -> list[list[str]]:
-    """Return titles and cells, as the server has them."""
+    """Return the titles and cells of the server's table."""
     if name:
-        await client.get(mapping.gvk, Key(NAMESPACE, name))  # or the error says that there is none
+        await client.get(mapping.gvk, Key(NAMESPACE, name))  # raises NotFound for a missing object
     path = path_for(mapping, NAMESPACE, name)
     answer = await client.transport.request(HttpRequest(method="GET", path=path, headers={"Accept": TABLE}))
     table = json.loads(answer.body)

@@ -1,4 +1,4 @@
-"""Objects that several integration tests make, and what they look up in them."""
+"""Objects that several integration tests create, and lookups in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def config_map(namespace: str, name: str = "a", **data: str) -> ConfigMap:
 
 
 def pod(namespace: str, name: str = "a") -> Pod:
-    """Make a pod; on a control plane without nodes it stays Pending."""
+    """Make a pod; on a control plane without nodes the pod stays Pending."""
     return Pod(
         metadata=ObjectMeta(name=name, namespace=namespace),
         spec=PodSpec(containers=[Container(name="c", image="busybox")], termination_grace_period_seconds=0),
@@ -39,5 +39,5 @@ def deployment(namespace: str, replicas: int, *, name: str = "a", containers: Se
 
 
 def owners_of(obj: KubernetesObject | Unstructured) -> set[tuple[str, str]]:
-    """Return who owns fields of an object, and through which kind of write."""
+    """Return the managers that own fields of an object, with the operation of each."""
     return {(entry["manager"], entry["operation"]) for entry in obj.metadata.managed_fields}

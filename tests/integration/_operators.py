@@ -1,4 +1,4 @@
-"""What several integration tests need: the operators of the examples, running beside a test."""
+"""The example operators, running beside integration tests."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ EVC_DEFINITION = EXAMPLES / "evc" / "config" / "crd" / "bases" / "kopf.dev_ephem
 
 
 async def install(client: Client, definition: Path = DEFINITION) -> CustomResourceDefinition:
-    """Install a definition, if it is not there, and wait until it is served and may own."""
+    """Install a definition if missing, and wait until it is served and its objects may be owners."""
     wanted = CustomResourceDefinition.from_wire(yaml.safe_load(definition.read_text()))
-    with suppress(AlreadyExists):  # another test of this session was here, or the cluster has it
+    with suppress(AlreadyExists):  # installed by another test of this session, or by the cluster
         await client.create(wanted)
     found = await established(client, wanted.metadata.name)
     await may_own(client, found)
@@ -38,10 +38,10 @@ async def install(client: Client, definition: Path = DEFINITION) -> CustomResour
 
 
 async def may_own(client: Client, definition: CustomResourceDefinition) -> None:
-    """Wait until the API server lets objects of a new kind be owners whose deletion waits for what they own.
+    """Wait until the API server accepts objects of a new kind as owners that block deletion.
 
-    Its admission plugin OwnerReferencesPermissionEnforcement reads discovery now and then, and forbids it until it has,
-    for all but administrators.
+    The admission plugin OwnerReferencesPermissionEnforcement refreshes discovery periodically, and until then forbids
+    such owners to all users except administrators.
     """
     spec = definition.spec
     user = Subject(kind="User", api_group=RBAC, name=f"tries.{definition.metadata.name}")
@@ -63,17 +63,17 @@ async def may_own(client: Client, definition: CustomResourceDefinition) -> None:
     try:
         async with asyncio.timeout(45):
             while await _is_unknown(impersonate(client, user.name), owned):
-                await asyncio.sleep(0.5)  # nothing tells when it has
+                await asyncio.sleep(0.5)  # no event signals this
     finally:
         await client.delete(binding)
 
 
 async def _is_unknown(client: Client, owned: ConfigMap) -> bool:
-    """Whether the kind of an owner is not known yet; that one may not own is an answer of who knows it."""
+    """Return whether the server does not know the owner's kind yet; any other Forbidden means that it does."""
     try:
         await client.create(owned.deep_copy(), dry_run=True)
     except Forbidden as error:
-        return "RESTMapping" in error.message or error.verb == "create"  # the binding takes a moment, too
+        return "RESTMapping" in error.message or error.verb == "create"  # the binding also takes a moment
     return False
 
 
@@ -88,11 +88,11 @@ async def established(client: Client, name: str) -> CustomResourceDefinition:
 
 @asynccontextmanager
 async def podset_operator(cluster: ClusterUnderTest, namespace: str) -> AsyncIterator[Manager]:
-    """Run the PodSet operator in one namespace, with a pretend kubelet where the cluster has none."""
+    """Run the PodSet operator in one namespace, with a simulated kubelet if the cluster has none."""
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         add_podset(manager)
         if not cluster.is_embedded and not await manager.live_client.list(Node):
-            add_kubelet(manager)  # nobody else runs pods there
+            add_kubelet(manager)  # no other kubelet runs pods there
         async with manager.running():
             yield manager
 
@@ -103,7 +103,7 @@ def podset(namespace: str, size: int, name: str = "web") -> PodSet:
 
 
 async def has_nodes(client: Client, key: Key, size: int, *, without: str = "", timeout: float = 30.0) -> list[str]:
-    """Wait until the status names so many pods; returns them."""
+    """Wait until the status names this many pods, and return them."""
 
     def fits(found: PodSet) -> bool:
         return len(found.status.nodes) == size and without not in found.status.nodes
@@ -124,13 +124,13 @@ async def evc_operator(
 
 
 def evc(namespace: str, size: object = "2G", name: str = "my-claim") -> EphemeralVolumeClaim:
-    """Make an EphemeralVolumeClaim; without a size when that is None."""
+    """Make an EphemeralVolumeClaim, without a size if that is None."""
     spec = EvcSpec() if size is None else EvcSpec(size=size)
     return EphemeralVolumeClaim(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
 
 
 async def has_come_to(client: Client, key: Key, reason: str, *, timeout: float = 30.0) -> EphemeralVolumeClaim:
-    """Wait until the condition of an EphemeralVolumeClaim has a reason, and is of now."""
+    """Wait until the condition of an EphemeralVolumeClaim has a reason and the current generation."""
 
     def is_so(found: EphemeralVolumeClaim) -> bool:
         condition = find_condition(found.status.conditions, "Ready")

@@ -1,4 +1,4 @@
-"""A namespace in which the pitfalls of the seeds are played, on whatever cluster."""
+"""A namespace for the pitfalls of the seeds, on any cluster."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ PLACES = ("default", "testing", "jicki-system")  # the namespaces of the seeds
 
 
 class Site:
-    """A namespace in which the seeds are played; what is of the cluster is named after it."""
+    """A namespace for the objects of the seeds; the names of cluster-scoped objects contain its name."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         self.client, self.namespace = client, namespace
 
     def named(self, name: str) -> str:
-        """Give the name of something of the cluster."""
+        """Return the name of a cluster-scoped object."""
         return f"{self.namespace}-{name}"
 
     def translated(self, obj: Object) -> Object:
-        """Move an object of a seed here, with everything that it names."""
+        """Move an object of a seed into this namespace, with all names that it refers to."""
         text = json.dumps(obj, ensure_ascii=False)
         for place in PLACES:
             text = text.replace(f'"namespace": "{place}"', f'"namespace": "{self.namespace}"')
@@ -48,7 +48,7 @@ class Site:
         return moved
 
     async def examined(self, account: str | None, granted: Grants | None = None) -> Diagnosis:
-        """Read the cluster as the command does, and examine an account of the namespace, or everything."""
+        """Read the cluster like the doctor command, and examine an account of the namespace, or everything."""
         read = await read_cluster(self.client, namespace=self.namespace, own_namespace=self.namespace)
         assert read.unread == []
         key = Key(self.namespace, account) if account is not None else None
@@ -74,7 +74,7 @@ class Site:
             await self._forget()
 
     async def _forget(self) -> None:
-        """Delete what is of the cluster and named after the namespace, what a cure has made with it."""
+        """Delete the cluster-scoped objects named after the namespace, including those that a fix has created."""
         for kind in (ClusterRoleBinding, ClusterRole):
             for each in await self.client.list(kind):
                 if each.metadata.name.startswith(self.named("")):

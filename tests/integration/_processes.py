@@ -1,4 +1,4 @@
-"""An example as a process of its own, against whatever cluster the environment names."""
+"""An example as a separate process, against any cluster."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from pyctrl.client import Config
 from pyctrl.testing import ClusterUnderTest
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 20.0  # seconds until a process says what is expected of it; importing takes it about one
+PATIENCE = 20.0  # seconds until a process logs an expected line; its imports take about one
 
 
 @asynccontextmanager
 async def kubeconfig_for(cluster: ClusterUnderTest, directory: Path) -> AsyncIterator[Path]:
-    """Write a kubeconfig for the cluster under test; the embedded one is served over HTTP inside the block."""
+    """Write a kubeconfig for the cluster under test; an embedded one is served over HTTP inside the block."""
     path = directory / "kubeconfig"
     if not isinstance(cluster.config.application, ApiServer):
         path.write_text(cluster.config.to_kubeconfig())
         yield path
         return
     async with serve(cluster.config.application, "127.0.0.1", 0) as url:
-        header = await cluster.config.credentials.authorization()  # of whom the login is, if of anybody in particular
+        header = await cluster.config.credentials.authorization()  # the user of the credentials, if they have one
         token = header.removeprefix("Bearer ") if header else "admin"
         path.write_text(Config.from_token(url, token, namespace=cluster.config.namespace).to_kubeconfig())
         yield path
 
 
 class Operator:
-    """A running ``python -m examples.…``, and what it has logged so far."""
+    """A running ``python -m examples.…``, and its log so far."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -42,7 +42,7 @@ class Operator:
         self.log: list[str] = []
 
     async def listen(self) -> None:
-        """Take its log in, until it ends."""
+        """Read its log until the process ends."""
         assert self._process.stdout is not None
         async for line in self._process.stdout:
             self.log.append(line.decode().rstrip())
@@ -50,7 +50,7 @@ class Operator:
         self._news.set()
 
     async def says(self, what: Callable[[str], bool] | str) -> str:
-        """Wait for a line of the log; gives it."""
+        """Wait for a line of the log, and return it."""
         matches = what if callable(what) else lambda line: what in line
         try:
             async with asyncio.timeout(PATIENCE):
@@ -63,28 +63,28 @@ class Operator:
             raise AssertionError("the operator did not say it:\n" + "\n".join(self.log[-40:])) from None
 
     async def has_reconciled(self, namespace: str, *names: str) -> None:
-        """Wait until it has gone through these objects at least once."""
+        """Wait until it has reconciled these objects at least once."""
         for name in names:
             words = ("Reconcile successful", f"object={namespace}/{name} ")
             await self.says(lambda line, words=words: all(word in f"{line} " for word in words))  # type: ignore[misc]
 
     async def end(self, number: signal.Signals) -> int:
-        """Send it a signal and wait for its end; gives the exit code."""
+        """Send a signal, wait for the end, and return the exit code."""
         self._process.send_signal(number)
         return await self.exit_code()
 
     async def exit_code(self) -> int:
-        """Wait for its end."""
+        """Wait for the end of the process."""
         async with asyncio.timeout(PATIENCE):
             return await self._process.wait()
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether the process has not ended."""
         return self._process.returncode is None
 
 
-#: Several operators run on one machine, beside whatever else listens there.
+#: Several operators run on one machine, where default ports may be in use.
 NO_SERVERS = ("--metrics-bind-address", "0", "--health-probe-bind-address", "0")
 
 

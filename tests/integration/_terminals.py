@@ -1,4 +1,4 @@
-"""What a person at a computer has: a shell that keeps its folder and variables, and a terminal that shows a screen."""
+"""A shell that keeps its folder and variables, and a terminal with a screen."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _END = "--- end of command"
 
 
 class Shell:
-    """A bash that commands are typed into, one after the other."""
+    """A bash process that runs commands one after the other."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
     async def run(self, command: str) -> str:
-        """Run a command, with its changes of folder and variables; give what it prints, errors included."""
+        """Run a command, and return its output, errors included; folder and variables persist."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{{ {command}\n}} </dev/null; echo '{_END}'\n".encode())
@@ -35,7 +35,7 @@ class Shell:
         return printed.decode().removesuffix(f"{_END}\n")
 
     async def environment(self) -> dict[str, str]:
-        """Return the variables that a command gets, the folder among them."""
+        """Return the variables of a command, including its folder."""
         lines = (await self.run("env --null | tr '\\0' '\\n'")).splitlines()
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
@@ -61,20 +61,20 @@ async def shell(folder: Path, environment: Mapping[str, str]) -> AsyncIterator[S
 
 
 class Terminal:
-    """A terminal that shows what a program draws: pictures that each begin in the upper left corner."""
+    """A terminal that shows a program's screens, each drawn from the upper left corner."""
 
     def __init__(self, master: int) -> None:
         self._master = master
         self._written = b""
 
     def read(self) -> None:
-        """Take in what the program writes."""
-        with suppress(OSError):  # it has ended, or there is nothing yet
+        """Read the program's output."""
+        with suppress(OSError):  # the program has ended, or has no output yet
             self._written = (self._written + os.read(self._master, 65536))[-200_000:]
 
     @property
     def screen(self) -> str:
-        """The last picture that is whole, as text; before the first one, what was written."""
+        """The last complete screen as text; before the first one, the raw output."""
         text, *rest = self._written.decode(errors="replace").split("\x1b[H")
         text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", rest[-2] if len(rest) > 1 else text)
         return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()
@@ -86,7 +86,7 @@ class Terminal:
 
 @asynccontextmanager
 async def terminal(command: str, environment: Mapping[str, str]) -> AsyncIterator[Terminal]:
-    """Run a command in a terminal of its own; when the block ends it is asked to quit with `q`, and has to."""
+    """Run a command in its own terminal; when the block ends, `q` must quit it."""
     master, slave = pty.openpty()
     os.set_blocking(master, False)
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))

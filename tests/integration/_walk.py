@@ -1,7 +1,7 @@
-"""A page of commands with their output, as steps: read, carried out from top to bottom, and compared.
+"""Read the steps of a page with commands and outputs, run them in order, and compare the outputs.
 
-In blocks of the language ``console`` a line that begins with ``$`` is typed, and what follows is its output, as is the
-line after ``Next:``. A block without such a line is what the terminal of ``pyctrl dev`` shows then. A block with a
+In blocks of the language ``console`` a line that begins with ``$`` is a command, and its output follows, as does the
+line after ``Next:``. A block without such a line is the current screen of ``pyctrl dev``. A block with a
 ``title="PATH"`` is a file, whole or as a ``diff``.
 """
 
@@ -18,18 +18,18 @@ from tests.integration._terminals import PATIENCE, Shell, Terminal, terminal
 
 __all__ = ["Step", "Walk", "comparable", "steps_of"]
 
-DEV = "pyctrl dev"  # goes on in a terminal of its own
-READS = ("kubectl get ",)  # is asked again until it says what is expected: a person looks again, too
+DEV = "pyctrl dev"  # keeps running in its own terminal
+READS = ("kubectl get ",)  # repeated until its output is as expected, as a person would
 EVERY = 0.2  # seconds
-SETTLED = 3.0  # seconds without a change, after which a picture is recorded that nobody expects
+SETTLED = 3.0  # seconds without a change, after which an unexpected screen is recorded
 
-#: What is different each time, and what to compare instead.
+#: Output that differs between runs, and its replacement for comparison.
 VARIES = (
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
-    (r"in \d+\.\d+s", "in SECONDS"),  # what pytest took
+    (r"in \d+\.\d+s", "in SECONDS"),  # pytest's duration
     (r"^(diff --git|index|---|\+\+\+) .*\n", ""),  # the head of a patch has paths of the machine
 )
-#: Columns of tables that tell times, and how often something was done meanwhile.
+#: Columns of tables with times and counts.
 COUNTS = frozenset(
     (
         *("AGE", "AGO", "LAST RUN", "RESULT", "COUNT"),
@@ -40,13 +40,13 @@ COUNTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to type, to see or to edit.
+    """A command to type, a screen to see or a file to edit.
 
     Attributes:
-        what: the command; "" for what the terminal shows; or the path of a file.
-        text: its output, the picture, or what is in the file.
-        language: of the block.
-        span: where ``text`` is in the page.
+        what: the command; "" for the screen of the terminal; or the path of a file.
+        text: the output, the screen, or the contents of the file.
+        language: the language of the block.
+        span: the position of ``text`` in the page.
     """
 
     what: str
@@ -70,7 +70,7 @@ def steps_of(page: str) -> list[Step]:
 
 
 def comparable(text: str) -> str:
-    """Leave out of an output what is different each time."""
+    """Remove from an output what differs between runs."""
     for pattern, instead in VARIES:
         text = re.sub(pattern, instead, text, flags=re.MULTILINE)
     told, columns = [], list[tuple[str, int, int | None]]()
@@ -87,7 +87,7 @@ def comparable(text: str) -> str:
 
 
 class Walk:
-    """Carries steps out; gives what came of each."""
+    """Runs steps, and yields the result of each."""
 
     def __init__(self, shell: Shell, *, is_recording: bool = False) -> None:
         self._shell = shell
@@ -95,7 +95,7 @@ class Walk:
         self._terminal: Terminal | None = None
 
     async def outcomes(self, steps: list[Step]) -> AsyncGenerator[tuple[Step, str], None]:
-        """Carry steps out, one after the other; give each with its output, or what the file has."""
+        """Run steps in order; yield each with its output, or the contents of the file."""
         async with AsyncExitStack() as stack:
             for step in steps:
                 if step.language == "console":
@@ -113,7 +113,7 @@ class Walk:
         return await self._shell.run(step.what)
 
     async def _look(self, step: Step) -> str:
-        """Look until what is expected is there; or, to record it, until it stays as it is; or give up."""
+        """Poll until the expected output appears, a recorded one stops changing, or the time is up."""
         loop = asyncio.get_running_loop()
         until, changed, seen = loop.time() + PATIENCE, loop.time(), ""
         while loop.time() < until:
@@ -139,11 +139,11 @@ class Walk:
         file.parent.mkdir(parents=True, exist_ok=True)
         written = file.with_name(f".{file.name}~")
         written.write_text(text)
-        written.replace(file)  # as editors save: whoever looks at the file sees all of it
+        written.replace(file)  # like an editor's save: readers never see half a file
 
 
 def patched(text: str, patch: str) -> str:
-    """Replace the lines of a patch that begin with ``-`` or a blank by those that begin with ``+`` or a blank."""
+    """Replace the old lines of a patch (``-`` and blank) by the new ones (``+`` and blank)."""
     lines = [(line[:1] or " ", line[1:]) for line in patch.splitlines()]
     before = "".join(f"{line}\n" for sign, line in lines if sign != "+")
     after = "".join(f"{line}\n" for sign, line in lines if sign != "-")

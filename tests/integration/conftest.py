@@ -1,4 +1,4 @@
-"""Which of the integration tests there are, and what they take for granted of a cluster."""
+"""The selection of integration tests, and their assumptions about a cluster."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pyctrl.manager import Manager
 from pyctrl.testing import ClusterUnderTest
 from pyctrl.testing._cluster.choice import ClusterChoice, cluster_choice
 
-# They drive the kubectl on PATH; without one they do not exist, so that no test is ever skipped.
+# These tests run the kubectl on PATH; without one they are not collected, so that no test is ever skipped.
 collect_ignore_glob = [] if shutil.which("kubectl") else ["test_kubectl*.py", "test_evc_session.py"]
 if cluster_choice() is ClusterChoice.EXISTING:
-    collect_ignore_glob.append("test_access_webhooks.py")  # the flags of somebody else's API server are not ours to set
+    collect_ignore_glob.append("test_access_webhooks.py")  # tests cannot set flags of an existing server
 
 
 @pytest_asyncio.fixture
 async def client(cluster: ClusterUnderTest, client: Client) -> AsyncIterator[Client]:
-    """A client of a cluster that collects garbage, empties namespaces and expands Deployments, if need be by ours."""
+    """A client of a cluster with controllers; pyctrl adds its own if the cluster has none."""
     if cluster.has_controllers:
         yield client
         return

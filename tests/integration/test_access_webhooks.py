@@ -1,4 +1,4 @@
-"""Webhooks that say who somebody is and who may do what, asked by an API server that was started with their flags."""
+"""Authentication and authorization webhooks, called by an API server with their flags."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PATIENCE = 20.0
 
 
 async def authenticate(token: str, audiences: Sequence[str]) -> UserInfo | None:
-    """Know the badges of the house."""
+    """Authenticate the tokens that end with `-badge`."""
     if token == "torn-badge":
         raise OSError("the directory does not answer")
     name = token.removesuffix("-badge")
@@ -43,7 +43,7 @@ async def authenticate(token: str, audiences: Sequence[str]) -> UserInfo | None:
 
 
 async def authorize(user: UserInfo, access: Access) -> Decision:
-    """Let the house read ConfigMaps, keep it from Secrets, and leave the rest to others."""
+    """Allow the group to read ConfigMaps, deny Secrets, and have no opinion on the rest."""
     if "house" not in user.groups:
         return Decision(AuthorizationDecision.NONE)
     if access.resource == "services":
@@ -57,7 +57,7 @@ async def authorize(user: UserInfo, access: Access) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Webhooks that are served, and what an API server needs to find them."""
+    """Running webhooks, and the data that an API server needs to call them."""
 
     url: str
     directory: Path
@@ -67,7 +67,7 @@ class Served:
         return (self.directory / "ca.crt").read_bytes()
 
     def kubeconfig(self, path: str) -> Path:
-        """Write what kube-apiserver calls a config file: a kubeconfig, whose cluster is the webhook."""
+        """Write the config file of kube-apiserver: a kubeconfig with the webhook as its cluster."""
         cluster = {"server": f"{self.url}{path}", "certificate-authority": "ca.crt"}
         config = {
             "apiVersion": "v1",
@@ -83,7 +83,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The webhooks in a thread of their own: an API server asks them in all tests, and before."""
+    """The webhooks in their own thread, because API servers call them during and between tests."""
     directory = tmp_path_factory.mktemp("webhooks")
     write_serving_certificate(directory)
     shutil.copy(directory / "serving.crt", directory / "tls.crt")
@@ -110,7 +110,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def real(served: Served) -> Iterator[Config | None]:
-    """A real API server with the flags, where there are binaries; TokenReviews are v1beta1 unless a flag says v1."""
+    """A real API server with the flags, if binaries exist; TokenReviews are v1beta1 unless a flag says v1."""
     if cluster_choice() is ClusterChoice.EMBEDDED:
         yield None
         return
@@ -127,7 +127,7 @@ def real(served: Served) -> Iterator[Config | None]:
 
 @pytest_asyncio.fixture
 async def admin(served: Served, real: Config | None) -> Config:
-    """How its administrator reaches an API server that asks the webhooks; the embedded one over HTTPS as well."""
+    """The administrator's config for an API server that calls the webhooks, real or embedded."""
     if real is not None:
         return real
     ca = served.authority
@@ -140,13 +140,13 @@ async def admin(served: Served, real: Config | None) -> Config:
 
 @pytest_asyncio.fixture
 async def jane(admin: Config) -> AsyncIterator[Client]:
-    """A client of somebody whom nobody but the webhook knows."""
+    """A client of a user that only the webhook knows."""
     async with Client.connect(replace(admin, credentials=BearerToken("jane-badge"))) as client:
         yield client
 
 
 async def test_the_webhook_says_whose_a_token_is(admin: Config, jane: Client) -> None:
-    """The API server takes name, groups and more from its answer; in a TokenReview it repeats them."""
+    """The API server takes name, groups and extra from the webhook, and returns them in a TokenReview."""
     found = await jane.create(SelfSubjectReview())
     user = found.status.user_info
     assert (user.username, user.groups, user.extra) == ("jane", ["house", "system:authenticated"], {"floor": ["3"]})
@@ -160,7 +160,7 @@ async def test_the_webhook_says_whose_a_token_is(admin: Config, jane: Client) ->
 
 @pytest.mark.parametrize("token", ["somebody", "torn-badge"])
 async def test_who_is_not_known_is_let_in_by_nobody(admin: Config, token: str) -> None:
-    """A token that the webhook does not know is 401, and so is one about which it failed; others log in as ever."""
+    """A token that the webhook rejects or fails to check is 401; other users still log in."""
     async with Client.connect(replace(admin, credentials=BearerToken(token))) as client:
         with pytest.raises(Unauthorized):
             await client.create(SelfSubjectReview())
@@ -169,7 +169,7 @@ async def test_who_is_not_known_is_let_in_by_nobody(admin: Config, token: str) -
 
 
 async def test_the_webhook_allows_denies_and_leaves_it_to_roles(admin: Config, jane: Client) -> None:
-    """What it denies is refused though roles allow it, and its user reads why; what it does not mind, roles decide."""
+    """A webhook's denial overrides roles, and its reason is shown; roles decide the rest."""
     metadata = ObjectMeta(generate_name="house-")
     role = RoleRef(api_group="rbac.authorization.k8s.io", kind="ClusterRole", name="cluster-admin")
     subject = Subject(api_group="rbac.authorization.k8s.io", kind="User", name="jane")
@@ -187,7 +187,7 @@ async def test_the_webhook_allows_denies_and_leaves_it_to_roles(admin: Config, j
 
 
 async def _until_bound(client: Client) -> None:
-    """Wait until roles allow what the webhook has failed to decide: a real server sees bindings after a while."""
+    """Wait until roles allow what the webhook left undecided: a real server sees bindings after a while."""
     for _ in range(100):
         try:
             await client.list(Service, namespace="default")
@@ -199,7 +199,7 @@ async def _until_bound(client: Client) -> None:
 
 
 async def test_questions_about_oneself_are_answered_as_the_webhook_does(jane: Client) -> None:
-    """`kubectl auth can-i` tells its reason, and that it has denied."""
+    """`kubectl auth can-i` gets the webhook's denial and its reason."""
     wanted = ResourceAttributes(verb="list", resource="secrets", namespace="default")
     review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resource_attributes=wanted))
     status = (await jane.create(review)).status

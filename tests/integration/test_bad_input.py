@@ -1,4 +1,4 @@
-"""Mistakes that users make: each is one clear error that says what to do."""
+"""User mistakes: each results in one clear error that says what to do."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ NOWHERE = [
 
 
 class Nothing(Reconciler[Any]):
-    """Does nothing."""
+    """A reconciler that does nothing."""
 
     async def reconcile(self, request: Request) -> Result | None:
         return None
 
 
-# --- a Reconciler that returns nonsense -----------------------------------------------------------------------------
+# --- a reconciler that returns an invalid result --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("nonsense", [42, True, "done", timedelta(seconds=1), {"requeue_after": 1}, Result], ids=repr)
@@ -56,7 +56,7 @@ class Nothing(Reconciler[Any]):
 async def test_a_reconciler_that_returns_nonsense(
     cluster: ClusterUnderTest, client: Client, namespace: str, caplog: pytest.LogCaptureFixture, nonsense: object
 ) -> None:
-    """It is an error that shows what came and what was expected, once; everything else goes on."""
+    """An invalid result is reported once, with its value and the expected types; other work continues."""
 
     class Nonsense(Reconciler[ConfigMap]):
         async def reconcile(self, request: Request) -> Result | None:
@@ -84,7 +84,7 @@ async def test_a_reconciler_that_returns_nonsense(
 async def test_a_reconciler_that_is_not_async(
     cluster: ClusterUnderTest, client: Client, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A method without `async` is refused when it is built; one that says it is awaitable and is not, when it runs."""
+    """A sync method is rejected when the controller is built; a false claim to be async when it runs."""
     was_called = asyncio.Event()
 
     class Plain(Reconciler[ConfigMap]):
@@ -114,10 +114,10 @@ async def test_a_reconciler_that_is_not_async(
 
 @pytest.mark.virtual_time
 async def test_a_kind_that_is_not_registered(cluster: ClusterUnderTest, client: Client) -> None:
-    """A class that names no kind, a string, a kind that a scheme lacks: the error says what would be one."""
+    """An unnamed class, a string or an unregistered kind raises an error that says what to pass instead."""
 
     class Plain(KubernetesObject):
-        """A class that says neither group nor version."""
+        """A class without group and version."""
 
     with pytest.raises(NotRegistered, match=r"v1, Kind=Pod is not registered; add its class to the Scheme"):
         Scheme().require(GroupVersionKind("", "v1", "Pod"))
@@ -133,7 +133,7 @@ async def test_a_kind_that_is_not_registered(cluster: ClusterUnderTest, client: 
 
 @pytest.mark.virtual_time
 async def test_a_controller_that_cannot_work(cluster: ClusterUnderTest) -> None:
-    """What is missing or doubled is said when the controller is built, before anything runs."""
+    """Missing or duplicate parts of a controller are reported when it is built, before anything runs."""
     async with Manager(cluster.config) as manager:
         with pytest.raises(BuilderError, match="an instance of a Reconciler"):
             Builder(manager).reconciles(Pod).build(Nothing)  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ async def test_a_controller_that_cannot_work(cluster: ClusterUnderTest) -> None:
 
 @pytest.mark.virtual_time
 async def test_a_selector_that_does_not_parse(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Wherever it is given it is a SelectorError that shows it, at once and not as an empty list."""
+    """A malformed selector raises SelectorError with its text at once, wherever it is passed."""
     wrong = "tier in web"
     with pytest.raises(SelectorError, match=wrong):
         await client.list(ConfigMap, labels=wrong)
@@ -170,7 +170,7 @@ async def test_a_selector_that_does_not_parse(cluster: ClusterUnderTest, client:
 
 @pytest.mark.virtual_time
 async def test_an_option_with_a_selector_that_does_not_parse(cluster: ClusterUnderTest) -> None:
-    """A manager whose cache is told to select by nonsense does not start."""
+    """A manager with a malformed selector for its cache does not start."""
     options = KindOptions(selectors=[Selector(labels="tier in web")])
     with pytest.raises(SelectorError, match="tier in web"):
         async with Manager(cluster.config, kinds={ConfigMap: options}) as manager:
@@ -179,13 +179,13 @@ async def test_an_option_with_a_selector_that_does_not_parse(cluster: ClusterUnd
                 await manager.run(handle_signals=False)
 
 
-# --- a cluster that is not there ------------------------------------------------------------------------------------
+# --- an unreachable cluster -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("server", "told"), NOWHERE)
 @pytest.mark.slow("a client tries a connection four times")
 async def test_a_client_of_a_cluster_that_is_not_there(server: str, told: str) -> None:
-    """It is ConnectionFailed, which names the address and asks whether it is right."""
+    """An unreachable cluster raises ConnectionFailed, which names the address and asks whether it is right."""
     async with Client.connect(Config(server=server)) as client:
         with pytest.raises(ConnectionFailed, match=f"{told}.*is the cluster running"):
             await client.get(Pod, Key("default", "a"))
@@ -196,7 +196,7 @@ async def test_a_client_of_a_cluster_that_is_not_there(server: str, told: str) -
 async def test_a_manager_of_a_cluster_that_is_not_there(
     server: str, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It says so loudly while it tries, and ends with the same sentence when its patience does."""
+    """A manager logs an unreachable cluster while it retries, and ends with the same message at its timeout."""
     limit = timedelta(seconds=2)
     async with Manager(Config(server=server), cache_sync_timeout=limit) as manager:
         Builder(manager).reconciles(Pod).build(Nothing())
@@ -213,7 +213,7 @@ async def test_a_manager_of_a_cluster_that_is_not_there(
 
 @pytest.mark.virtual_time
 async def test_a_definition_that_is_not_installed(client: Client) -> None:
-    """A kind that the cluster does not serve asks whether its definition is installed; it is not "not found"."""
+    """The error for an unserved kind asks whether its definition is installed; it is not "not found"."""
     kind = GroupVersionKind("nobody.pyctrl.test", "v1", "Ghost")
     with pytest.raises(UnknownKind, match="Kind=Ghost; is its definition installed"):
         await client.find(kind, Key("default", "a"))
@@ -222,9 +222,9 @@ async def test_a_definition_that_is_not_installed(client: Client) -> None:
 @pytest.mark.slow("starts a process, whose cache waits before it tries again")
 @pytest.mark.timeout(90)
 async def test_an_operator_without_its_definition(tmp_path: Path) -> None:
-    """It says what is missing, without a traceback, and works as soon as the definition is installed."""
+    """The operator names the missing definition, without a traceback, and works once it is installed."""
     kubeconfig = tmp_path / "kubeconfig"
-    # a cluster of its own: on one that others use, the definition may not be taken away
+    # a cluster of its own: on a shared one the test must not delete the definition
     async with Cluster() as cluster, cluster.serve() as config, cluster.client() as client:
         kubeconfig.write_text(config.to_kubeconfig())
         async with podset_process(kubeconfig) as operator:
@@ -241,7 +241,7 @@ async def test_an_operator_without_its_definition(tmp_path: Path) -> None:
 
 
 async def operate(*arguments: str | Path) -> tuple[int | None, str]:
-    """Run the operator until it ends; gives its exit code and what it has said."""
+    """Run the operator until it ends; return its exit code and its output."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "examples.podset", *arguments), cwd=REPOSITORY, stderr=asyncio.subprocess.PIPE
     )
@@ -273,7 +273,7 @@ current-context: x
 async def test_a_kubeconfig_that_cannot_be_used(
     tmp_path: Path, content: str | None, arguments: tuple[str, ...], told: str
 ) -> None:
-    """The operator ends at once with exit code 1 and one sentence that names the file."""
+    """An unusable kubeconfig ends the operator with exit code 1 and one sentence that names the file."""
     kubeconfig = tmp_path / "kubeconfig"
     if content is not None:
         kubeconfig.write_text(content)

@@ -1,4 +1,4 @@
-"""Server-side apply through the client, on whatever cluster the environment names."""
+"""Server-side apply through the client, on any cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
 
 async def test_apply_creates_and_changes(client: Client, namespace: str) -> None:
-    """The first apply creates the object, the next ones change it, and one that says the same changes nothing."""
+    """The first apply creates the object, later ones change it, and an identical one changes nothing."""
     made = await client.apply(config_map(namespace, k="1"), field_owner="me")
     changed = await client.apply(config_map(namespace, k="2"), field_owner="me")
     same = await client.apply(config_map(namespace, k="2"), field_owner="me")
@@ -27,7 +27,7 @@ async def test_apply_creates_and_changes(client: Client, namespace: str) -> None
 
 
 async def test_the_three_forms(client: Client, namespace: str) -> None:
-    """A typed object, an untyped one and a dict say the same; each answers in kind."""
+    """A typed object, an untyped one and a dict apply the same; typed input returns typed output."""
     metadata = {"name": "a", "namespace": namespace}
 
     typed = await client.apply(config_map(namespace, k="v"))
@@ -42,7 +42,7 @@ async def test_the_three_forms(client: Client, namespace: str) -> None:
 
 
 async def test_what_is_no_longer_applied_goes(client: Client, namespace: str) -> None:
-    """A field that its only owner leaves out is removed; what others wrote stays."""
+    """A field that its only owner omits is removed; the fields of others remain."""
     await client.apply(config_map(namespace, a="1", b="1"), field_owner="me")
     await client.patch(config_map(namespace), MergePatch({"data": {"c": "1"}}), field_owner="somebody")
 
@@ -52,7 +52,7 @@ async def test_what_is_no_longer_applied_goes(client: Client, namespace: str) ->
 
 
 async def test_a_field_of_somebody_else(client: Client, namespace: str) -> None:
-    """It is a Conflict that names the field and its owner, until it is forced; then it is ours alone."""
+    """A field of another owner is a Conflict that names both; when forced, the field changes its owner."""
     me, you = with_field_owner(client, "me"), with_field_owner(client, "you")
     await you.apply(config_map(namespace, k="yours"))
 
@@ -67,7 +67,7 @@ async def test_a_field_of_somebody_else(client: Client, namespace: str) -> None:
 
 
 async def test_a_field_may_have_two_owners(client: Client, namespace: str) -> None:
-    """Who applies the same value shares the field; it goes when the last one gives it up."""
+    """Applying the same value shares a field, which is removed when its last owner omits it."""
     for owner in ("me", "you"):
         await client.apply(config_map(namespace, k="ours"), field_owner=owner)
 
@@ -78,7 +78,7 @@ async def test_a_field_may_have_two_owners(client: Client, namespace: str) -> No
 
 
 async def test_what_was_read_is_applied(client: Client, namespace: str) -> None:
-    """An object that came from the server can be applied as it is: its managedFields do not stand in the way."""
+    """An object read from the server can be applied, despite its managedFields."""
     read = await client.create(config_map(namespace, k="1"))
     read.data["l"] = "2"
 
@@ -89,7 +89,7 @@ async def test_what_was_read_is_applied(client: Client, namespace: str) -> None:
 
 
 async def test_lists_are_merged_by_their_key(client: Client, namespace: str) -> None:
-    """Two owners have a container each, and neither takes the other's away."""
+    """Two owners each have a container, and neither removes the other's."""
     await client.apply(deployment(namespace, 0, containers=("mine",)), field_owner="me")
     applied = await client.apply(deployment(namespace, 0, containers=("yours",)), field_owner="you")
     again = await client.apply(deployment(namespace, 0, containers=("mine",)), field_owner="me")
@@ -100,7 +100,7 @@ async def test_lists_are_merged_by_their_key(client: Client, namespace: str) -> 
 
 
 async def test_the_status_is_applied_apart(client: Client, namespace: str) -> None:
-    """Applying the status changes nothing else, and the spec is not the status owner's."""
+    """Applying the status changes nothing else, and does not own the spec."""
     made = await client.create(deployment(namespace, 0))
     condition = {"type": "Seen", "status": "True", "reason": "Test"}
     status = {"conditions": [condition]}
@@ -120,6 +120,6 @@ async def test_the_status_is_applied_apart(client: Client, namespace: str) -> No
 
 
 async def test_what_is_wrong_is_refused(client: Client, namespace: str) -> None:
-    """Applying is checked as creating is."""
+    """Apply validates objects like create."""
     with pytest.raises(Invalid):
         await client.apply(ConfigMap(metadata=ObjectMeta(name="Not A Name", namespace=namespace)))

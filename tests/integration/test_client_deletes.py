@@ -1,4 +1,4 @@
-"""Deleting through the client, on whatever cluster the environment names; what follows is in test_collecting.py."""
+"""Deleting through the client, on any cluster; test_collecting.py covers garbage collection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FINALIZER = "pyctrl.test/hold"
 
 
 async def test_delete(client: Client, namespace: str) -> None:
-    """An object given as itself, by its kind and key, untyped or by its metadata is gone; a second time is NotFound."""
+    """Objects are deleted by instance, by kind and key, untyped or by metadata; a second delete is NotFound."""
     made = [await client.create(config_map(namespace, name)) for name in ("a", "b", "c", "d")]
 
     await client.delete(made[0])
@@ -31,7 +31,7 @@ async def test_delete(client: Client, namespace: str) -> None:
 
 
 async def test_preconditions(client: Client, namespace: str) -> None:
-    """An object that is another one by now, or has changed, is a Conflict and stays."""
+    """A delete with a wrong uid or an outdated version is a Conflict, and the object remains."""
     made = await client.create(config_map(namespace, k="1"))
     changed = await client.patch(made, MergePatch({"data": {"k": "2"}}))
 
@@ -48,14 +48,14 @@ async def test_preconditions(client: Client, namespace: str) -> None:
 
 
 async def test_finalizers_hold_an_object(client: Client, namespace: str) -> None:
-    """With a finalizer it is only marked; it goes when the last one is taken off, and no new one can be put on."""
+    """A delete only marks an object with finalizers, refuses new ones, and ends when the last is removed."""
     held = config_map(namespace)
     held.metadata.finalizers = [FINALIZER]
     made = await client.create(held)
 
     await client.delete(made)
     marked = await client.get(ConfigMap, made.key)
-    await client.delete(made)  # again: still marked, and no error
+    await client.delete(made)  # a second delete is no error
 
     assert is_deleting(marked)
     with pytest.raises(Invalid, match="no new finalizers can be added"):
@@ -65,7 +65,7 @@ async def test_finalizers_hold_an_object(client: Client, namespace: str) -> None
 
 
 async def test_a_pod_is_given_time(client: Client, namespace: str) -> None:
-    """A pod on a node ends within its grace period; with none it is gone at once."""
+    """A pod on a node ends within its grace period, or at once if that is 0."""
     made = await client.create(pod(namespace))
 
     await client.delete(made, grace_period_seconds=0)
@@ -74,10 +74,10 @@ async def test_a_pod_is_given_time(client: Client, namespace: str) -> None:
 
 
 async def test_the_grace_that_was_asked_for(client: Client, namespace: str) -> None:
-    """The grace period of the delete replaces that of the pod, and says when it has to be over."""
+    """The grace period of the delete replaces that of the pod, and sets the deletion time."""
     wanted = pod(namespace)
-    wanted.spec.node_name = "of-nobody"  # no kubelet, pretend or real, ends it
-    wanted.metadata.finalizers = [FINALIZER]  # nor does whoever tidies up after nodes that are gone
+    wanted.spec.node_name = "of-nobody"  # no kubelet, simulated or real, ends the pod
+    wanted.metadata.finalizers = [FINALIZER]  # nor does pod garbage collection, which follows deleted nodes
     made = await client.create(wanted)
 
     await client.delete(made, grace_period_seconds=7)
@@ -91,7 +91,7 @@ async def test_the_grace_that_was_asked_for(client: Client, namespace: str) -> N
 
 
 async def test_delete_all_of(client: Client, namespace: str) -> None:
-    """All that match go, by label, by field, or all of a namespace; those of other namespaces stay."""
+    """All matching objects of a namespace are deleted, and none of other namespaces."""
     for name, tier in (("a", "web"), ("b", "web"), ("c", "db"), ("d", "db")):
         await client.create(Secret(metadata=ObjectMeta(name=name, namespace=namespace, labels={"tier": tier})))
 
@@ -109,7 +109,7 @@ async def test_delete_all_of(client: Client, namespace: str) -> None:
 
 
 async def test_delete_all_of_everything(client: Client) -> None:
-    """A namespaced kind is never deleted in all namespaces at once: it is refused before anything is sent."""
+    """Deleting a namespaced kind in all namespaces at once is rejected before any request."""
     with pytest.raises(ValueError, match="pass its namespace"):
         await client.delete_all_of(Secret)
     with pytest.raises(ValueError, match="must have a name"):

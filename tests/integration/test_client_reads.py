@@ -1,4 +1,4 @@
-"""Reading through the client, on whatever cluster the environment names: one object, lists, pages."""
+"""Reading through the client on any cluster: one object, lists, pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyctrl.kinds.core.v1 import ConfigMap, Namespace, Secret
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
-# Secrets and not ConfigMaps wherever all objects of a namespace are listed: a cluster puts a ConfigMap into each.
+# Secrets wherever all objects of a namespace are listed: a cluster creates a ConfigMap in each namespace.
 SECRET = GroupVersionKind("", "v1", "Secret")
 
 
@@ -31,7 +31,7 @@ def names(objects: Iterable[Secret]) -> list[str]:
 
 
 async def test_get_and_find(client: Client, namespace: str) -> None:
-    """An object that is there is returned as it was made; one that is not is NotFound to get and None to find."""
+    """An existing object is returned unchanged; for a missing one, get raises NotFound and find returns None."""
     made = await client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace=namespace), data={"k": "v"}))
 
     assert await client.get(ConfigMap, made.key) == made
@@ -45,7 +45,7 @@ async def test_get_and_find(client: Client, namespace: str) -> None:
 
 
 async def test_an_object_of_the_cluster_scope(client: Client, namespace: str) -> None:
-    """A kind without namespaces is read by its name alone."""
+    """A cluster-scoped object is read by its name alone."""
     found = await client.get(Namespace, Key("", namespace))
 
     assert found.metadata.name == namespace
@@ -54,7 +54,7 @@ async def test_an_object_of_the_cluster_scope(client: Client, namespace: str) ->
 
 
 async def test_one_object_seen_in_three_ways(client: Client, namespace: str) -> None:
-    """Its class gives a typed object, a GroupVersionKind an untyped one, Metadata only its metadata."""
+    """A class gives a typed object, a GroupVersionKind an untyped one, Metadata only the metadata."""
     made = await client.create(secret(namespace, "a", tier="web"))
 
     untyped = await client.get(SECRET, made.key)
@@ -74,7 +74,7 @@ async def test_one_object_seen_in_three_ways(client: Client, namespace: str) -> 
 
 
 async def test_a_read_from_the_servers_own_cache(client: Client, namespace: str) -> None:
-    """Version "0" takes any state that the server has at hand; a version of one's own is "not older than"."""
+    """Version "0" accepts any cached state; a specific version means "not older than"."""
     made = await client.create(secret(namespace, "a"))
 
     at_least = await client.get(Secret, made.key, resource_version=made.metadata.resource_version)
@@ -90,7 +90,7 @@ async def test_a_read_from_the_servers_own_cache(client: Client, namespace: str)
 
 
 async def test_a_list_of_an_earlier_state(client: Client, namespace: str) -> None:
-    """A list at an exact version shows what was there then, changed and deleted since or not."""
+    """A list at an exact version shows the objects as they were then, even if changed or deleted since."""
     (made,) = await make(client, namespace, "a")
     then = await client.list(Secret, namespace=namespace)
     await client.delete(made)
@@ -123,7 +123,7 @@ async def test_a_list_of_an_earlier_state(client: Client, namespace: str) -> Non
 async def test_labels_select(
     client: Client, namespace: str, selector: LabelSelector | str | dict[str, str], expected: list[str]
 ) -> None:
-    """Every form of label selector chooses the same objects on the server as it says."""
+    """Every form of label selector selects the same objects on the server as in pyctrl."""
     for made in (
         secret(namespace, "a", tier="web", track="stable", weight="5"),
         secret(namespace, "b", tier="web", track="beta", weight="6"),
@@ -136,7 +136,7 @@ async def test_labels_select(
 
 
 async def test_fields_select(client: Client, namespace: str) -> None:
-    """Fields choose on the server, those that the kind has an eye on; any other is a BadRequest."""
+    """A selectable field selects on the server; any other field is a BadRequest."""
     await make(client, namespace, "a", "b")
     typed = Secret(metadata=ObjectMeta(name="c", namespace=namespace), type="example.com/own")
     await client.create(typed)
@@ -149,7 +149,7 @@ async def test_fields_select(client: Client, namespace: str) -> None:
 
 
 async def test_all_namespaces(client: Client, namespace: str) -> None:
-    """A list that names no namespace looks into all of them."""
+    """A list without a namespace returns the objects of all namespaces."""
     other = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     for where in (namespace, other.metadata.name):
         await client.create(secret(where, "a", test=namespace))
@@ -161,7 +161,7 @@ async def test_all_namespaces(client: Client, namespace: str) -> None:
 
 
 async def test_a_list_in_parts(client: Client, namespace: str) -> None:
-    """With a limit the list says how to go on and how much is left, and all parts show the state of the first."""
+    """A limited list returns a continue token and the remaining count; all parts show the state of the first."""
     await make(client, namespace, "a", "b", "c", "d", "e")
 
     first = await client.list(Secret, namespace=namespace, limit=2)
@@ -177,13 +177,13 @@ async def test_a_list_in_parts(client: Client, namespace: str) -> None:
 
 
 async def test_a_continue_token_that_is_none(client: Client, namespace: str) -> None:
-    """A token that no server gave is a BadRequest, not a list from the start."""
+    """An invalid continue token is a BadRequest, not a list from the start."""
     with pytest.raises(BadRequest, match="continue key is not valid"):
         await client.list(Secret, namespace=namespace, limit=2, continue_token="nonsense")
 
 
 async def test_pages_and_each(client: Client, namespace: str) -> None:
-    """Pages come one after the other, and each object once; leaving early asks for no more."""
+    """Iteration yields pages in order and each object once; leaving early sends no further request."""
     await make(client, namespace, "a", "b", "c", "d", "e")
 
     pages = [names(page) async for page in client.pages(Secret, namespace=namespace, page_size=2)]
@@ -200,7 +200,7 @@ async def test_pages_and_each(client: Client, namespace: str) -> None:
 
 
 async def test_no_objects(client: Client, namespace: str) -> None:
-    """A list of nothing is empty and still has the version to watch from."""
+    """An empty list still has the version to watch from."""
     found = await client.list(Secret, namespace=namespace)
 
     assert list(found) == []
@@ -215,14 +215,14 @@ async def test_no_objects(client: Client, namespace: str) -> None:
 async def test_a_selector_that_does_not_parse(
     client: Client, namespace: str, selection: dict[str, str], place: str
 ) -> None:
-    """It is a SelectorError that shows the text, and nothing is asked of the server."""
+    """A malformed selector raises SelectorError with its text, and no request is sent."""
     with pytest.raises(SelectorError, match=place):
         await client.list(Secret, namespace=namespace, **selection)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("verb", ["get", "find", "list"])
 async def test_a_kind_that_is_not_served(client: Client, verb: str) -> None:
-    """Whatever is asked of it, it is UnknownKind, which names the kind and what is near."""
+    """Every verb raises UnknownKind, which names the kind and similar ones."""
     unknown = GroupVersionKind("apps", "v1", "Deploymnt")
     asked = client.list(unknown) if verb == "list" else getattr(client, verb)(unknown, Key("default", "a"))
 

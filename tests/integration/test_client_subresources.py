@@ -1,4 +1,4 @@
-"""Sub-resources through the client, on whatever cluster the environment names."""
+"""Subresources through the client, on any cluster."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from tests.integration._objects import config_map, deployment, pod
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
-NODE = "pretend"  # the one that a pretend kubelet, where there is one, binds pods to as well
+NODE = "pretend"  # the node that a simulated kubelet, if any, also binds pods to
 
 
 # --- status ---------------------------------------------------------------------------------------------------------
 
 
 async def test_the_status_is_written_alone(client: Client, namespace: str) -> None:
-    """Through status only the status changes, through the object everything but the status."""
+    """A status write changes only the status; an object write changes everything else."""
     made = await client.create(pod(namespace))
     patch = MergePatch({"metadata": {"labels": {"seen": "no"}}, "status": {"message": "hello"}})
 
@@ -60,13 +60,13 @@ async def test_the_status_is_written_alone(client: Client, namespace: str) -> No
 
 
 async def test_the_status_is_replaced(client: Client, namespace: str) -> None:
-    """An update of the status takes the object's status and leaves its spec; an old version is a Conflict."""
+    """A status update replaces the status and keeps the spec; an old version is a Conflict."""
     made = await client.create(deployment(namespace, 0))
     old = await client.get(Deployment, made.key)
     await client.patch(made, MergePatch({"metadata": {"labels": {"changed": "yes"}}}))
     with pytest.raises(Conflict):
         await client.status.update(old)
-    wanted = deployment(namespace, 9)  # without a version: its controller may write to it meanwhile
+    wanted = deployment(namespace, 9)  # without a version: its controller may write concurrently
     wanted.status.observed_generation = 5
 
     answer = await client.status.update(wanted)
@@ -75,7 +75,7 @@ async def test_the_status_is_replaced(client: Client, namespace: str) -> None:
 
 
 async def test_a_sub_resource_is_written_as_an_object_is(client: Client, namespace: str) -> None:
-    """By an object or by kind and key: get, update, patch from what was before, and apply with a field owner."""
+    """A subresource supports get, update, patch and apply with a field owner, by object or by kind and key."""
     made = await client.create(deployment(namespace, 0))
     status = client.subresource("status")
 
@@ -84,7 +84,7 @@ async def test_a_sub_resource_is_written_as_an_object_is(client: Client, namespa
     found.status.observed_generation = 4
     patched = await status.patch(found, patch, answer=Deployment, field_owner="patcher")
     patched.status.observed_generation = 6
-    patched.metadata.resource_version = ""  # its controller may write to it meanwhile
+    patched.metadata.resource_version = ""  # its controller may write concurrently
     updated = await status.update(patched, answer=Deployment, field_owner="updater")
     stated = {
         "apiVersion": "apps/v1",
@@ -104,7 +104,7 @@ async def test_a_sub_resource_is_written_as_an_object_is(client: Client, namespa
 
 
 async def test_scale(client: Client, namespace: str) -> None:
-    """The scale shows how many there should be and which pods count; setting it changes nothing else."""
+    """The scale has the desired replicas and the selector; setting it changes nothing else."""
     made = await client.create(deployment(namespace, 0))
 
     before = await get_scale(client, Deployment, made.key)
@@ -117,13 +117,13 @@ async def test_scale(client: Client, namespace: str) -> None:
 
 
 async def test_scale_by_its_name(client: Client, namespace: str) -> None:
-    """Any sub-resource is read, replaced and patched by name, with answers of the class that was asked for."""
+    """Any subresource is read, replaced and patched by name, and returns the requested class."""
     key = (await client.create(deployment(namespace, 0))).key
     scale = client.subresource("scale")
 
     read = await scale.get(Deployment, key, answer=Scale)
     read.spec.replicas = 2
-    read.metadata.resource_version = ""  # the Deployment's controller may write to it meanwhile
+    read.metadata.resource_version = ""  # the Deployment's controller may write concurrently
     replaced = await scale.update(Deployment, key, read, answer=Scale)
     patched = await scale.patch(Deployment, key, MergePatch({"spec": {"replicas": 4}}), answer=Scale)
     untyped = await scale.patch(
@@ -135,7 +135,7 @@ async def test_scale_by_its_name(client: Client, namespace: str) -> None:
 
 
 async def test_an_old_scale(client: Client, namespace: str) -> None:
-    """The scale carries the version of its object: replacing an old one is a Conflict."""
+    """Replacing a scale with an old version of its object is a Conflict."""
     key = (await client.create(deployment(namespace, 0))).key
     old = await client.subresource("scale").get(Deployment, key, answer=Scale)
     await set_scale(client, Deployment, key, 1)
@@ -148,10 +148,10 @@ async def test_an_old_scale(client: Client, namespace: str) -> None:
 
 
 async def test_a_pod_is_bound_once(client: Client, namespace: str) -> None:
-    """Binding gives a pod its node; a second node is a Conflict."""
+    """A binding sets a pod's node; a second one is a Conflict."""
     key = (await client.create(pod(namespace))).key
 
-    with suppress(Conflict):  # a scheduler, pretend or real, was faster
+    with suppress(Conflict):  # a scheduler, simulated or real, was faster
         await bind(client, key, NODE)
     bound = await wait_for(client, Pod, key, lambda found: bool(found.spec.node_name))
     with pytest.raises(Conflict, match="already assigned"):
@@ -161,9 +161,9 @@ async def test_a_pod_is_bound_once(client: Client, namespace: str) -> None:
 
 
 async def test_eviction(client: Client, namespace: str) -> None:
-    """A pod that no budget protects goes; a dry run only asks, and a pod that has changed is a Conflict."""
+    """Eviction deletes a pod without a budget; a dry run does not, and a changed pod is a Conflict."""
     made = await client.create(pod(namespace))
-    older = Preconditions(resource_version="1")  # the server itself tries again for 10 s when only the uid differs
+    older = Preconditions(resource_version="1")  # the server retries for 10 s when only the uid differs
 
     await evict(client, made.key, dry_run=True)
     with pytest.raises(Conflict):
@@ -179,7 +179,7 @@ async def test_eviction(client: Client, namespace: str) -> None:
 
 
 async def test_a_token_is_a_login(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """A token made for a service account lives as long as asked, and who shows it is that service account."""
+    """A token for a service account has the requested lifetime, and authenticates as that account."""
     await client.create(ServiceAccount(metadata=ObjectMeta(name="robot", namespace=namespace)))
 
     token = await create_token(client, Key(namespace, "robot"), expiration_seconds=3600)
@@ -198,7 +198,7 @@ async def test_a_token_is_a_login(cluster: ClusterUnderTest, client: Client, nam
 
 
 async def test_what_has_no_such_subresource(client: Client, namespace: str) -> None:
-    """It is a clear error, not a NotFound that looks as if the object were missing."""
+    """A missing subresource raises a clear error, not a NotFound for the object."""
     made = await client.create(config_map(namespace))
 
     with pytest.raises(UnknownKind, match="ConfigMap, sub-resource scale"):
@@ -210,7 +210,7 @@ async def test_what_has_no_such_subresource(client: Client, namespace: str) -> N
 
 
 async def test_dry_run_of_subresources(client: Client, namespace: str) -> None:
-    """A client for dry runs tries sub-resources, too, without doing anything."""
+    """A dry-run client does not change anything through subresources."""
     made = await client.create(deployment(namespace, 0))
 
     tried = await set_scale(dry_run(client), Deployment, made.key, 3)

@@ -1,4 +1,4 @@
-"""Watching through the client, on whatever cluster the environment names."""
+"""Watching through the client, on any cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyctrl.kinds.core.v1 import Namespace, Secret
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
 SECRET = GroupVersionKind("", "v1", "Secret")
-PATIENCE = 10.0  # seconds for events that are on their way; each takes some hundredths
+PATIENCE = 10.0  # seconds for pending events; each takes some hundredths
 
 
 def secret(namespace: str, name: str, **labels: str) -> Secret:
@@ -24,7 +24,7 @@ def secret(namespace: str, name: str, **labels: str) -> Secret:
 
 
 async def take(events: AsyncGenerator[WatchEvent[Secret], None], count: int) -> list[tuple[EventType, str]]:
-    """Take so many events that are no bookmarks, as their type and the name of their object."""
+    """Read this many events other than bookmarks; return their types and object names."""
     taken: list[tuple[EventType, str]] = []
     async with asyncio.timeout(PATIENCE):
         while len(taken) < count:
@@ -35,7 +35,7 @@ async def take(events: AsyncGenerator[WatchEvent[Secret], None], count: int) -> 
 
 
 async def test_from_a_version(client: Client, namespace: str) -> None:
-    """All that happened after a version comes in order, each event with the object as it was then."""
+    """A watch yields all events after a version in order, each with the object of that time."""
     before = await client.create(secret(namespace, "before"))
     version = (await client.list(Secret, namespace=namespace)).resource_version
     made = await client.create(secret(namespace, "a"))
@@ -62,7 +62,7 @@ async def test_from_a_version(client: Client, namespace: str) -> None:
 
 
 async def test_from_any_state(client: Client, namespace: str) -> None:
-    """Without a version the watch begins with what is there, and goes on with what happens."""
+    """Without a version a watch starts with the existing objects, then yields changes."""
     for name in ("a", "b"):
         await client.create(secret(namespace, name))
 
@@ -76,7 +76,7 @@ async def test_from_any_state(client: Client, namespace: str) -> None:
 
 
 async def test_a_list_as_a_stream(client: Client, namespace: str) -> None:
-    """With send_initial_events the list comes first, a bookmark with its version ends it, and the watch goes on."""
+    """With send_initial_events the list comes first, ends with a bookmark and its version, and the watch continues."""
     made = [await client.create(secret(namespace, name)) for name in ("a", "b")]
 
     async with aclosing(client.watch(Secret, namespace=namespace, send_initial_events=True)) as events:
@@ -93,7 +93,7 @@ async def test_a_list_as_a_stream(client: Client, namespace: str) -> None:
 
 
 async def test_objects_enter_and_leave_a_label_selector(client: Client, namespace: str) -> None:
-    """An object that begins to match is ADDED, one that no longer does is DELETED, others are not heard of."""
+    """An object that starts to match is ADDED, one that stops is DELETED, others yield no events."""
     await client.create(secret(namespace, "outside", tier="db"))
     made = await client.create(secret(namespace, "a", tier="db"))
     version = (await client.list(Secret, namespace=namespace)).resource_version
@@ -111,7 +111,7 @@ async def test_objects_enter_and_leave_a_label_selector(client: Client, namespac
 
 
 async def test_one_object_by_its_name(client: Client, namespace: str) -> None:
-    """A field selector on the name follows one object only."""
+    """A field selector on the name yields events of one object only."""
     version = (await client.list(Secret, namespace=namespace)).resource_version
     for name in ("a", "b"):
         await client.create(secret(namespace, name))
@@ -125,7 +125,7 @@ async def test_one_object_by_its_name(client: Client, namespace: str) -> None:
 
 
 async def test_all_namespaces(client: Client, namespace: str) -> None:
-    """A watch that names no namespace sees all of them."""
+    """A watch without a namespace yields the events of all namespaces."""
     version = (await client.list(Secret, labels={"test": namespace})).resource_version
     other = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     for where in (namespace, other.metadata.name):
@@ -140,7 +140,7 @@ async def test_all_namespaces(client: Client, namespace: str) -> None:
 
 
 async def test_untyped_and_metadata_watches(client: Client, namespace: str) -> None:
-    """A GroupVersionKind gives untyped objects, Metadata only what is in the metadata; the events are the same."""
+    """A GroupVersionKind yields untyped objects, Metadata only the metadata, with the same events."""
     version = (await client.list(Secret, namespace=namespace)).resource_version
     made = await client.create(Secret(metadata=ObjectMeta(name="a", namespace=namespace), string_data={"k": "v"}))
 
@@ -158,7 +158,7 @@ async def test_untyped_and_metadata_watches(client: Client, namespace: str) -> N
 
 @pytest.mark.slow("a watch lasts at least one second")
 async def test_the_server_ends_a_watch(client: Client, namespace: str) -> None:
-    """After its time the watch ends as a loop ends, without an error."""
+    """After its timeout the watch loop ends without an error."""
     await client.create(secret(namespace, "a"))
 
     async with asyncio.timeout(PATIENCE):
@@ -168,13 +168,13 @@ async def test_the_server_ends_a_watch(client: Client, namespace: str) -> None:
 
 
 async def test_a_kind_that_is_not_served(client: Client) -> None:
-    """A watch of it is UnknownKind at its first event, not an endless silence."""
+    """Watching an unserved kind raises UnknownKind at once instead of waiting."""
     with pytest.raises(UnknownKind):
         await anext(client.watch(GroupVersionKind("apps", "v1", "Deploymnt")))
 
 
 async def test_events_after_an_early_leave(client: Client, namespace: str) -> None:
-    """A watch that was left early is closed; the next one goes on from where it stood, and nothing is lost."""
+    """A watch that is left early is closed; the next one resumes at its position without losing events."""
     async with aclosing(client.watch(Secret, namespace=namespace)) as events:
         await client.create(secret(namespace, "a"))
         async with asyncio.timeout(PATIENCE):

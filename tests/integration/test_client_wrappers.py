@@ -1,4 +1,4 @@
-"""Clients derived from a client, on whatever cluster the environment names."""
+"""Clients derived from a client, on any cluster."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
 
 async def whoami(client: Client) -> UserInfo:
-    """Return whom the server takes the client for."""
+    """Return the user as which the server authenticates the client."""
     return (await client.create(SelfSubjectReview())).status.user_info
 
 
 async def test_in_namespace(client: Client, namespace: str) -> None:
-    """The namespace is filled in wherever none is named, by every verb."""
+    """Every verb uses the namespace of the client when none is given."""
     here = in_namespace(client, namespace)
 
     made = await here.create(config_map("", k="1"))
@@ -39,7 +39,7 @@ async def test_in_namespace(client: Client, namespace: str) -> None:
 
 
 async def test_in_namespace_keeps_out_of_others(client: Client, namespace: str) -> None:
-    """Another namespace is refused before anything is sent; kinds without namespaces are as they were."""
+    """Another namespace is rejected before any request; cluster-scoped kinds work unchanged."""
     here = in_namespace(client, namespace)
 
     for refused in (here.create(config_map("default")), here.get(ConfigMap, Key("default", "a"))):
@@ -51,7 +51,7 @@ async def test_in_namespace_keeps_out_of_others(client: Client, namespace: str) 
 
 
 async def test_dry_run(client: Client, namespace: str) -> None:
-    """No write of it is kept, whatever the verb, and reads are as always."""
+    """No write of a dry-run client is stored, whatever the verb, and reads work as usual."""
     made = await client.create(config_map(namespace, k="1"))
     trying = dry_run(client)
 
@@ -67,7 +67,7 @@ async def test_dry_run(client: Client, namespace: str) -> None:
 
 
 async def test_with_field_owner(client: Client, namespace: str) -> None:
-    """What it writes is owned by that name, whatever the verb."""
+    """Every write of the client has its field owner, whatever the verb."""
     mine = with_field_owner(client, "mine")
 
     await mine.create(config_map(namespace, k="1"))
@@ -79,7 +79,7 @@ async def test_with_field_owner(client: Client, namespace: str) -> None:
 
 
 async def test_impersonate(client: Client) -> None:
-    """The server takes it for the other user, and the client it was derived from for the one it was."""
+    """The server authenticates the derived client as the other user; the original client keeps its user."""
     other = impersonate(client, "jane", groups=("developers", "testers"))
 
     assert (await whoami(client)).username != "jane"
@@ -89,7 +89,7 @@ async def test_impersonate(client: Client) -> None:
 
 
 async def test_impersonate_a_service_account(client: Client, namespace: str) -> None:
-    """A service account that is impersonated without groups has its own."""
+    """A service account that is impersonated without groups gets its usual groups."""
     robot = await whoami(impersonate(client, f"system:serviceaccount:{namespace}:robot"))
 
     assert set(robot.groups) == {
@@ -100,7 +100,7 @@ async def test_impersonate_a_service_account(client: Client, namespace: str) -> 
 
 
 async def test_wrappers_of_wrappers(client: Client, namespace: str) -> None:
-    """They add up in any order."""
+    """Wrappers combine in any order."""
     both = dry_run(with_field_owner(in_namespace(client, namespace), "both"))
 
     tried = await both.create(config_map(""))

@@ -1,4 +1,4 @@
-"""Creating, replacing and patching through the client, on whatever cluster the environment names."""
+"""Creating, replacing and patching through the client, on any cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
 
 async def test_create_returns_what_the_server_made(client: Client, namespace: str) -> None:
-    """Identity, version and time are the server's; the object that was passed in is as it was."""
+    """The result has the server's uid, version and time; the passed object is unchanged."""
     wanted = config_map(namespace, k="v")
 
     made = await client.create(wanted)
@@ -40,7 +40,7 @@ async def test_create_returns_what_the_server_made(client: Client, namespace: st
 
 
 async def test_create_without_a_type(client: Client, namespace: str) -> None:
-    """An untyped object is created where its apiVersion and kind are served."""
+    """An untyped object is created by its apiVersion and kind."""
     made = await client.create(Unstructured.new(CONFIG_MAP, name="a", namespace=namespace, data={"k": "v"}))
 
     assert isinstance(made, Unstructured)
@@ -48,7 +48,7 @@ async def test_create_without_a_type(client: Client, namespace: str) -> None:
 
 
 async def test_create_with_a_generated_name(client: Client, namespace: str) -> None:
-    """The server makes a name of the prefix, another one each time."""
+    """The server generates a new name from the prefix each time."""
     wanted = ConfigMap(metadata=ObjectMeta(generate_name="made-", namespace=namespace))
 
     names = {(await client.create(wanted)).metadata.name for _ in range(3)}
@@ -58,7 +58,7 @@ async def test_create_with_a_generated_name(client: Client, namespace: str) -> N
 
 
 async def test_create_what_is_there(client: Client, namespace: str) -> None:
-    """A name that is taken is AlreadyExists, which says whose; the object stays as it was."""
+    """A taken name raises AlreadyExists, which names the object; the object is unchanged."""
     await client.create(config_map(namespace, k="first"))
 
     with pytest.raises(AlreadyExists) as caught:
@@ -69,7 +69,7 @@ async def test_create_what_is_there(client: Client, namespace: str) -> None:
 
 
 async def test_create_what_is_wrong(client: Client, namespace: str) -> None:
-    """An object that breaks the rules of its kind is Invalid, with each field and why."""
+    """An invalid object raises Invalid, with each field and reason."""
     wrong = deployment(namespace, 1, name="Not A Name")
     wrong.spec.template.metadata.labels = {"app": "another"}
 
@@ -82,7 +82,7 @@ async def test_create_what_is_wrong(client: Client, namespace: str) -> None:
 
 
 async def test_create_in_a_namespace_that_is_not_there(client: Client, namespace: str) -> None:
-    """The namespace is what is NotFound; and without one nothing is sent at all."""
+    """A missing namespace raises NotFound for it; without a namespace no request is sent."""
     with pytest.raises(NotFound, match=f'namespaces "{namespace}-no" not found'):
         await client.create(config_map(f"{namespace}-no"))
     with pytest.raises(ValueError, match="pass its namespace"):
@@ -93,7 +93,7 @@ async def test_create_in_a_namespace_that_is_not_there(client: Client, namespace
 
 
 async def test_update(client: Client, namespace: str) -> None:
-    """An update replaces the object, and what was left out of it is gone."""
+    """An update replaces the object, and removes omitted fields."""
     made = await client.create(config_map(namespace, k="1", l="1"))
     made.data = {"k": "2"}
 
@@ -105,7 +105,7 @@ async def test_update(client: Client, namespace: str) -> None:
 
 
 async def test_update_of_something_older(client: Client, namespace: str) -> None:
-    """Who updates what somebody else has changed gets a Conflict; without a version the update is unconditional."""
+    """An update of an outdated version is a Conflict; without a version it is unconditional."""
     mine = await client.create(config_map(namespace, k="1"))
     await client.patch(mine, MergePatch({"data": {"k": "theirs"}}))
     mine.data["k"] = "mine"
@@ -118,18 +118,18 @@ async def test_update_of_something_older(client: Client, namespace: str) -> None
 
 
 async def test_update_that_changes_nothing(client: Client, namespace: str) -> None:
-    """The version stays, so nobody who watches is woken."""
+    """An update without changes keeps the version, so watchers get no event."""
     made = await client.create(config_map(namespace, k="1"))
 
     assert (await client.update(made)).metadata.resource_version == made.metadata.resource_version
 
 
 async def test_update_that_is_refused(client: Client, namespace: str) -> None:
-    """What is not there is NotFound; a field that never changes is Invalid."""
+    """Updating a missing object is NotFound; changing an immutable field is Invalid."""
     with pytest.raises(NotFound):
         await client.update(config_map(namespace))
     made = await client.create(deployment(namespace, 0))
-    made.metadata.resource_version = ""  # its controller may have written to it already
+    made.metadata.resource_version = ""  # its controller may have written already
     made.spec.selector.match_labels = {"app": "another"}
     made.spec.template.metadata.labels = {"app": "another"}
     with pytest.raises(Invalid, match="field is immutable") as caught:
@@ -138,7 +138,7 @@ async def test_update_that_is_refused(client: Client, namespace: str) -> None:
 
 
 async def test_generation_counts_the_spec(client: Client, namespace: str) -> None:
-    """A change of the spec raises the generation, one of the labels does not."""
+    """A change of the spec raises the generation; a change of labels does not."""
     made = await client.create(deployment(namespace, 0))
 
     labelled = await client.patch(made, MergePatch({"metadata": {"labels": {"x": "y"}}}))
@@ -152,7 +152,7 @@ async def test_generation_counts_the_spec(client: Client, namespace: str) -> Non
 
 
 async def test_merge_patch(client: Client, namespace: str) -> None:
-    """Members replace members, null removes, the rest stays."""
+    """A merge patch replaces members, removes those that are null, and keeps the rest."""
     made = await client.create(config_map(namespace, a="1", b="1", c="1"))
 
     changed = await client.patch(ConfigMap, made.key, MergePatch({"data": {"a": "2", "b": None, "d": "2"}}))
@@ -163,7 +163,7 @@ async def test_merge_patch(client: Client, namespace: str) -> None:
 
 
 async def test_json_patch(client: Client, namespace: str) -> None:
-    """Operations are done in order, all or none: a test that does not hold refuses the whole."""
+    """Operations apply in order, all or none: a failed test rejects the patch."""
     made = await client.create(config_map(namespace, a="1", b="1"))
     remove = {"op": "remove", "path": "/data/a"}
 
@@ -177,7 +177,7 @@ async def test_json_patch(client: Client, namespace: str) -> None:
 
 
 async def test_strategic_merge_patch(client: Client, namespace: str) -> None:
-    """Lists are merged by their key: one container is changed, one removed, one added, by its name."""
+    """A strategic patch changes, removes and adds containers by name."""
     made = await client.create(deployment(namespace, 0, containers=("a", "b")))
     containers = [{"name": "a", "image": "busybox:2"}, {"name": "b", "$patch": "delete"}, {"name": "c", "image": "x"}]
 
@@ -190,7 +190,7 @@ async def test_strategic_merge_patch(client: Client, namespace: str) -> None:
 
 
 async def test_strategic_merge_patch_that_retains_keys(client: Client, namespace: str) -> None:
-    """A strategy changes its type when the patch lists the keys that stay, as kubectl apply does."""
+    """A patch that lists the retained keys can change a strategy's type, as kubectl apply does."""
     made = await client.create(deployment(namespace, 0, containers=("a",)))
     assert made.spec.strategy is not None
     assert made.spec.strategy.rolling_update is not None
@@ -206,7 +206,7 @@ async def test_strategic_merge_patch_that_retains_keys(client: Client, namespace
 
 
 async def test_merge_from_sends_the_difference(client: Client, namespace: str) -> None:
-    """Only what was changed here is sent, so what others changed meanwhile stays."""
+    """Only local changes are sent, so concurrent changes of other fields remain."""
     mine = await client.create(config_map(namespace, a="1", b="1"))
     patch = merge_from(mine)
     mine.data["a"] = "mine"
@@ -216,7 +216,7 @@ async def test_merge_from_sends_the_difference(client: Client, namespace: str) -
 
 
 async def test_merge_from_with_a_lock(client: Client, namespace: str) -> None:
-    """With a lock a change of somebody else's in the meantime is a Conflict, typed or not."""
+    """With a lock a concurrent change is a Conflict, typed or not."""
     mine = await client.create(config_map(namespace, a="1"))
     untyped = await client.get(CONFIG_MAP, mine.key)
     first, second = merge_from(mine, optimistic_lock=True), merge_from(untyped, optimistic_lock=True)
@@ -230,7 +230,7 @@ async def test_merge_from_with_a_lock(client: Client, namespace: str) -> None:
 
 
 async def test_metadata_alone_is_patched(client: Client, namespace: str) -> None:
-    """Of an object of which only the metadata is known, the metadata can be changed; the rest is not touched."""
+    """The metadata of an object known only by metadata can be patched, without changing the rest."""
     made = await client.create(config_map(namespace, k="v"))
     view = await client.get(Metadata[ConfigMap], made.key)
     patch = merge_from(view)
@@ -246,7 +246,7 @@ async def test_metadata_alone_is_patched(client: Client, namespace: str) -> None
 
 
 async def test_a_patch_of_nothing(client: Client, namespace: str) -> None:
-    """A patch of what is not there is NotFound; a document that makes no sense is refused."""
+    """A patch of a missing object is NotFound; a malformed patch is rejected."""
     with pytest.raises(NotFound):
         await client.patch(ConfigMap, Key(namespace, "a"), MergePatch({"data": {}}))
     made = await client.create(config_map(namespace))
@@ -254,11 +254,11 @@ async def test_a_patch_of_nothing(client: Client, namespace: str) -> None:
         await client.patch(made, MergePatch({"data": {"k": {"not": "a text"}}}))
 
 
-# --- what holds for all of them -------------------------------------------------------------------------------------
+# --- all verbs ------------------------------------------------------------------------------------------------------
 
 
 async def test_dry_run(client: Client, namespace: str) -> None:
-    """Each verb is checked and answered as if it were done, and nothing is kept."""
+    """A dry run of each verb validates and returns the result, but stores nothing."""
     made = await client.create(config_map(namespace, k="1"))
 
     other = await client.create(config_map(namespace, "b"), dry_run=True)
@@ -275,7 +275,7 @@ async def test_dry_run(client: Client, namespace: str) -> None:
 
 
 async def test_field_owner(client: Client, namespace: str) -> None:
-    """Whose fields they are is the client's name, unless the client or the request says another."""
+    """Written fields belong to the client's name, unless the client or request sets another."""
     made = await client.create(config_map(namespace, k="1"))
     await client.patch(made, MergePatch({"data": {"l": "1"}}), field_owner="patcher")
     await with_field_owner(client, "derived").patch(made, MergePatch({"data": {"m": "1"}}))
@@ -286,7 +286,7 @@ async def test_field_owner(client: Client, namespace: str) -> None:
 
 
 async def test_field_validation(cluster: ClusterUnderTest, namespace: str) -> None:
-    """A field that the kind has not: by default a warning for the handler, refused when strict, or passed over."""
+    """An unknown field is a warning by default, an error when strict, or ignored."""
     warnings: list[ServerWarning] = []
     wrong = deployment(namespace, 0)
     wrong.spec.__pydantic_extra__ = {"replica": 1}
@@ -306,7 +306,7 @@ async def test_field_validation(cluster: ClusterUnderTest, namespace: str) -> No
 
 
 async def test_a_kind_of_the_cluster_scope(client: Client, namespace: str) -> None:
-    """Objects without a namespace are written by their name alone."""
+    """Cluster-scoped objects are written by name alone."""
     labels = {"metadata": {"labels": {"seen": "yes"}}}
 
     typed = await client.patch(Namespace, Key("", namespace), MergePatch(labels))
@@ -316,7 +316,7 @@ async def test_a_kind_of_the_cluster_scope(client: Client, namespace: str) -> No
 
 
 async def test_unknown_fields_come_back(client: Client, namespace: str) -> None:
-    """What is read can be written again without losing or changing anything of it."""
+    """A read object can be written back without losing or changing unknown fields."""
     made = await client.create(deployment(namespace, 0))
 
     read = await client.get(Deployment, made.key)

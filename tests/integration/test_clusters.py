@@ -1,4 +1,4 @@
-"""Several clusters in one manager: the one under test as home, and an embedded one beside it."""
+"""Several clusters in one manager: the one under test as home, and an embedded one."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def says(state: str) -> Callable[[ConfigMap | None], bool]:
 
 @asynccontextmanager
 async def second(namespace: str) -> AsyncIterator[tuple[Cluster, Client]]:
-    """Give another cluster, with a namespace of the same name."""
+    """Another cluster, with a namespace of the same name."""
     async with Cluster(kubelet=False) as cluster, cluster.client() as client:
         await client.create(Namespace(metadata=ObjectMeta(name=namespace)))
         yield cluster, client
 
 
 class Spreader(Reconciler[ConfigMap]):
-    """Keeps a Secret in another cluster for each marked map of its own, and tells the map what the Secret says."""
+    """Keeps a Secret in another cluster for each marked ConfigMap, and copies its data back to the map."""
 
     def __init__(self, there: Client) -> None:
         self.there = there
@@ -63,7 +63,7 @@ def of_label(secret: Secret) -> list[Request]:
 async def test_home_makes_and_follows_objects_elsewhere(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """What is made there is read back at once, and what happens to it there is told at home."""
+    """A write in the other cluster is read back at once, and changes there reconcile the home object."""
     key = Key(namespace, "a")
     async with second(namespace) as (other, there), Manager(cluster.config, namespaces=[namespace]) as manager:
         remote = manager.add_cluster("remote", other.config, namespaces=[namespace])
@@ -74,13 +74,13 @@ async def test_home_makes_and_follows_objects_elsewhere(
             await wait_for(client, ConfigMap, key, says("new"))
             await there.patch(Secret, key, MergePatch({"metadata": {"annotations": {"state": "used"}}}))
             await wait_for(client, ConfigMap, key, says("used"))
-            await there.delete(Secret, key)  # and it is made anew
+            await there.delete(Secret, key)  # and the Secret is created again
             await wait_for(client, ConfigMap, key, says("new"))
         assert await client.find(Secret, key) is None
 
 
 class Marker(Reconciler[ConfigMap]):
-    """Marks each map with the cluster that it is marked in."""
+    """Marks each ConfigMap with the name of its cluster."""
 
     async def reconcile(self, request: Request) -> None:
         found = await self.client.find(ConfigMap, request.key)
@@ -91,7 +91,7 @@ class Marker(Reconciler[ConfigMap]):
 async def test_one_reconciler_works_in_each_cluster_of_a_fleet(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """The same key is marked in each cluster by itself; one that has left is not written to any more."""
+    """Each cluster's object of the same key is reconciled; a cluster that has left gets no more writes."""
     key = Key(namespace, "a")
 
     def is_marked(found: ConfigMap | None) -> bool:

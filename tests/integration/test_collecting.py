@@ -1,4 +1,4 @@
-"""What goes when something is deleted, on whatever cluster the environment names: owned objects, and namespaces."""
+"""Garbage collection of owned objects and namespaces, on any cluster."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.integration._objects import config_map, deployment
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
 FINALIZER = "pyctrl.test/hold"
-NAMESPACE_PATIENCE = 90.0  # seconds; kube-controller-manager looks at a namespace again after some 5, then 15
+NAMESPACE_PATIENCE = 90.0  # seconds; kube-controller-manager retries a namespace after some 5, then 15
 
 
 async def family(client: Client, namespace: str, *children: str) -> ConfigMap:
-    """Make an owner and objects that it owns."""
+    """Make an owner and the objects that it owns."""
     owner = await client.create(config_map(namespace, "owner"))
     for name in children:
         child = config_map(namespace, name)
@@ -28,13 +28,13 @@ async def family(client: Client, namespace: str, *children: str) -> ConfigMap:
 
 
 async def gone(client: Client, namespace: str, *names: str) -> None:
-    """Wait until ConfigMaps are gone."""
+    """Wait until the ConfigMaps are gone."""
     for name in names:
         await wait_until_gone(client, ConfigMap, Key(namespace, name))
 
 
 async def test_in_the_background(client: Client, namespace: str) -> None:
-    """The owner is gone at once, what it owned follows, down to what that owned."""
+    """Background deletion removes the owner at once, and then its dependents on all levels."""
     owner = await family(client, namespace, "a", "b")
     grandchild = config_map(namespace, "c")
     set_owner_reference(await client.get(ConfigMap, Key(namespace, "a")), grandchild)
@@ -47,7 +47,7 @@ async def test_in_the_background(client: Client, namespace: str) -> None:
 
 
 async def test_in_the_foreground(client: Client, namespace: str) -> None:
-    """The owner stays, marked, until what it owns is gone."""
+    """Foreground deletion keeps the owner, marked, until its dependents are gone."""
     owner = await family(client, namespace, "a")
     held = Key(namespace, "a")
     await client.patch(ConfigMap, held, MergePatch({"metadata": {"finalizers": [FINALIZER]}}))
@@ -64,7 +64,7 @@ async def test_in_the_foreground(client: Client, namespace: str) -> None:
 
 
 async def test_orphans(client: Client, namespace: str) -> None:
-    """What was owned stays, and nobody owns it any more."""
+    """Orphaned dependents remain without an owner reference."""
     owner = await family(client, namespace, "a", "b")
 
     await client.delete(owner, propagation="Orphan")
@@ -75,7 +75,7 @@ async def test_orphans(client: Client, namespace: str) -> None:
 
 
 async def test_two_owners(client: Client, namespace: str) -> None:
-    """What has two owners stays as long as one of them, and loses the reference to the other."""
+    """An object with two owners remains while one exists, and loses the reference to the other."""
     first, second = [await client.create(config_map(namespace, name)) for name in ("first", "second")]
     child = config_map(namespace, "child")
     for owner in (first, second):
@@ -91,7 +91,7 @@ async def test_two_owners(client: Client, namespace: str) -> None:
 
 
 async def test_an_owner_that_never_was(client: Client, namespace: str) -> None:
-    """An object whose owner does not exist, or is another one of that name, is collected."""
+    """An object is collected if its owner does not exist, or has another uid."""
     owner = await client.create(config_map(namespace, "owner"))
     child = config_map(namespace, "child")
     set_owner_reference(owner, child)
@@ -105,7 +105,7 @@ async def test_an_owner_that_never_was(client: Client, namespace: str) -> None:
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
 async def test_all_of_a_deployment(client: Client, namespace: str, propagation: Propagation) -> None:
-    """With a Deployment go its ReplicaSets, and with those their pods."""
+    """Deleting a Deployment deletes its ReplicaSets and their pods."""
     made = await client.create(deployment(namespace, 2))
     await wait_for_list(client, Pod, lambda pods: len(pods) == 2, namespace=namespace)
 
@@ -116,7 +116,7 @@ async def test_all_of_a_deployment(client: Client, namespace: str, propagation: 
 
 
 async def test_an_orphaned_replicaset_goes_on(client: Client, namespace: str) -> None:
-    """A ReplicaSet whose Deployment is deleted without it keeps its pods."""
+    """A ReplicaSet that its Deployment orphans keeps its pods."""
     made = await client.create(deployment(namespace, 2))
     pods = await wait_for_list(client, Pod, lambda pods: len(pods) == 2, namespace=namespace)
 
@@ -131,7 +131,7 @@ async def test_an_orphaned_replicaset_goes_on(client: Client, namespace: str) ->
 @pytest.mark.slow("kube-controller-manager empties a namespace in some seconds")
 @pytest.mark.timeout(120)
 async def test_a_namespace_goes_with_all_that_is_in_it(client: Client) -> None:
-    """A deleted namespace takes nothing new, is emptied, waits for finalizers, and is gone."""
+    """A deleted namespace rejects new objects, is emptied, waits for finalizers, and is gone."""
     made = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     name = made.metadata.name
     await wait_for(client, ServiceAccount, Key(name, "default"))

@@ -1,4 +1,4 @@
-"""What is made of definitions, and told of them, judged by a cluster."""
+"""Generated and explained definitions, checked against a cluster."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.unit.manifests.crd_import.test_definitions import FOREIGN, definition
 
 @pytest.mark.virtual_time
 async def test_definitions_of_imported_classes(client: Client, tmp_path: Path) -> None:
-    """The definition that imported classes make is one that a cluster takes."""
+    """A cluster accepts the definition of imported classes."""
     refused = {}
     for file in FOREIGN:
         imported = import_definitions(definitions(file))
         module = load(imported.code, tmp_path)
         made = definition(*(getattr(module, name) for name in imported.kinds))
-        made["metadata"]["name"] = f"x{made['metadata']['name']}"  # nobody else's, though nothing is stored
+        made["metadata"]["name"] = f"x{made['metadata']['name']}"  # a unique name, though nothing is stored
         made["spec"]["names"] |= {"plural": f"x{made['spec']['names']['plural']}"}
         answer = await client.transport.request(
             HttpRequest(
@@ -46,10 +46,10 @@ async def test_definitions_of_imported_classes(client: Client, tmp_path: Path) -
 @pytest.mark.virtual_time
 @pytest.mark.slow("a real API server publishes the schemas of a new kind a second later")
 async def test_what_a_cluster_tells_of_a_kind(client: Client, namespace: str) -> None:
-    """What a cluster publishes of a definition is explained as the definition itself is: bounds, rules and all."""
+    """explain prints the same for a cluster's published schema as for the definition."""
     made = gauges(namespace)
     schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    del schema["properties"]["spec"]["properties"]["whole"]  # of which a cluster tells what every object has
+    del schema["properties"]["spec"]["properties"]["whole"]  # a cluster publishes the metadata of every object here
     await client.create(CustomResourceDefinition.from_wire(made))
     try:
         await established(client, made["metadata"]["name"])
@@ -70,7 +70,7 @@ async def test_what_a_cluster_tells_of_a_kind(client: Client, namespace: str) ->
 
 
 def _told(schemas: Schemas, of: ExplainedField) -> list[Any]:
-    """Everything that is told of a field and of those below it."""
+    """Return all that explain prints for a field and its subfields."""
     below = [told for each in schemas.fields(of.schema) for told in _told(schemas, each)]
     return [(of.name, of.type, of.is_required, sorted(of.rules)), *sorted(below)]
 
@@ -81,4 +81,4 @@ async def _published(client: Client, path: str) -> Any:
             answer = await client.transport.request(HttpRequest(method="GET", path=path))
             if answer.status == 200 and (found := json.loads(answer.body)["components"].get("schemas")):
                 return found
-            await asyncio.sleep(0.1)  # there is nothing to watch
+            await asyncio.sleep(0.1)  # nothing to watch

@@ -1,4 +1,4 @@
-"""Create-or-apply, create-or-update and create-or-patch, on whatever cluster the environment names."""
+"""Create-or-apply, create-or-update and create-or-patch, on any cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NONE, CREATED, UPDATED = OperationResult.NONE, OperationResult.CREATED, Operatio
 
 
 def web(namespace: str, *, image: str = "nginx", cpu: str = "1000m", **spec: Any) -> dict[str, Any]:
-    """Return a Deployment as an operator states it: defaults left out, a quantity that is not canonical."""
+    """Return a Deployment as an operator writes it: without defaults, with a non-canonical quantity."""
     container = {
         "name": "web",
         "image": image,
@@ -62,16 +62,16 @@ def web(namespace: str, *, image: str = "nginx", cpu: str = "1000m", **spec: Any
 
 @contextmanager
 def writes(client: Client) -> Iterator[list[str]]:
-    """Note the verbs of the writes of a client."""
+    """Record the verbs of the writes of a client."""
     seen: list[str] = []
 
     class Observer:
-        """Looks on."""
+        """A reconciler that only observes."""
 
         def before(self, gvk: GroupVersionKind, key: Key) -> None: ...
 
         def after(self, gvk: GroupVersionKind, key: Key, verb: str, body: bytes | None, error: Any) -> None:
-            if not gvk.group.startswith("authorization"):  # a manager reviews its rights
+            if not gvk.group.startswith("authorization"):  # a manager reviews its permissions
                 seen.append(verb)
 
     stop = client.observe_writes(Observer())
@@ -82,17 +82,17 @@ def writes(client: Client) -> Iterator[list[str]]:
 
 
 def to_first(child: Deployment) -> list[Request]:
-    """Ask for the ConfigMap of a Deployment."""
+    """Request the ConfigMap of a Deployment."""
     return [Request(child.metadata.namespace, "a")]
 
 
 def is_observed(found: Deployment) -> bool:
-    """Say whether the cluster's own controller has written a status: it writes on its own from then on."""
+    """Return whether the cluster's own controller has written a status, after which it may write at any time."""
     return bool(found.status.observed_generation)
 
 
 async def ran(operator: Operator, count: int) -> None:
-    """Wait until an operator has run so many times."""
+    """Wait until an operator has run this many times."""
     async with asyncio.timeout(30):
         while len(operator.results) < count:
             operator.has_run.clear()
@@ -100,7 +100,7 @@ async def ran(operator: Operator, count: int) -> None:
 
 
 class Operator(Reconciler[ConfigMap]):
-    """Applies a Deployment for every ConfigMap, at every run, as text that the server fills in and rewrites."""
+    """Applies a Deployment for every ConfigMap at every run, as text that the server defaults and normalizes."""
 
     rbac = (allow(Deployment, "create", "patch"),)
 
@@ -109,18 +109,18 @@ class Operator(Reconciler[ConfigMap]):
         self.has_run = asyncio.Event()
 
     async def reconcile(self, request: Request) -> None:
-        """Apply, and note what came of it."""
+        """Apply, and record the result."""
         result = (await self.client.create_or_apply(web(request.namespace), field_owner="operator")).result
         self.results.append(result)
         self.has_run.set()
 
 
 async def test_an_operator_settles(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """A reconciler that applies a Deployment at every run writes it once, whatever the server filled in."""
+    """A reconciler that applies the same Deployment at every run writes it once, despite server defaults."""
     operator = Operator()
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(ConfigMap).watches(Deployment, mapped(to_first)).build(operator)
-        with writes(operator.client) as seen:  # from the start: a namespace may have ConfigMaps of the cluster's own
+        with writes(operator.client) as seen:  # from the start: a cluster may create ConfigMaps in a namespace
             async with manager.running():
                 await client.create(config_map(namespace))
                 before = await wait_for(client, Deployment, Key(namespace, "web"), is_observed)
@@ -138,7 +138,7 @@ async def test_an_operator_settles(cluster: ClusterUnderTest, client: Client, na
 async def test_nothing_is_sent_when_nothing_would_change(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """A program that has just begun sends nothing either: all that it needs to know is in the managed fields."""
+    """A new process sends nothing for an unchanged object; managed fields contain all it needs."""
     made = await client.create_or_apply(web(namespace, replicas=0), field_owner="me")
     async with asyncio.timeout(30):
         await wait_for(client, Deployment, made.object.key, is_observed)
@@ -167,7 +167,7 @@ async def test_nothing_is_sent_when_nothing_would_change(
     ],
 )
 async def test_what_differs_is_sent(client: Client, namespace: str, change: dict[str, Any]) -> None:
-    """Another value, one more field, or one less: each is applied, and only once."""
+    """A changed, added or removed field is applied, once."""
     await client.create_or_apply(web(namespace, replicas=0, revisionHistoryLimit=3), field_owner="me")
     wanted = web(namespace, **({"replicas": 0, "revisionHistoryLimit": 3, **change} if change else {"replicas": 0}))
 
@@ -180,7 +180,7 @@ async def test_what_differs_is_sent(client: Client, namespace: str, change: dict
 
 
 async def test_fields_of_others(client: Client, namespace: str) -> None:
-    """What others add is no difference; what they take over is one, and is theirs until it is forced."""
+    """Fields that others add are ignored; a field that others take over conflicts until forced."""
     wanted = config_map(namespace, k="mine")
     await client.create_or_apply(wanted, field_owner="me")
     await client.patch(wanted, MergePatch({"data": {"l": "yours"}}), field_owner="you")
@@ -196,7 +196,7 @@ async def test_fields_of_others(client: Client, namespace: str) -> None:
 
 
 async def test_an_apply_that_had_to_be_sent_is_not_sent_again(client: Client, namespace: str) -> None:
-    """Where managed fields do not tell (a Secret's stringData), the first answer does, until the object changes."""
+    """An apply that managed fields cannot compare (stringData of a Secret) is sent once per object version."""
     wanted: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -214,13 +214,13 @@ async def test_an_apply_that_had_to_be_sent_is_not_sent_again(client: Client, na
 
 
 async def test_create_or_update(client: Client, namespace: str) -> None:
-    """It creates, then sends nothing while the change makes no difference, then updates."""
+    """The first call creates; later calls send nothing until the change makes a difference, then update."""
 
     def change(found: PodTemplate, size: str = "small") -> None:
         found.metadata.labels["size"] = size
         found.template.spec.containers[0].resources.requests["cpu"] = Quantity("1000m")
 
-    # A PodTemplate, because no controller writes to it: in between, that would be a Conflict.
+    # A PodTemplate, because no controller writes to it, which could cause a Conflict.
     pods = Deployment.from_wire(web(namespace)).spec.template
     wanted = PodTemplate(metadata=ObjectMeta(name="web", namespace=namespace), template=pods)
     with writes(client) as seen:
@@ -233,7 +233,7 @@ async def test_create_or_update(client: Client, namespace: str) -> None:
 
 
 async def test_create_or_patch(client: Client, namespace: str) -> None:
-    """It says whether the object, its status, or both were patched."""
+    """The result says whether the object, its status, or both were patched."""
 
     def change(found: Unstructured, *, label: str, replicas: int) -> None:
         found.metadata.labels["l"] = label

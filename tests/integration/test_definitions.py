@@ -1,4 +1,4 @@
-"""Kinds of one's own, from the installation of their definition to its end, on whatever cluster there is."""
+"""Custom kinds from the installation of their definition to its removal, on any cluster."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_from_installation_to_removal(client: Client, namespace: str) -> N
 
 
 async def test_a_class_needs_no_discovery(client: Client, namespace: str) -> None:
-    """The same with a class: UnknownKind before and after, typed objects in between."""
+    """A class raises UnknownKind unless its definition is installed, and otherwise has typed objects."""
     group = widget_kind(namespace).group
 
     class Widget(CustomResource[WidgetSpec, WidgetStatus], group=group, version="v1"):
@@ -82,7 +82,7 @@ async def test_a_class_needs_no_discovery(client: Client, namespace: str) -> Non
 
 
 async def test_objects_are_validated(client: Client, namespace: str) -> None:
-    """What breaks the schema is Invalid, with each field and the kind of mistake, by every verb."""
+    """An object that violates its schema is Invalid for every verb, with each field and reason."""
     async with installed(client, widget_kind(namespace)) as kind:
         with pytest.raises(Invalid) as created:
             await client.create(widget(kind, namespace, size=11, colour="green", parts=[{"weight": 1}]))
@@ -108,7 +108,7 @@ async def test_objects_are_validated(client: Client, namespace: str) -> None:
 
 
 async def test_objects_get_defaults_and_lose_what_is_unknown(cluster: ClusterUnderTest, namespace: str) -> None:
-    """Defaults are filled in, also in lists; unknown fields go, with a warning, but where the schema keeps them."""
+    """Defaults are set, also in lists; unknown fields are pruned with a warning, unless preserved."""
     warnings: list[ServerWarning] = []
     async with (
         Client.connect(cluster.config, on_warning=warnings.append) as client,
@@ -134,7 +134,7 @@ async def test_objects_get_defaults_and_lose_what_is_unknown(cluster: ClusterUnd
 
 
 async def test_spec_and_status_are_apart(client: Client, namespace: str) -> None:
-    """A write of the object leaves the status and counts the generation; one of the status does neither."""
+    """Object writes keep the status and raise the generation; status writes do neither."""
     async with installed(client, widget_kind(namespace)) as kind:
         made = await client.create(
             Unstructured.new(kind, name="a", namespace=namespace, spec={"size": 1}, status={"ready": True})
@@ -158,7 +158,7 @@ async def test_spec_and_status_are_apart(client: Client, namespace: str) -> None
 
 
 async def test_what_custom_kinds_do_not_take(client: Client, namespace: str) -> None:
-    """A strategic merge patch is for built-in kinds, and the error says so; an object that is missing is NotFound."""
+    """A strategic merge patch of a custom kind is an error that says so; a missing object is NotFound."""
     async with installed(client, widget_kind(namespace)) as kind:
         made = await client.create(widget(kind, namespace, size=1))
         with pytest.raises(UnsupportedMediaType):
@@ -168,7 +168,7 @@ async def test_what_custom_kinds_do_not_take(client: Client, namespace: str) -> 
 
 
 async def test_a_definition_that_is_wrong(client: Client, namespace: str) -> None:
-    """A schema that is not structural, or names that do not fit, are Invalid when the definition is installed."""
+    """A definition with a non-structural schema or wrong names is Invalid."""
     kind = widget_kind(namespace)
     wrong = definition_of(kind, {"type": "object", "properties": {"spec": {"properties": {}}}})
     misnamed = definition_of(kind)
@@ -185,7 +185,7 @@ async def test_a_definition_that_is_wrong(client: Client, namespace: str) -> Non
 
 
 async def test_a_schema_that_changes(client: Client, namespace: str) -> None:
-    """A definition can be changed while objects exist: what they may be is checked anew at their next write."""
+    """After a schema changes, existing objects are validated at their next write."""
     async with installed(client, widget_kind(namespace)) as kind:
         made = await client.create(widget(kind, namespace, size=9))
         name = definition_of(kind).metadata.name
@@ -199,11 +199,11 @@ async def test_a_schema_that_changes(client: Client, namespace: str) -> None:
         with pytest.raises(Invalid, match=r"spec\.size"):
             async with asyncio.timeout(10):
                 while await client.create(widget(kind, namespace, "b", size=8), dry_run=True):
-                    await asyncio.sleep(0.02)  # a server takes up a schema in its own time: there is nothing to watch
+                    await asyncio.sleep(0.02)  # a server applies a schema after a while, without an event
 
 
 async def test_finalizers_outlive_no_definition(client: Client, namespace: str) -> None:
-    """A definition that is deleted waits until its objects have gone, finalizers included."""
+    """A deleted definition remains until its objects are gone, finalizers included."""
     kind = widget_kind(namespace)
     definition = await install_kind(client, kind)
     held = widget(kind, namespace, size=1)

@@ -1,4 +1,4 @@
-"""Definitions made of types, given to whatever API server there is."""
+"""An API server accepts the definitions that are generated from types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
 
 
 def elsewhere(made: dict[str, Any], group: str) -> dict[str, Any]:
-    """Return a definition for a group of the test's own: the cluster may have the kind already."""
+    """Return a definition in the test's own group: the cluster may have the kind already."""
     spec = made["spec"]
     return {
         **made,
@@ -47,7 +47,7 @@ def elsewhere(made: dict[str, Any], group: str) -> dict[str, Any]:
 
 
 async def test_the_server_takes_every_definition_without_a_warning(client: Client, namespace: str) -> None:
-    """Each definition is accepted as it is: no field is unknown to the server, no format, no rule too expensive."""
+    """The server accepts each generated definition without a warning, unknown field or expensive rule."""
     for name, original in DEFINITIONS.items():
         made = elsewhere(original, f"{namespace}.pyctrl.test")
         taken = await client.create(Unstructured.from_wire(made), dry_run=True, field_validation="Strict")
@@ -56,7 +56,7 @@ async def test_the_server_takes_every_definition_without_a_warning(client: Clien
 
 
 async def test_the_root_of_a_schema_is_for_the_status_as_well(client: Client, namespace: str) -> None:
-    """What would hold for the status too is refused at the root of a schema, with the whole schema in the answer."""
+    """A rule at the root of a schema that would also apply to the status is rejected with the whole schema."""
     made = elsewhere(definition(PodSet), f"{namespace}.pyctrl.test")
     made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["minProperties"] = 1
     with pytest.raises(Invalid) as raised:

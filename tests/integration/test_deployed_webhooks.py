@@ -1,8 +1,8 @@
-"""A CronTab in two versions with webhooks that commands have written, deployed by the manifests that are made of it.
+"""A CronTab in two versions with scaffolded webhooks, deployed by its generated manifests.
 
-Only the pod is played: the program runs in a process of its own, with the arguments of the Deployment, as its service
-account. The Service leads there by an external name, which a bare control plane can follow. So the certificate that
-the program makes has to be good for the name of the Service, and trusted in everything that names it.
+Only the pod is simulated: the program runs in its own process, with the arguments of the Deployment, as its service
+account. The Service points there by an external name, which a bare control plane can resolve. So the certificate that
+the program makes must be valid for the name of the Service, and trusted in every object that names the Service.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SERVERS = ("--metrics", "--health-probe")  # several operators run on one machin
 
 @pytest.fixture
 async def project(client: Client, namespace: str, typed: Typed) -> Project:
-    """Make an operator by commands, as its user would, and say what differs between the versions."""
+    """Create an operator with commands, and write the conversion between its versions."""
     await typed("init", "--domain", f"{namespace}.pyctrl.test", "--name", "crontab-hooks")
     for version, field, flag in (("v1", "cron_spec", "--no-controller"), ("v2", "schedule", "--controller")):
         await typed("create", "api", "--version", version, "--kind", "CronTab", flag)
@@ -62,7 +62,7 @@ async def project(client: Client, namespace: str, typed: Typed) -> Project:
 
 @asynccontextmanager
 async def deployed(client: Client, project: Project, port: int) -> AsyncIterator[list[str]]:
-    """Apply everything that the program needs, have its Service lead here, and give the arguments of its container."""
+    """Apply all manifests of the program, point its Service here, and return the container's arguments."""
     deployer = Deployer(client, project)
     try:
         steps = [step async for step in deployer.deploy()]
@@ -80,7 +80,7 @@ async def deployed(client: Client, project: Project, port: int) -> AsyncIterator
 
 
 async def _lead_to(client: Client, kind: str, key: Key, port: int) -> None:
-    """Change the port that is asked, which is that of an external name as it stands."""
+    """Change the port of the webhooks: an external name does not translate ports."""
     group = "apiextensions.k8s.io" if kind == "CustomResourceDefinition" else "admissionregistration.k8s.io"
     found = await client.get(GroupVersionKind(group, "v1", kind), key)
     for config in _client_configs(found):
@@ -95,7 +95,7 @@ def _client_configs(found: Unstructured) -> list[dict[str, Any]]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens at."""
+    """Return a port that is free."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -105,7 +105,7 @@ def free_port() -> int:
 async def test_what_is_made_is_asked_over_tls(
     cluster: ClusterUnderTest, client: Client, namespace: str, project: Project, tmp_path: Path
 ) -> None:
-    """Written as v1, filled in and stored as v2; a long name is refused; no set-up, and no right is missing."""
+    """Generated manifests suffice for defaulting, validation and conversion over TLS, without missing permissions."""
     modules = [importlib.import_module(f"crontab_hooks.api.{each}.crontab") for each in ("v1", "v2")]
     old, new = (module.CronTab for module in modules)
     port = free_port()
@@ -136,7 +136,7 @@ async def test_what_is_made_is_asked_over_tls(
 
 
 async def _made(client: Client, obj: Any) -> Any:
-    """Create an object as soon as the server sees whom to ask and whom to trust: a real one watches both."""
+    """Create an object once the server calls and trusts the webhooks, which a real one learns by watches."""
     for _ in range(100):
         try:
             made = await client.create(obj, dry_run=True)

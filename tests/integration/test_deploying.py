@@ -1,4 +1,4 @@
-"""Everything that a program needs, applied to whatever cluster there is, and taken away again."""
+"""All manifests of a program, applied to any cluster and deleted again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KINDS = {
 
 @pytest.mark.slow("a namespace takes the cluster some seconds to empty")
 async def test_a_program_comes_and_goes(client: Client, tmp_path: Path) -> None:
-    """The API server takes every object as it is; afterwards nothing of the program is left."""
+    """The API server accepts every manifest unchanged, and after deletion nothing of the program remains."""
     (tmp_path / "gadgets_deployed.py").write_text(PROGRAM)
     settings = Settings(program=str(tmp_path / "gadgets_deployed.py"), name="gadget-test", network_policy=True)
     project = await read_project(settings)

@@ -1,4 +1,4 @@
-"""EphemeralVolumeClaim, end to end, on whatever cluster the environment names."""
+"""EphemeralVolumeClaim end to end, on any cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLLECTION = 90.0  # seconds; a real garbage collector looks for new kinds every
 
 
 def message(claim: EphemeralVolumeClaim) -> str:
-    """Return what the condition of a claim says."""
+    """Return the message of the condition of a claim."""
     condition = find_condition(claim.status.conditions, "Ready")
     return condition.message if condition else ""
 
@@ -23,7 +23,7 @@ def message(claim: EphemeralVolumeClaim) -> str:
 async def test_a_claim_gets_its_volume(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str
 ) -> None:
-    """A PersistentVolumeClaim of its name and size, owned by it and bound; the status names the volume."""
+    """A claim gets a bound PersistentVolumeClaim of its name and size; the status names the volume."""
     await install(client, EVC_DEFINITION)
     async with evc_operator(cluster, namespace, storage_class):
         created = await client.create(evc(namespace))
@@ -38,7 +38,7 @@ async def test_a_claim_gets_its_volume(
 async def test_a_claim_grows_and_does_not_shrink(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str
 ) -> None:
-    """A larger size is carried to the volume; a smaller one is refused, with the server's reason in the condition."""
+    """A larger size reaches the volume; a smaller one is rejected, with the server's reason in the condition."""
     await install(client, EVC_DEFINITION)
     async with evc_operator(cluster, namespace, storage_class):
         key = (await client.create(evc(namespace))).key
@@ -56,7 +56,7 @@ async def test_a_claim_grows_and_does_not_shrink(
 async def test_a_claim_without_a_size(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str
 ) -> None:
-    """It is said in the condition, nothing is made, and a size mends it; what the server refuses is said too."""
+    """The condition reports a missing or rejected size, nothing is created, and a valid size fixes it."""
     await install(client, EVC_DEFINITION)
     async with evc_operator(cluster, namespace, storage_class):
         key = (await client.create(evc(namespace, None))).key
@@ -74,7 +74,7 @@ async def test_a_claim_without_a_size(
 async def test_a_deleted_claim_takes_its_volume_along(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str
 ) -> None:
-    """The cluster collects the PersistentVolumeClaim, and the volume behind it, though no operator is there."""
+    """The cluster collects the PersistentVolumeClaim and its volume, even without an operator."""
     await install(client, EVC_DEFINITION)
     async with evc_operator(cluster, namespace, storage_class):
         key = (await client.create(evc(namespace))).key
@@ -86,7 +86,7 @@ async def test_a_deleted_claim_takes_its_volume_along(
 
 
 async def test_with_a_finalizer(cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str) -> None:
-    """A claim that is deleted while no operator is there waits for one, which deletes what it made."""
+    """A claim deleted while no operator runs waits for one, which deletes its volume."""
     await install(client, EVC_DEFINITION)
     async with evc_operator(cluster, namespace, storage_class, finalizer=True):
         key = (await client.create(evc(namespace))).key

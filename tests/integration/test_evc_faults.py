@@ -1,6 +1,6 @@
-"""What becomes of the EphemeralVolumeClaim operator when things go wrong, on whatever cluster the environment names.
+"""The EphemeralVolumeClaim operator under faults, on any cluster.
 
-The same for both examples and in virtual time, with more faults, is in tests/unit/examples/test_faults.py.
+tests/unit/examples/test_faults.py tests both examples with more faults, in virtual time.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pyctrl.testing import ClusterUnderTest
 from tests.integration._operators import EVC_DEFINITION, evc, evc_operator, has_come_to, install
 from tests.integration._processes import example_process, kubeconfig_for
 
-BACK = 90.0  # seconds after the end of an outage: one until the next retry of a write, half of one for watches
+BACK = 90.0  # seconds after an outage: one until the next retry of a write, half of one for watches
 
 
 async def is_bound_at(client: Client, key: Key, size: str, *, timeout: float = 30.0) -> None:
-    """Wait until a claim has a volume of a size."""
+    """Wait until a claim has a volume of this size."""
     await wait_for(client, EphemeralVolumeClaim, key, lambda found: found.status.size == size, timeout=timeout)
     await has_come_to(client, key, "Bound", timeout=timeout)
 
@@ -40,7 +40,7 @@ async def is_bound_at(client: Client, key: Key, size: str, *, timeout: float = 3
 async def test_killed_in_the_middle(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str, tmp_path: Path
 ) -> None:
-    """Whatever a process had begun when it was killed the next one finishes, and nothing is begun again."""
+    """The next process finishes the work of a killed one, and repeats none of it."""
     await install(client, EVC_DEFINITION)
     names = [f"c{number}" for number in range(12)]
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
@@ -66,7 +66,7 @@ async def test_killed_in_the_middle(
 async def test_two_operators_at_once(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str
 ) -> None:
-    """Nothing is made twice, both come to rest, and either can go."""
+    """Two operators create nothing twice, both settle, and either can stop."""
     await install(client, EVC_DEFINITION)
     keys = [Key(namespace, name) for name in "abcd"]
     async with evc_operator(cluster, namespace, storage_class):
@@ -91,7 +91,7 @@ async def test_two_operators_at_once(
 async def with_account(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str, file: Path
 ) -> AsyncIterator[Unstructured]:
-    """Run the operator as an account whose token is in a file; gives the binding of its role."""
+    """Run the operator as an account with its token in a file; return the binding of its role."""
     account = Key(namespace, "operator")
     await client.create(ServiceAccount(metadata=ObjectMeta(name=account.name, namespace=account.namespace)))
     await renew(client, account, file)
@@ -107,7 +107,7 @@ async def with_account(
 
 
 async def renew(client: Client, account: Key, file: Path) -> None:
-    """Play kubelet: ask for a token and put it where the operator reads it."""
+    """Act as the kubelet: request a token and write it to the operator's file."""
     wanted = TokenRequest(spec=TokenRequestSpec(expiration_seconds=600))
     answer = await client.subresource("token").create(ServiceAccount, account, wanted, answer=TokenRequest)
     file.write_text(answer.status.token)
@@ -125,7 +125,7 @@ async def test_the_role_is_taken_away_and_given_back(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Without its role the operator says which right it lacks; soon after it is back all is well, without a restart."""
+    """Without its role the operator names the missing permission; it recovers soon after, without a restart."""
     await install(client, EVC_DEFINITION)
     async with with_account(cluster, client, namespace, storage_class, tmp_path / "token") as binding:
         key = (await client.create(evc(namespace, "1G"))).key
@@ -151,7 +151,7 @@ async def test_the_role_is_taken_away_and_given_back(
 async def test_the_token_is_no_longer_good(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str, tmp_path: Path
 ) -> None:
-    """A token that the server refuses is read again from its file; soon after it is renewed all is well."""
+    """A refused token is read again from its file; the operator recovers soon after its renewal."""
     await install(client, EVC_DEFINITION)
     file = tmp_path / "token"
     async with with_account(cluster, client, namespace, storage_class, file):
@@ -161,7 +161,7 @@ async def test_the_token_is_no_longer_good(
         await client.delete(ServiceAccount, account)
         await wait_until_gone(client, ServiceAccount, account)
         await client.create(ServiceAccount(metadata=ObjectMeta(name=account.name, namespace=namespace)))
-        await asyncio.sleep(11)  # kube-apiserver remembers for ten seconds whom a token was of
+        await asyncio.sleep(11)  # kube-apiserver caches authenticated tokens for ten seconds
         await client.patch(EphemeralVolumeClaim, key, MergePatch({"spec": {"size": "2G"}}))
         await asyncio.sleep(2)
         assert (await client.get(EphemeralVolumeClaim, key)).status.size == "1G"

@@ -1,4 +1,4 @@
-"""The session that the seed shows, with a real kubectl, on whatever cluster the environment names."""
+"""The session of the seed, with a real kubectl, on any cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = ("my-claim", "my-claim2", "my-claim3")
 async def kubectl(
     cluster: ClusterUnderTest, client: Client, namespace: str, storage_class: str, tmp_path: Path
 ) -> AsyncIterator[Kubectl]:
-    """kubectl in the namespace of the test, where the operator runs."""
+    """kubectl in the test's namespace, where the operator runs."""
     await install(client, EVC_DEFINITION)
     async with (
         kubectl_for(cluster, namespace, tmp_path) as kubectl,
@@ -36,12 +36,12 @@ async def kubectl(
 
 
 def lines(printed: str) -> list[list[str]]:
-    """Return the words of the lines of a table, without the last: how old the object is."""
+    """Return the words of each line of a table, without the age."""
     return [line.split()[:-1] for line in printed.splitlines()]
 
 
 async def test_the_session(kubectl: Kubectl, namespace: str, storage_class: str) -> None:
-    """Three claims are created and bound, each to a volume of its own; they are deleted, and nothing is left."""
+    """Three claims are created and bound, each to its own volume, then deleted without a trace."""
     created = await kubectl("create", "-f", "-", stdin=SAMPLE)
     assert created.splitlines() == [
         f"ephemeralvolumeclaim.kopf.dev/{name} created" for name in ("my-claim3", "my-claim2", "my-claim")
@@ -68,7 +68,7 @@ async def test_the_session(kubectl: Kubectl, namespace: str, storage_class: str)
 
 
 async def test_a_document_without_an_api_version(kubectl: Kubectl) -> None:
-    """kubectl refuses the file as the seed shows it, and creates nothing."""
+    """kubectl rejects the file of the seed, and creates nothing."""
     broken = SAMPLE.removeprefix("apiVersion: kopf.dev/v1\n")
     outcome = await kubectl.outcome("create", "-f", "-", stdin=broken)
     assert outcome.code == 1
@@ -77,7 +77,7 @@ async def test_a_document_without_an_api_version(kubectl: Kubectl) -> None:
 
 
 async def test_a_claim_without_a_size_is_explained(kubectl: Kubectl) -> None:
-    """describe tells why a claim has no volume."""
+    """describe shows why a claim has no volume."""
     without = SAMPLE.split("---")[0].replace("  size: 2G\n", "  colour: blue\n")
     await kubectl("create", "-f", "-", stdin=without)
     await kubectl("wait", "--for=condition=Ready=False", "evc/my-claim3", "--timeout=30s")

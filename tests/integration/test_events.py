@@ -1,4 +1,4 @@
-"""What a recorder tells, on a real API: which objects it can tell of, and what the server makes of it."""
+"""Events of a recorder on a real API: the objects they can be about, and the server's handling."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
 
 class Teller(Reconciler[ConfigMap]):
-    """Tells of each ConfigMap that has an owner's name in it, and how many keys it has."""
+    """Records an event with the number of keys for each ConfigMap with the key `told`."""
 
     async def reconcile(self, request: Request) -> None:
         config = await self.client.find(ConfigMap, request.key)
@@ -35,7 +35,7 @@ class Teller(Reconciler[ConfigMap]):
 
 @asynccontextmanager
 async def writing(client: Client) -> AsyncIterator[EventWriter]:
-    """Write events for the length of a block; everything is written when it is left."""
+    """Write events during a block; all are written when it ends."""
     writer = EventWriter(client)
     async with asyncio.TaskGroup() as group:
         group.create_task(writer.run())
@@ -46,7 +46,7 @@ async def writing(client: Client) -> AsyncIterator[EventWriter]:
 async def test_an_operator_tells_and_a_series_goes_on(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """Each change of the object is reconciled and told of; it stays one Event, which says how often."""
+    """Repeated events of an object become one Event with a series count."""
 
     def is_counted(events: Sequence[Event]) -> bool:
         return any(event.series is not None and event.series.count >= 2 for event in events)
@@ -74,7 +74,7 @@ async def test_an_operator_tells_and_a_series_goes_on(
 
 
 async def test_objects_of_the_whole_cluster_are_told_of_in_the_default_namespace(client: Client) -> None:
-    """Even where the object's name is none that an Event can have."""
+    """An Event of a cluster-scoped object is in `default`, even if its name is invalid for Events."""
     role = await client.create(ClusterRole(metadata=ObjectMeta(name=f"pyctrl:test:{uuid4().hex}")))
     try:
         async with writing(client) as writer:
@@ -88,7 +88,7 @@ async def test_objects_of_the_whole_cluster_are_told_of_in_the_default_namespace
 
 
 async def test_whatever_is_told_the_server_takes_it(client: Client, namespace: str) -> None:
-    """Texts that are too long or empty, names of controllers that are no names, and objects that do not exist."""
+    """The server accepts events with overlong or empty texts, invalid controller names or missing objects."""
     shop = config_map(namespace, "shop")
     async with writing(client) as writer:
         for number, name in enumerate(["Ein Controller (ü)", "x" * 100, "a/b/c", "a..b/c", "", "example.com/evc"]):
@@ -99,7 +99,7 @@ async def test_whatever_is_told_the_server_takes_it(client: Client, namespace: s
 
 
 async def test_events_of_a_namespace_that_ends_are_let_be(client: Client, caplog: pytest.LogCaptureFixture) -> None:
-    """What is deleted with its namespace is told of to nobody, and the log does not speak of it."""
+    """Events that a terminating namespace refuses are dropped without a log message."""
     caplog.set_level(logging.INFO, "pyctrl.events")
     made = await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
     name = made.metadata.name

@@ -1,4 +1,4 @@
-"""The fixtures that pyctrl gives to tests, on whatever cluster the environment names."""
+"""The fixtures that pyctrl provides for tests, on any cluster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _deployment(namespace: str, replicas: int) -> Deployment:
 
 
 async def test_namespace_is_ready(client: Client, namespace: str) -> None:
-    """The namespace of a test is there, and takes objects."""
+    """The namespace of a test exists, and accepts objects."""
     created = await client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace=namespace), data={"key": "value"}))
 
     assert (await client.get(Namespace, Key("", namespace))).metadata.name == namespace
@@ -39,7 +39,7 @@ async def test_namespace_is_ready(client: Client, namespace: str) -> None:
 
 
 async def test_virtual_time_gives_way(cluster: ClusterUnderTest, client: Client) -> None:
-    """A test in virtual time runs on the embedded cluster, and in real time when the cluster is outside."""
+    """A virtual-time test can call any cluster, but runs in real time unless the cluster is embedded."""
     before = asyncio.get_running_loop().time()
 
     assert len(await client.list(Namespace)) >= 4
@@ -50,7 +50,7 @@ async def test_virtual_time_gives_way(cluster: ClusterUnderTest, client: Client)
 
 
 async def test_pods_run(client: Client, namespace: str, running_pods: None) -> None:
-    """With running_pods, the pods of a Deployment come up, even where no node is."""
+    """With running_pods the pods of a Deployment run, even without nodes."""
     await client.create(_deployment(namespace, 3))
 
     pods = await wait_for_list(
@@ -77,7 +77,7 @@ class _Greeter(Reconciler[ConfigMap]):
 
 
 async def test_manager_runs_beside_the_test(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Inside `manager.running()`, controllers work; after it they have stopped."""
+    """Controllers run inside `manager.running()`, and have stopped after it."""
     key = Key(namespace, "greeted")
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
@@ -92,7 +92,7 @@ async def test_manager_runs_beside_the_test(cluster: ClusterUnderTest, client: C
 
 
 async def test_manager_that_fails_ends_the_block(cluster: ClusterUnderTest) -> None:
-    """The failure of a runnable comes out of `manager.running()`, at once and as it was raised."""
+    """A failing runnable ends `manager.running()` at once with the original exception."""
 
     async def fail() -> None:
         raise RuntimeError("the disk is full")

@@ -1,4 +1,4 @@
-"""`pyctrl whoami`, `token` and `url` as a user has them: processes, a kubeconfig, and a server with RBAC behind TLS."""
+"""`pyctrl whoami`, `token` and `url` as processes, with a kubeconfig, against a server with RBAC behind TLS."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def place(admin: Config) -> AsyncIterator[str]:
 
 @pytest.fixture
 def shell(tmp_path: Path, admin: Config) -> Shell:
-    """A shell whose KUBECONFIG is the administrator's."""
+    """A shell with the administrator's KUBECONFIG."""
     (tmp_path / "admin").write_text(admin.to_kubeconfig(context_name="admin"))
     return Shell(tmp_path, {"KUBECONFIG": str(tmp_path / "admin")})
 
@@ -62,7 +62,7 @@ async def answer(config: Config, path: str) -> tuple[int, str, bytes]:
 
 
 async def test_whoami_names_the_source_that_won_and_the_user(shell: Shell, admin: Config) -> None:
-    """An administrator reads name, groups, server, how it is verified, and that KUBECONFIG was it."""
+    """whoami prints name, groups, server, verification and the source of the credentials."""
     told = await shell.pyctrl("whoami", "-o", "json")
     assert (told.code, told.err) == (0, "")
     wire = json.loads(told.out)
@@ -72,7 +72,7 @@ async def test_whoami_names_the_source_that_won_and_the_user(shell: Shell, admin
 
 
 async def test_whoami_without_a_login_says_what_was_tried(shell: Shell) -> None:
-    """Without any login the failure lists each source, why it was not taken, and what to do; the code is 1."""
+    """Without credentials whoami lists each source, why it failed and what to do; the code is 1."""
     told = await Shell(shell.home, {"KUBECONFIG": "", "KUBERNETES_SERVICE_HOST": ""}).pyctrl("whoami")
     assert (told.code, told.out) == (1, "")
     assert told.err.splitlines() == [
@@ -86,7 +86,7 @@ async def test_whoami_without_a_login_says_what_was_tried(shell: Shell) -> None:
 
 
 async def test_a_token_is_alone_on_stdout_and_logs_in(shell: Shell, admin: Config, place: str) -> None:
-    """`TOKEN=$(pyctrl token jenkins)` is a login as jenkins, whose end and groups whoami tells."""
+    """`TOKEN=$(pyctrl token jenkins)` logs in as jenkins, and whoami shows its expiry and groups."""
     made = await shell.pyctrl("token", "jenkins", "-n", place, "--duration", "1h")
     assert (made.code, made.err, made.out.count("\n")) == (0, "", 1)
     account = login_of(shell, admin, made.out.strip(), place)
@@ -99,7 +99,7 @@ async def test_a_token_is_alone_on_stdout_and_logs_in(shell: Shell, admin: Confi
 
 
 async def test_a_missing_account_is_one_clear_error(shell: Shell, place: str) -> None:
-    """A slip in the name is answered with the accounts there are and the command that makes one."""
+    """The error for an unknown account lists the existing ones and the command to create it."""
     refused = await shell.pyctrl("token", "jenkinz", "-n", place)
     assert (refused.code, refused.out) == (1, "")
     assert refused.err.startswith(f"pyctrl: no service account 'jenkinz' in the namespace '{place}', which has")
@@ -108,7 +108,7 @@ async def test_a_missing_account_is_one_clear_error(shell: Shell, place: str) ->
 
 
 async def test_a_refused_token_is_told_with_its_origin(shell: Shell, admin: Config, place: str) -> None:
-    """A 401 names what was sent, which file it is from, and never the token."""
+    """The error for a 401 names the kind of credentials and its file, never the token."""
     account = login_of(shell, admin, "s3cret-of-another-cluster", place)
     refused = await shell.pyctrl("whoami", "--kubeconfig", account)
     assert (refused.code, refused.out) == (1, "")
@@ -118,7 +118,7 @@ async def test_a_refused_token_is_told_with_its_origin(shell: Shell, admin: Conf
 
 
 async def test_url_finds_what_is_served(shell: Shell, admin: Config, place: str) -> None:
-    """The path that is printed is the object's; an unknown kind is answered with what is near, and code 1."""
+    """url prints the path of an object; for an unknown kind it lists similar ones, with code 1."""
     path = (await shell.pyctrl("url", "sa/jenkins", "-n", place, "-o", "path")).out.strip()
     assert path == f"/api/v1/namespaces/{place}/serviceaccounts/jenkins"
     code, _, body = await answer(admin, path)

@@ -1,4 +1,4 @@
-"""The curl lines of `pyctrl url`, pasted into bash: they log in as the login does, whatever it consists of."""
+"""The curl lines of `pyctrl url`, pasted into bash, log in like pyctrl does, for every kind of credentials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = [
 
 
 async def pasted(shell: Shell, *arguments: str | Path) -> tuple[str, Outcome]:
-    """Give the curl line for these arguments, and what it came to in bash."""
+    """Return the curl line for these arguments, and its outcome in bash."""
     printed = await shell.pyctrl("url", *arguments)
     assert printed.code == 0, printed.err
     _, url, line = printed.out.splitlines()
@@ -39,7 +39,7 @@ async def pasted(shell: Shell, *arguments: str | Path) -> tuple[str, Outcome]:
 
 
 async def test_the_line_gets_the_object(cluster: ClusterUnderTest, tmp_path: Path) -> None:
-    """On whatever cluster there is the printed line gives the object; as a service account, that one's refusal."""
+    """The printed line returns the object; for a service account, that account's Forbidden."""
     async with guarded(cluster) as admin, Client.connect(admin) as client:
         (tmp_path / "admin").write_text(admin.to_kubeconfig(context_name="admin"))
         shell = Shell(tmp_path, {"KUBECONFIG": str(tmp_path / "admin")})
@@ -56,11 +56,11 @@ async def test_the_line_gets_the_object(cluster: ClusterUnderTest, tmp_path: Pat
         await client.delete(namespace)
 
 
-# --- every form of a login -------------------------------------------------------------------------------------------
+# --- every form of credentials ---------------------------------------------------------------------------------------
 
 
 class Site:
-    """A cluster behind TLS whose authority is a file too, with a ConfigMap to ask for."""
+    """A cluster behind TLS with its authority in a file, and a ConfigMap to request."""
 
     def __init__(self, config: Config, authority: CertificateAuthority, directory: Path) -> None:
         self.config, self.authority, self.directory = config, authority, directory
@@ -79,7 +79,7 @@ class Site:
         (self.directory / "kubeconfig").write_text(yaml.safe_dump(document))
 
     async def gets_it(self, *arguments: str) -> str:
-        """Paste the line for the ConfigMap, which must come; give the line."""
+        """Paste the line for the ConfigMap, check that it succeeds, and return the line."""
         line, ran = await pasted(self.shell, "cm/wanted", *arguments)
         assert json.loads(ran.out)["data"] == {"found": "yes"}, ran.out
         return line
@@ -102,7 +102,7 @@ async def token_of(config: Config) -> str:
 
 
 async def test_a_token_in_the_kubeconfig(site: Site) -> None:
-    """A token, with the authority as a file and as data: neither the token nor more than a name is in the line."""
+    """The line contains no token and at most the file name of the authority, given as file or as data."""
     token = await token_of(site.config)
     site.writes({"token": token})
     line = await site.gets_it()
@@ -113,7 +113,7 @@ async def test_a_token_in_the_kubeconfig(site: Site) -> None:
 
 
 async def test_a_token_file_and_no_verification(site: Site) -> None:
-    """A tokenFile is read by the shell; without verification curl does not verify either."""
+    """The shell reads a tokenFile; without verification curl does not verify either."""
     (site.directory / "my token").write_text(await token_of(site.config))
     site.writes({"tokenFile": "my token"}, **{"certificate-authority": "", "insecure-skip-tls-verify": True})
     line = await site.gets_it()
@@ -122,7 +122,7 @@ async def test_a_token_file_and_no_verification(site: Site) -> None:
 
 
 async def test_a_client_certificate(site: Site) -> None:
-    """A certificate and its key, as files and as data in the kubeconfig."""
+    """A client certificate and key work as files and as data in the kubeconfig."""
     issued = site.authority.client("jane", ["system:masters"])
     (site.directory / "jane.crt").write_bytes(issued.certificate)
     (site.directory / "jane.key").write_bytes(issued.key)
@@ -134,7 +134,7 @@ async def test_a_client_certificate(site: Site) -> None:
 
 
 async def test_an_exec_plugin(site: Site) -> None:
-    """A plugin gives its token as the line runs."""
+    """The line runs an exec plugin to get its token."""
     credential = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "kind": "ExecCredential",
@@ -147,7 +147,7 @@ async def test_an_exec_plugin(site: Site) -> None:
 
 
 async def test_acting_as_somebody_under_another_name_of_the_server(site: Site) -> None:
-    """--as becomes headers, and a tls-server-name is verified although the address is another."""
+    """--as becomes headers, and tls-server-name is verified although the address differs."""
     site.writes({"token": await token_of(site.config)}, **{"tls-server-name": "kubernetes.default"})
     assert "--connect-to" in await site.gets_it()
     line, ran = await pasted(site.shell, "cm/wanted", "--as", "jane doe")
@@ -156,7 +156,7 @@ async def test_acting_as_somebody_under_another_name_of_the_server(site: Site) -
 
 
 async def test_a_watch_shows_what_is_there(site: Site) -> None:
-    """The line of --watch goes on, and shows each event as it comes."""
+    """The line of --watch keeps running, and prints each event as it arrives."""
     site.writes({"token": await token_of(site.config)})
     printed = await site.shell.pyctrl("url", "cm/wanted", "--watch", "-o", "curl")
     async with site.shell.lines(printed.out) as lines:

@@ -1,4 +1,4 @@
-"""The kinds of a program in the cluster of a test: all versions, converted by the program, and never narrowed."""
+"""install_kinds: all versions of a program's kinds, converted by the program, and never reduced."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class NewSpec(Model):
 
 
 class OldCronJob(CustomResource[OldSpec], group="kinds.pyctrl.test", version="v1", kind="CronJob"):
-    """Says it in a string."""
+    """The schedule as a string."""
 
 
 class CronJob(CustomResource[NewSpec], group="kinds.pyctrl.test", version="v2"):
-    """Says it in fields."""
+    """The schedule as fields."""
 
 
 def to_new(old: OldCronJob) -> CronJob:
@@ -64,7 +64,7 @@ def add_cronjobs(manager: Manager) -> None:
 
 @pytest.mark.slow(reason="a real API server takes a while until it asks a new conversion webhook")
 async def test_versions_are_converted_and_stay(install_kinds: InstallKinds, client: Client, namespace: str) -> None:
-    """What is written in v1 is read in v2; then the class of v1 alone is refused, and nothing is lost."""
+    """An object written in v1 is read in v2; installing v1 alone is then refused, and loses nothing."""
     await install_kinds(add_cronjobs)
     key = Key(namespace, "hourly")
     meta = ObjectMeta(name=key.name, namespace=namespace)

@@ -1,4 +1,4 @@
-"""The session of the seed, on whatever cluster the environment names: first without rights, then with them."""
+"""The session of the seed on any cluster: first without permissions, then with them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ pytestmark = pytest.mark.rbac
 
 @pytest.fixture
 async def site(cluster: ClusterUnderTest, client: Client, namespace: str) -> AsyncIterator[Site]:
-    """A cluster on which nobody has been allowed anything yet."""
+    """A cluster where the accounts have no permissions yet."""
     async with prepared(cluster, namespace) as site:
         yield site
 
 
 @pytest.fixture
 async def allowed(site: Site) -> AsyncIterator[Site]:
-    """A cluster on which the account of the inventory may do what its configuration says."""
+    """A cluster where the account of the inventory has the permissions of its configuration."""
     await site.allow()
     yield site
     await site.forbid()
 
 
 def refused(site: Site, verb: str, resource: str, *, group: str = "", place: str = "", name: str = "") -> Any:
-    """Write down the answer to the account `default`, which may do nothing."""
+    """Return the expected Forbidden answer to the account `default`, which has no permissions."""
     what = f"{resource}.{group}" if group else resource
     named = f'{what} "{name}"' if name else what
     where = f'in the namespace "{place}"' if place else "at the cluster scope"
@@ -56,11 +56,11 @@ def refused(site: Site, verb: str, resource: str, *, group: str = "", place: str
     }
 
 
-# -- without rights ------------------------------------------------------------------------------------------------
+# -- without permissions -------------------------------------------------------------------------------------------
 
 
 async def test_the_refusal_of_the_seed_is_answered_to_the_letter(site: Site) -> None:
-    """What the account of a pod that has none gets for the list of nodes, word by word."""
+    """Listing nodes without permissions gives the Forbidden answer of the seed, word for word."""
     async with site.visit(await site.login("default")) as visitor:
         code, answer = await visitor.get("/nodes")
     expected = (
@@ -81,7 +81,7 @@ async def test_the_refusal_of_the_seed_is_answered_to_the_letter(site: Site) -> 
 
 
 async def test_without_rights_every_request_is_refused(site: Site) -> None:
-    """Each answer says who may not do what, and where; nothing was done."""
+    """Each answer names the user, the verb and the scope that are forbidden, and nothing changes."""
     here = site.namespace
     async with site.visit(await site.login("default")) as visitor:
         assert await visitor.get("/namespaces") == (403, refused(site, "list", "namespaces"))
@@ -99,13 +99,13 @@ async def test_without_rights_every_request_is_refused(site: Site) -> None:
     assert not await site.admin.list(Deployment, namespace=here)
 
 
-# -- with them -----------------------------------------------------------------------------------------------------
+# -- with permissions ----------------------------------------------------------------------------------------------
 
 
 async def test_the_whole_session_succeeds_with_the_roles_of_the_configuration(
     allowed: Site, running_pods: None
 ) -> None:
-    """List, create, see two pods run behind a port of every node, delete, and nothing is left."""
+    """List, create, run two pods behind a node port and delete all succeed, and nothing remains."""
     key = Key(allowed.namespace, STUB)
     async with allowed.visit(await allowed.login(ACCOUNT)) as visitor:
         await lists_the_cluster(allowed, visitor)
@@ -134,7 +134,7 @@ def two_run(pods: Sequence[Pod]) -> bool:
 
 
 async def lists_the_cluster(site: Site, visitor: Visitor) -> None:
-    """See that lists of what belongs to no namespace have the shape of client-go's, with all that the objects have."""
+    """Check that lists of cluster-scoped kinds have client-go's shape and complete objects."""
     code, nodes = await visitor.get("/nodes")
     assert (code, nodes.keys()) == (200, {"metadata", "items"})
     assert {item["metadata"]["name"] for item in nodes["items"]} == {
@@ -151,7 +151,7 @@ async def lists_the_cluster(site: Site, visitor: Visitor) -> None:
 
 
 async def test_what_the_api_server_refuses_keeps_its_code(allowed: Site) -> None:
-    """A name that is taken is 409 and not 500; what is gone already is 404, and the rest is deleted all the same."""
+    """A taken name is 409, not 500; a missing object is 404, and the rest is deleted all the same."""
     key = Key(allowed.namespace, STUB)
     async with allowed.visit(await allowed.login(ACCOUNT)) as visitor:
         await visitor.post("/services")
@@ -166,7 +166,7 @@ async def test_what_the_api_server_refuses_keeps_its_code(allowed: Site) -> None
 
 
 async def test_a_namespace_that_cannot_be_one_is_a_bad_request(allowed: Site) -> None:
-    """What is written after ?ns= leads nowhere else in the API."""
+    """The value of ?ns= cannot lead to another path of the API."""
     async with allowed.visit(await allowed.login(ACCOUNT)) as visitor:
         for name in ("..", "a/b", "a%2Fsecrets", "a?watch=1"):
             code, answer = await visitor.get(f"/deployments?ns={name}")
@@ -176,7 +176,7 @@ async def test_a_namespace_that_cannot_be_one_is_a_bad_request(allowed: Site) ->
 
 
 async def test_protocols_are_written_in_capitals(site: Site) -> None:
-    """The server refuses `tcp`, and says what there is; so the Service has to say `TCP`."""
+    """The server rejects `tcp` and lists the valid values, so the Service must use `TCP`."""
     service = stub_service(site.namespace)
     service.spec.ports[0].protocol = "tcp"
     with pytest.raises(Invalid) as refused:
@@ -187,7 +187,7 @@ async def test_protocols_are_written_in_capitals(site: Site) -> None:
 
 
 async def test_it_may_do_nothing_else(allowed: Site) -> None:
-    """Its account reads no Secret, watches nothing, and creates nothing outside of its namespace."""
+    """The account cannot read Secrets, watch, or create anything outside its namespace."""
     login = await allowed.login(ACCOUNT)
     async with replace(allowed, namespace="default").visit(login) as visitor:
         assert (await visitor.post("/deployments"))[0] == 403
@@ -201,7 +201,7 @@ async def test_it_may_do_nothing_else(allowed: Site) -> None:
 @pytest.mark.slow("every right is taken away once")
 @pytest.mark.timeout(60)
 async def test_each_of_its_rights_is_needed(allowed: Site) -> None:
-    """Without any one of them there is a request that is refused, and the answer names it."""
+    """Without any one permission some request is forbidden, and the answer names that permission."""
     methods = {"list": "GET", "create": "POST", "delete": "DELETE"}
     for right in allowed.rights():
         await allowed.take_away(right)
@@ -213,7 +213,7 @@ async def test_each_of_its_rights_is_needed(allowed: Site) -> None:
 
 
 async def test_a_server_that_cannot_be_asked_is_unavailable(site: Site) -> None:
-    """When the API server does not answer, the visitor is told so in the same shape."""
+    """When the API server does not answer, the visitor gets an error of the same shape."""
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
     async with site.visit(Config.from_token(f"http://127.0.0.1:{port}", "t")) as visitor:

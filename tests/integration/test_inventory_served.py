@@ -1,4 +1,4 @@
-"""The inventory where it runs: in a pod, by what kubelet mounts, and as a process of its own, by a kubeconfig."""
+"""The inventory in a pod, with mounted credentials, and as a process, with a kubeconfig."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.rbac, pytest.mark.slow("keys are made, and processes s
 
 @pytest.fixture
 async def site(cluster: ClusterUnderTest, client: Client, namespace: str) -> AsyncIterator[Site]:
-    """A cluster reached over HTTPS, on which the account of the inventory has its roles."""
+    """A cluster reached over HTTPS, where the account of the inventory has its roles."""
     async with over_https(cluster) as served, prepared(served, namespace) as site:
         await site.allow()
         yield site
@@ -32,7 +32,7 @@ async def site(cluster: ClusterUnderTest, client: Client, namespace: str) -> Asy
 
 
 async def become_a_pod(site: Site, account: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lay out what kubelet gives a container: the address in the environment, a directory with three files."""
+    """Set up a container's environment: the address as variables, and a directory with three files."""
     login = await site.login(account)
     address = urlsplit(login.server)
     assert login.tls.ca is not None
@@ -46,7 +46,7 @@ async def become_a_pod(site: Site, account: str, directory: Path, monkeypatch: p
 async def test_in_a_pod_it_is_the_account_of_the_pod(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without flags the mounted token logs in: as `default` nothing works, as its own account everything does."""
+    """Without flags the mounted token logs in: `default` is refused everything, the inventory's account nothing."""
     await become_a_pod(site, "default", tmp_path, monkeypatch)
     async with site.visit(Config.from_flags("", "", service_account=tmp_path)) as visitor:
         code, answer = await visitor.get("/nodes")
@@ -63,7 +63,7 @@ async def test_in_a_pod_it_is_the_account_of_the_pod(
 
 
 async def test_outside_of_the_cluster_it_is_who_the_kubeconfig_says(site: Site, tmp_path: Path) -> None:
-    """The process serves with --kubeconfig, says where, and ends with 0 when it is told to stop."""
+    """With --kubeconfig the process serves, logs its address, and ends with 0 on SIGTERM."""
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text((await site.login(ACCOUNT)).to_kubeconfig())
     options = ("--kubeconfig", str(kubeconfig), "--port", "0", "--namespace", site.namespace)
@@ -78,7 +78,7 @@ async def test_outside_of_the_cluster_it_is_who_the_kubeconfig_says(site: Site, 
 
 
 async def test_what_has_begun_is_answered_before_it_ends() -> None:
-    """SIGTERM while the API server still thinks: the visitor gets the answer, then the process ends with 0."""
+    """After SIGTERM a pending request still gets its answer, then the process ends with 0."""
     asked, answers = asyncio.Event(), asyncio.Event()
 
     async def think(request: web.Request) -> web.Response:
@@ -98,7 +98,7 @@ async def test_what_has_begun_is_answered_before_it_ends() -> None:
         await asked.wait()
         ended = group.create_task(process.end(signal.SIGTERM))
         with pytest.raises(aiohttp.ClientConnectionError):
-            while True:  # until it has heard the signal and takes nobody else
+            while True:  # until it has received the signal and accepts no connections
                 await fetched(f"{url}/healthz")
         answers.set()
         assert await nodes == '{"metadata": {}, "items": []}'
@@ -106,13 +106,13 @@ async def test_what_has_begun_is_answered_before_it_ends() -> None:
 
 
 async def fetched(url: str) -> str:
-    """Read what is there."""
+    """Return the response to a GET."""
     async with aiohttp.ClientSession() as session, session.get(url) as answer:
         return await answer.text()
 
 
 async def address_of(process: Operator) -> str:
-    """Read where it serves from its log."""
+    """Return the address that the process logs."""
     line = await process.says("inventory: serving")
     found = re.search(r"address=(\S+) port=(\d+)", line)
     assert found is not None
@@ -125,12 +125,12 @@ async def address_of(process: Operator) -> str:
         (["--kubeconfig", "missing"], "inventory: no such file: missing"),
         (["--master", "ftp://host"], "inventory: --master: 'ftp://host' is not the address of a server"),
         (["--master", "host", "--port", "65536"], "inventory: cannot listen at --address 127.0.0.1 --port 65536: "),
-        # An address that nobody has: RFC 5737.
+        # An unassigned address: RFC 5737.
         (["--master", "host", "--address", "192.0.2.1"], "inventory: cannot listen at --address 192.0.2.1 --port 8080"),
     ],
 )
 async def test_what_cannot_work_is_one_sentence(options: list[str], complaint: str) -> None:
-    """No traceback: what was wrong, and exit code 1."""
+    """A startup error is one sentence without a traceback, and exit code 1."""
     async with example_process("inventory", *options) as process:
         assert await process.exit_code() == 1
         assert (await process.says("inventory:")).startswith(complaint)

@@ -1,4 +1,4 @@
-"""A real kubectl, with what people do with it, on whatever cluster the environment names."""
+"""A real kubectl and its common commands, on any cluster."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def deployment(name: str = "web", *, replicas: int = 1, image: str = "busybox", 
 
 
 async def test_apply_says_what_it_did(kubectl: Kubectl) -> None:
-    """An object is created, then unchanged, then configured; diff shows what would change."""
+    """Apply prints created, then unchanged, then configured; diff shows the pending change."""
     assert await kubectl("apply", "-f", "-", stdin=config_map(k="1")) == "configmap/a created"
     assert await kubectl("apply", "-f", "-", stdin=config_map(k="1")) == "configmap/a unchanged"
 
@@ -62,7 +62,7 @@ async def test_apply_says_what_it_did(kubectl: Kubectl) -> None:
 
 
 async def test_apply_merges_lists_by_their_keys(kubectl: Kubectl) -> None:
-    """A container that is no longer applied goes, one that somebody else added stays."""
+    """Apply removes a container that is no longer applied, and keeps one from another client."""
     both = yaml.safe_load(deployment())
     both["spec"]["template"]["spec"]["containers"].append({"name": "second", "image": "busybox"})
     await kubectl("apply", "-f", "-", stdin=yaml.safe_dump(both))
@@ -76,7 +76,7 @@ async def test_apply_merges_lists_by_their_keys(kubectl: Kubectl) -> None:
 
 
 async def test_apply_refuses_fields_that_are_not_there(kubectl: Kubectl) -> None:
-    """A misspelled field is named, and nothing is created; a dry run on the server creates nothing either."""
+    """Apply names a misspelled field and creates nothing, as does a server dry run."""
     refused = await kubectl.outcome("apply", "-f", "-", stdin=deployment(replica=2))
     assert refused.code == 1
     assert 'unknown field "spec.replica"' in refused.err
@@ -87,7 +87,7 @@ async def test_apply_refuses_fields_that_are_not_there(kubectl: Kubectl) -> None
 
 
 async def test_server_side_apply_tells_conflicts(kubectl: Kubectl) -> None:
-    """A field of another manager is a conflict that names it, until it is taken by force."""
+    """Server-side apply reports a field of another manager as a conflict, and takes it when forced."""
     await kubectl("apply", "--server-side", "-f", "-", stdin=deployment())
     other = ("apply", "--server-side", "--field-manager=other", "-f", "-")
 
@@ -103,7 +103,7 @@ async def test_server_side_apply_tells_conflicts(kubectl: Kubectl) -> None:
 
 
 async def test_a_kustomization_is_applied_and_deleted(kubectl: Kubectl, tmp_path: Path) -> None:
-    """-k applies what a kustomization makes, and deletes it."""
+    """-k applies and deletes the objects of a kustomization."""
     (tmp_path / "web.yaml").write_text(deployment())
     kustomization = {
         "resources": ["web.yaml"],
@@ -122,7 +122,7 @@ async def test_a_kustomization_is_applied_and_deleted(kubectl: Kubectl, tmp_path
 
 
 async def test_get_prints_every_form(kubectl: Kubectl, namespace: str) -> None:
-    """Tables, wide ones, YAML, JSON, names, JSON paths, columns: all show the same object."""
+    """Every output format of get (table, wide, YAML, JSON, name, JSON path, columns) shows the same object."""
     await kubectl("create", "-f", "-", stdin=deployment(replicas=2))
     await kubectl("rollout", "status", "deployment/web", "--timeout=30s")
 
@@ -147,7 +147,7 @@ async def test_get_prints_every_form(kubectl: Kubectl, namespace: str) -> None:
 
 
 async def test_get_sorts_by_any_field(kubectl: Kubectl) -> None:
-    """--sort-by sorts what get prints, by fields that no column shows."""
+    """--sort-by sorts the output of get, even by fields that no column shows."""
     for name, key in (("a", "2"), ("b", "1"), ("c", "3")):
         await kubectl("create", "configmap", name, f"--from-literal=k={key}")
     await kubectl("label", "cm", "a", "b", "c", "is=sorted")
@@ -157,7 +157,7 @@ async def test_get_sorts_by_any_field(kubectl: Kubectl) -> None:
 
 
 async def test_selectors_select(kubectl: Kubectl, namespace: str) -> None:
-    """Labels, fields and namespaces: get shows what they select, of all namespaces with -A."""
+    """get selects by labels, fields and namespace, and all namespaces with -A."""
     for name in ("a", "b"):
         await kubectl("create", "configmap", name)
     await kubectl("label", "cm", "a", "tier=front")
@@ -169,7 +169,7 @@ async def test_selectors_select(kubectl: Kubectl, namespace: str) -> None:
 
 
 async def test_a_watch_shows_what_comes(kubectl: Kubectl) -> None:
-    """`get --watch` prints what is there, and then each change."""
+    """`get --watch` prints the existing objects, then each change."""
     await kubectl("create", "configmap", "a")
     async with kubectl.lines("get", "cm", "a", "--watch", "-o", "jsonpath={.data.k}{'.\\n'}") as lines:
         assert await lines.readline() == b".\n"
@@ -178,7 +178,7 @@ async def test_a_watch_shows_what_comes(kubectl: Kubectl) -> None:
 
 
 async def test_describe_tells_the_story(kubectl: Kubectl, namespace: str) -> None:
-    """describe and events show an event that is told about an object."""
+    """describe and events show an event of an object."""
     await kubectl("create", "configmap", "a")
     uid = await kubectl("get", "cm", "a", "-o", "jsonpath={.metadata.uid}")
     about = {"kind": "ConfigMap", "apiVersion": "v1", "name": "a", "namespace": namespace, "uid": uid}
@@ -192,7 +192,7 @@ async def test_describe_tells_the_story(kubectl: Kubectl, namespace: str) -> Non
 
 
 async def test_discovery_is_there(kubectl: Kubectl) -> None:
-    """api-resources and explain know the kinds; versions are told."""
+    """api-resources, explain and version print what the server supports."""
     resources = (await kubectl("api-resources", "--api-group=apps", "-o", "wide")).splitlines()
     assert ["deployments", "deploy", "apps/v1", "true", "Deployment"] in [line.split()[:5] for line in resources]
     assert "replicas\t<integer>" in await kubectl("explain", "deployment.spec")
@@ -205,7 +205,7 @@ async def test_discovery_is_there(kubectl: Kubectl) -> None:
 
 
 async def test_every_patch_changes(kubectl: Kubectl) -> None:
-    """Merge, JSON and strategic patches, and those of a sub-resource, do what they say."""
+    """Merge, JSON, strategic and subresource patches change the object."""
     await kubectl("create", "-f", "-", stdin=deployment())
     await kubectl("patch", "deploy", "web", "--type=merge", "-p", '{"spec": {"minReadySeconds": 1}}')
     await kubectl(
@@ -222,7 +222,7 @@ async def test_every_patch_changes(kubectl: Kubectl) -> None:
 
 
 async def test_edit_and_replace_change(kubectl: Kubectl) -> None:
-    """What an editor leaves is stored; replace puts an object in the place of another, by force a new one."""
+    """edit stores the edited file; replace overwrites the object, or recreates it with --force."""
     await kubectl("create", "configmap", "a", "--from-literal=k=before")
     assert await kubectl("edit", "cm", "a", editing=("before", "after")) == "configmap/a edited"
     assert await kubectl("get", "cm", "a", "-o", "jsonpath={.data.k}") == "after"
@@ -235,7 +235,7 @@ async def test_edit_and_replace_change(kubectl: Kubectl) -> None:
 
 
 async def test_labels_and_annotations_change(kubectl: Kubectl) -> None:
-    """label and annotate add, overwrite only when told to, and remove."""
+    """label and annotate add and remove, and overwrite only with --overwrite."""
     await kubectl("create", "configmap", "a")
     await kubectl("label", "cm", "a", "x=1")
     assert (await kubectl.outcome("label", "cm", "a", "x=2")).code == 1
@@ -248,7 +248,7 @@ async def test_labels_and_annotations_change(kubectl: Kubectl) -> None:
 
 
 async def test_a_deployment_rolls(kubectl: Kubectl) -> None:
-    """scale, set image, rollout status, history, undo and restart: the story of a Deployment."""
+    """scale, set image, rollout status, history, undo and restart work on a Deployment."""
     await kubectl("create", "deployment", "web", "--image=busybox:1", "--replicas=1")
     await kubectl("rollout", "status", "deployment/web", "--timeout=30s")
     await kubectl("scale", "deployment/web", "--replicas=2", "--current-replicas=1")
@@ -290,7 +290,7 @@ CREATED = {
 
 @pytest.mark.parametrize("command", CREATED, ids=lambda command: command.split()[0])
 async def test_create_with_options(kubectl: Kubectl, command: str) -> None:
-    """Each `kubectl create KIND` makes what its options say."""
+    """Each `kubectl create KIND` creates what its options specify."""
     words = shlex.split(command)
     path, value = CREATED[command]
 
@@ -300,7 +300,7 @@ async def test_create_with_options(kubectl: Kubectl, command: str) -> None:
 
 
 async def test_namespaces_are_created_and_deleted(kubectl: Kubectl, namespace: str) -> None:
-    """A namespace comes by name, and is gone when the delete has waited for it."""
+    """A namespace is created by name, and is gone once delete has waited."""
     name = f"{namespace}-more"
     assert await kubectl("create", "namespace", name) == f"namespace/{name} created"
     assert await kubectl("delete", "namespace", name, "--timeout=60s") == f'namespace "{name}" deleted'
@@ -308,7 +308,7 @@ async def test_namespaces_are_created_and_deleted(kubectl: Kubectl, namespace: s
 
 
 async def test_pods_and_services_are_made_by_their_commands(kubectl: Kubectl) -> None:
-    """run makes a pod, expose a service for a Deployment, autoscale its scaler."""
+    """run creates a pod, expose a Service, autoscale an autoscaler for a Deployment."""
     await kubectl("run", "one", "--image=busybox", "--restart=Never", "--env=A=B")
     await kubectl("create", "-f", "-", stdin=deployment())
     await kubectl("expose", "deployment", "web", "--port=80")
@@ -323,7 +323,7 @@ async def test_pods_and_services_are_made_by_their_commands(kubectl: Kubectl) ->
 
 
 async def test_delete_cascades_as_it_is_told(kubectl: Kubectl) -> None:
-    """Orphaned replica sets stay, others go; with --wait the owner is gone when the command ends."""
+    """Orphaned ReplicaSets remain, others are deleted; with --wait the owner is gone when the command ends."""
     for name in ("kept", "gone"):
         await kubectl("create", "-f", "-", stdin=deployment(name))
         await kubectl("rollout", "status", f"deployment/{name}", "--timeout=30s")
@@ -338,17 +338,17 @@ async def test_delete_cascades_as_it_is_told(kubectl: Kubectl) -> None:
 
 
 async def test_delete_tells_what_is_not_there(kubectl: Kubectl) -> None:
-    """Deleting nothing is an error, unless that is fine."""
+    """Deleting a missing object is an error, unless --ignore-not-found is set."""
     missing = await kubectl.outcome("delete", "cm", "none")
     assert (missing.code, missing.err) == (1, 'Error from server (NotFound): configmaps "none" not found\n')
     assert await kubectl("delete", "cm", "none", "--ignore-not-found") == ""
 
 
-# -- who may ---------------------------------------------------------------------------------------------------
+# -- permissions -----------------------------------------------------------------------------------------------
 
 
 async def test_who_one_is_and_what_one_may(kubectl: Kubectl) -> None:
-    """whoami names the user, can-i says yes to an administrator, a token can be made for an account."""
+    """whoami names the user, can-i allows an administrator, and create token makes a token."""
     assert "Groups" in await kubectl("auth", "whoami")
     assert await kubectl("auth", "can-i", "create", "pods") == "yes"
     assert "*.*" in await kubectl("auth", "can-i", "--list")
@@ -357,7 +357,7 @@ async def test_who_one_is_and_what_one_may(kubectl: Kubectl) -> None:
 
 
 async def test_roles_are_reconciled(kubectl: Kubectl, namespace: str) -> None:
-    """auth reconcile creates roles and bindings, and adds to those that are there what they lack."""
+    """auth reconcile creates roles and bindings, and adds missing rules to existing ones."""
     rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
     version, metadata = "rbac.authorization.k8s.io/v1", {"name": "r", "namespace": namespace}
     role: dict[str, Any] = {"apiVersion": version, "kind": "Role", "metadata": metadata, "rules": [rule]}
@@ -381,8 +381,8 @@ async def test_roles_are_reconciled(kubectl: Kubectl, namespace: str) -> None:
 
 
 async def test_custom_resources_are_like_all_others(kubectl: Kubectl, client: Client, namespace: str) -> None:
-    """A definition is applied and established; its objects are applied, shown, explained, edited and deleted."""
-    await install(client)  # may be shared with other tests: the one who applies it below is not its only owner
+    """Custom resources can be applied, printed, explained, edited and deleted like built-in ones."""
+    await install(client)  # may be shared with other tests, and so have other owners
     await kubectl("apply", "--server-side", "--force-conflicts", "-f", str(DEFINITION))
     await kubectl("wait", "--for=condition=Established", "crd/podsets.apps.jicki.cn", "--timeout=30s")
     podset = {"apiVersion": "apps.jicki.cn/v1alpha1", "kind": "PodSet", "metadata": {"name": "p"}, "spec": {"size": 3}}

@@ -44,7 +44,7 @@ async def guarded(tmp_path: Path) -> AsyncIterator[Guarded]:
 
 
 async def test_what_one_may_do_is_told_before_it_is_tried(guarded: Guarded) -> None:
-    """can-i answers for oneself and, to who may impersonate, for others; a binding changes the answer."""
+    """can-i answers for the user and for impersonated users; a binding changes the answer."""
     asked = await guarded.bot("auth", "can-i", "list", "configmaps")
     assert (asked.code, asked.out) == (1, "no\n")
     refused = await guarded.bot("get", "configmaps")
@@ -59,7 +59,7 @@ async def test_what_one_may_do_is_told_before_it_is_tried(guarded: Guarded) -> N
 
 
 async def test_who_one_is_and_all_that_one_may_do(guarded: Guarded) -> None:
-    """whoami names a service account and its groups; --list has what everybody may do, and no more."""
+    """whoami names a service account and its groups; --list has only the permissions of all users."""
     told = (await guarded.bot("auth", "whoami")).out
     assert "system:serviceaccount:default:bot" in told
     assert "system:serviceaccounts:default" in told
@@ -71,7 +71,7 @@ async def test_who_one_is_and_all_that_one_may_do(guarded: Guarded) -> None:
 
 
 async def test_a_requested_token_logs_in(guarded: Guarded) -> None:
-    """The token of `create token` is one of its account; a wrong one is nobody's."""
+    """A token of `create token` authenticates as its account; an invalid one is rejected."""
     token = await guarded.admin("create", "token", "bot")
     assert "system:serviceaccount:default:bot" in await guarded.admin("auth", "whoami", f"--token={token}")
     wrong = await guarded.admin.outcome("get", "configmaps", "--token=wrong")
@@ -79,7 +79,7 @@ async def test_a_requested_token_logs_in(guarded: Guarded) -> None:
 
 
 async def test_nobody_grants_what_they_do_not_have(guarded: Guarded) -> None:
-    """Who may write roles and has nothing else is told which rights are missing."""
+    """A user cannot grant permissions that the user lacks, and the error names them."""
     await guarded.admin("create", "role", "writer", "--verb=create", "--resource=roles.rbac.authorization.k8s.io")
     await guarded.admin("create", "rolebinding", "writer", "--role=writer", "--serviceaccount=default:bot")
     refused = await guarded.bot("create", "role", "r", "--verb=get", "--resource=secrets")

@@ -1,4 +1,4 @@
-"""`pyctrl dev` as a newcomer has it: one command, a kubectl beside it, and a file that is saved again."""
+"""`pyctrl dev` with one file, a kubectl beside it, and a file that is saved again."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ spec: {size: 3}
 
 
 async def seen(kubectl: Kubectl, name: str, expected: str) -> None:
-    """Wait until the operator has written what is expected into the status."""
+    """Wait until the operator has written the expected value into the status."""
     await kubectl(*("wait", f"widget/{name}", f"--for=jsonpath={{.status.seen}}={expected}", "--timeout=20s"))
 
 
 async def test_a_file_is_an_operator_in_a_cluster_and_a_save_is_a_new_one(tmp_path: Path) -> None:
-    """The sample is there and reconciled, webhooks are asked, a save brings new code, an error is said and survived."""
+    """dev applies the sample and webhooks, reloads a saved file, and survives an error in it."""
     file, kubeconfig = tmp_path / "widgets.py", tmp_path / "dev.kubeconfig"
     file.write_text(OPERATOR)
     (tmp_path / "config").mkdir()

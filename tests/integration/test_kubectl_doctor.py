@@ -1,4 +1,4 @@
-"""The cures of the doctor, run as they are printed, with a real kubectl on whatever cluster the environment names."""
+"""The doctor's fixes, run as printed, with a real kubectl on any cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def shell(cluster: ClusterUnderTest, namespace: str, tmp_path: Path) -> As
 
 
 async def run(script: str, home: Path) -> None:
-    """Run what was printed, as a user does who pastes it."""
+    """Run the printed command, like a user who pastes it."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "KUBECONFIG": str(home / "kubeconfig")}
     process = await asyncio.create_subprocess_exec(
         "sh", "-ec", script, env=environment, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
@@ -61,7 +61,7 @@ PODS = allow(Pod, "list", "watch")
 async def test_a_cure_cures(
     client: Client, namespace: str, shell: Path, account: str, objects: list[Object], needed: Permission | None
 ) -> None:
-    """Who pastes the cure of each error into a shell has none afterwards."""
+    """Pasting the fix of each error into a shell removes the error."""
     site, granted = Site(client, namespace), None
     if needed is not None:
         granted = grants([needed], namespaces=[namespace], own_namespace=namespace)

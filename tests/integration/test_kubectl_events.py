@@ -1,4 +1,4 @@
-"""What kubectl shows of the events of an operator, on whatever cluster the environment names."""
+"""kubectl's view of an operator's events, on any cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture
 async def kubectl(cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path) -> AsyncIterator[Kubectl]:
-    """kubectl in the namespace of the test, in which a recorder has told of a ConfigMap: once, and three times."""
+    """kubectl in the test's namespace, with events of a ConfigMap: one single, and one repeated three times."""
     shop = await client.create(config_map(namespace, "shop"))
     writer = EventWriter(client, host="here")
     recorder = writer.recorder("shops")
@@ -43,7 +43,7 @@ def columns(table: str) -> list[list[str]]:
 
 
 async def test_get_events_has_them_in_its_columns(kubectl: Kubectl) -> None:
-    """Wide, with who has told and how often."""
+    """get events -o wide shows the source and count of each event."""
     head, *rows = columns(await kubectl("get", "events"))
     assert head == ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
     assert sorted(row[1:] for row in rows) == [
@@ -59,14 +59,14 @@ async def test_get_events_has_them_in_its_columns(kubectl: Kubectl) -> None:
 
 
 async def test_describe_shows_them_with_the_object(kubectl: Kubectl) -> None:
-    """Type, reason, who has told it, and the message."""
+    """describe shows type, reason, source and message of the object's events."""
     described = await kubectl("describe", "configmap", "shop")
     assert re.search(r"Normal\s+Opened\s+\S+\s+shops\s+Opened the shop", described)
     assert re.search(r"Warning\s+Empty\s+\d+s \(x3 over \d+s\)\s+shops\s+Nothing to sell", described)
 
 
 async def test_events_shows_them_with_their_repetitions(kubectl: Kubectl) -> None:
-    """kubectl events, for the object and by type."""
+    """kubectl events shows repetitions, filtered by object and by type."""
     shown = await kubectl("events", "--for", "configmap/shop", "--types", "Warning")
     assert re.search(r"\d+s \(x3 over \d+s\)\s+Warning\s+Empty\s+ConfigMap/shop\s+Nothing to sell", shown)
     assert "Opened" not in shown

@@ -1,4 +1,4 @@
-"""The session of the seed with a real kubectl beside the inventory, on whatever cluster the environment names."""
+"""The session of the seed with a real kubectl and the inventory, on any cluster."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SELECTED = "--selector=app=k8s-test-app"
 
 @pytest.fixture
 async def site(cluster: ClusterUnderTest, client: Client, namespace: str, running_pods: None) -> AsyncIterator[Site]:
-    """A cluster that kubectl reaches, on which pods run and nobody has been allowed anything yet."""
+    """A cluster that kubectl reaches, where pods run and the account has no permissions yet."""
     async with over_https(cluster) as served, prepared(served, namespace) as site:
         yield site
 
 
 @pytest.fixture
 async def kubectl(site: Site, tmp_path: Path) -> AsyncIterator[Kubectl]:
-    """kubectl for the administrator, with the configuration of the example in the directory `config`."""
+    """kubectl for the administrator, with the example's configuration in the directory `config`."""
     (tmp_path / "kubeconfig").write_text(site.cluster.config.to_kubeconfig())
     (tmp_path / "config").mkdir()
     for file in ("role.yaml", "service.yaml"):
@@ -45,7 +45,7 @@ async def kubectl(site: Site, tmp_path: Path) -> AsyncIterator[Kubectl]:
 
 
 async def test_the_session_of_the_seed(site: Site, kubectl: Kubectl) -> None:
-    """Apply the directory, ask the inventory for everything, and see with kubectl what the author saw."""
+    """After `kubectl apply` of the directory, every request succeeds and kubectl shows the author's results."""
     applied = await kubectl("apply", "-f", "config/")
     assert f"serviceaccount/{ACCOUNT} created" in applied
     assert f"clusterrolebinding.rbac.authorization.k8s.io/{site.cluster_role} created" in applied
@@ -71,7 +71,7 @@ async def test_the_session_of_the_seed(site: Site, kubectl: Kubectl) -> None:
 
 
 async def test_a_pod_runs_as_the_account_that_its_deployment_names(site: Site, kubectl: Kubectl) -> None:
-    """kubectl edit adds serviceAccountName to a Deployment that forgot it; its new pods are that account."""
+    """After kubectl edit sets serviceAccountName on a Deployment, its new pods run as that account."""
     await site.allow()
     await kubectl("create", "deployment", "operator-test", "--image=nginx:alpine")
     assert await account_of_pods(site) == "default"
@@ -82,7 +82,7 @@ async def test_a_pod_runs_as_the_account_that_its_deployment_names(site: Site, k
 
 
 async def test_a_glob_after_f_is_one_file_and_arguments(site: Site, kubectl: Kubectl) -> None:
-    """`apply -f *.yaml` is `-f role.yaml service.yaml`, of which kubectl takes one; the directory is taken whole."""
+    """kubectl rejects `apply -f *.yaml`, because -f takes one file, but accepts the directory."""
     await site.allow()
     refused = await kubectl.outcome("apply", "-f", "config/role.yaml", "config/service.yaml")
     assert (refused.code, refused.err.splitlines()[0]) == (1, "error: Unexpected args: [config/service.yaml]")
@@ -90,7 +90,7 @@ async def test_a_glob_after_f_is_one_file_and_arguments(site: Site, kubectl: Kub
 
 
 def rows(table: str) -> list[list[str]]:
-    """Split what kubectl prints into words."""
+    """Split kubectl's output into words."""
     return [line.split() for line in table.splitlines()]
 
 
@@ -100,10 +100,10 @@ def two_are_ready(pods: Sequence[Pod]) -> bool:
 
 
 async def account_of_pods(site: Site, *, without: str = "") -> str:
-    """Wait for a pod of operator-test that runs as another account than one, and give whose it is."""
+    """Wait until a pod of operator-test runs as a different account, and return that account."""
 
     def others(pods: Sequence[Pod]) -> list[str]:
-        # A cluster without admission of service accounts writes down no name for `default`.
+        # Without the ServiceAccount admission plugin, pods have no name for `default`.
         accounts = [pod.spec.service_account_name or "default" for pod in pods]
         return [account for account in accounts if account != without]
 

@@ -1,4 +1,4 @@
-"""The commands that a manager prints for what is missing: pasted into a shell, they grant it."""
+"""The commands that a manager prints for missing permissions grant them when pasted into a shell."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = [
 
 
 class Wanting(Reconciler[ConfigMap]):
-    """Wants a right of every form that there is."""
+    """A reconciler that needs a permission of every form."""
 
     rbac = (
         allow(ConfigMap, "create", "patch"),
@@ -45,12 +45,12 @@ class Wanting(Reconciler[ConfigMap]):
 
 
 def commands_in(texts: list[str]) -> list[list[str]]:
-    """Return the command lines of messages, as a shell takes them apart, without `kubectl`."""
+    """Return the command lines of messages, split like a shell does, without `kubectl`."""
     return [shlex.split(line)[1:] for text in texts for line in text.split("\n") if line.startswith("  kubectl ")]
 
 
 def rules_in(text: str) -> Any:
-    """Return the rule of a message, read as a part of a role."""
+    """Return the rule of a message, parsed as part of a role."""
     lines = [line for line in text.split("\n") if line.startswith(("  - ", "    "))]
     return yaml.safe_load("rules:\n" + "\n".join(lines))["rules"]
 
@@ -58,7 +58,7 @@ def rules_in(text: str) -> Any:
 async def test_what_is_pasted_grants_what_is_missing(
     cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """After the last command the controller begins; and the rules in the messages are those that kubectl makes."""
+    """After the last command the controller starts, and the printed rules equal those that kubectl creates."""
     async with over_https(cluster) as served, prepared(served, namespace) as site:
         (tmp_path / "kubeconfig").write_text(site.cluster.config.to_kubeconfig())
         kubectl = Kubectl(tmp_path / "kubeconfig", site.namespace)

@@ -1,4 +1,4 @@
-"""Accounts and roles as people make them with kubectl, and the mistakes that every cluster takes without a word."""
+"""Accounts and roles made with kubectl, and mistakes that every cluster accepts silently."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ TOKEN_SECRET = yaml.safe_dump(
 
 
 class Jenkins:
-    """A service account without rights, an administrator's kubectl, and names that no other test uses."""
+    """A service account without permissions, an administrator's kubectl, and unique names."""
 
     def __init__(self, site: Site, kubectl: Kubectl) -> None:
         self.site, self.admin = site, kubectl
         self.account = f"{site.namespace}:jenkins"
-        self.name = f"evc-operator-{site.namespace}"  # of what belongs to no namespace
+        self.name = f"evc-operator-{site.namespace}"  # of cluster-scoped objects
 
     def roles(self) -> str:
-        """Write a Role, and a ClusterRole that says a namespace although it is in none."""
+        """Write a Role, and a ClusterRole that has a namespace although it is cluster-scoped."""
         rules = [
             {"apiGroups": [""], "resources": ["*"], "verbs": ["*"]},
             {"apiGroups": ["kopf.dev"], "resources": ["*"], "verbs": ["*"]},
@@ -55,14 +55,14 @@ class Jenkins:
         return yaml.safe_dump_all([{**head, **role}, {**head, **whole, "rules": [*rules, definitions]}])
 
     async def may(self, *what: str) -> str:
-        """Ask the server what the account may do; gives its answer."""
+        """Return the server's answer to whether the account may do something."""
         asked = await self.admin.outcome("auth", "can-i", *what, f"--as=system:serviceaccount:{self.account}")
         return asked.out.strip()
 
 
 @pytest.fixture
 async def jenkins(cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path) -> AsyncIterator[Jenkins]:
-    """The account; what a test made that is in no namespace is deleted afterwards."""
+    """The account; cluster-scoped objects of a test are deleted afterwards."""
     async with over_https(cluster) as served, prepared(served, namespace) as site:
         (tmp_path / "kubeconfig").write_text(site.cluster.config.to_kubeconfig())
         kubectl = Kubectl(tmp_path / "kubeconfig", site.namespace)
@@ -74,7 +74,7 @@ async def jenkins(cluster: ClusterUnderTest, client: Client, namespace: str, tmp
 
 
 async def test_a_token_in_a_secret_as_it_was_done_before_tokens_were_requested(jenkins: Jenkins) -> None:
-    """The Secret of the type is filled with a token; describe shows it, and who shows it is the account."""
+    """A service account token Secret is filled with a token, which describe shows and which logs in."""
     assert await jenkins.admin("create", "-f", "-", stdin=TOKEN_SECRET) == "secret/jenkins-secret created"
     filled = await wait_for(
         jenkins.site.admin,
@@ -90,7 +90,7 @@ async def test_a_token_in_a_secret_as_it_was_done_before_tokens_were_requested(j
 
 
 async def test_roles_and_bindings_as_the_author_got_them_right_in_the_end(jenkins: Jenkins) -> None:
-    """A Role for the namespace and a ClusterRole for the cluster, each bound; a namespace of the latter is dropped."""
+    """A bound Role and ClusterRole grant permissions; the namespace of the ClusterRole is dropped."""
     assert await jenkins.may("list", "pvc") == "no"
     made = await jenkins.admin("create", "-f", "-", stdin=jenkins.roles())
     assert made.splitlines() == [
@@ -109,7 +109,7 @@ async def test_roles_and_bindings_as_the_author_got_them_right_in_the_end(jenkin
 
 
 async def test_a_binding_to_a_user_that_nobody_is_changes_nothing(jenkins: Jenkins) -> None:
-    """--user=jenkins is taken, and the service account of that name has no more rights than before."""
+    """--user=jenkins is accepted, but grants the service account of that name nothing."""
     await jenkins.admin("create", "-f", "-", stdin=jenkins.roles())
     made = await jenkins.admin("create", "rolebinding", "jenkins-binding", "--role=evc-operator", "--user=jenkins")
     assert made == "rolebinding.rbac.authorization.k8s.io/jenkins-binding created"
@@ -117,7 +117,7 @@ async def test_a_binding_to_a_user_that_nobody_is_changes_nothing(jenkins: Jenki
 
 
 async def test_a_rolebinding_grants_a_clusterrole_in_one_namespace_only(jenkins: Jenkins) -> None:
-    """--clusterrole in a RoleBinding is taken too; lists of all namespaces stay forbidden."""
+    """A RoleBinding to a ClusterRole is accepted, but does not allow lists of all namespaces."""
     await jenkins.admin("create", "-f", "-", stdin=jenkins.roles())
     account = f"--serviceaccount={jenkins.account}"
     await jenkins.admin("create", "rolebinding", "jenkins-binding", f"--clusterrole={jenkins.name}", account)
@@ -126,7 +126,7 @@ async def test_a_rolebinding_grants_a_clusterrole_in_one_namespace_only(jenkins:
 
 
 async def test_a_role_that_is_not_there_is_bound_all_the_same(jenkins: Jenkins) -> None:
-    """The answer to can-i names it, also where a full-width comma is what makes the names differ."""
+    """can-i names a missing bound role, even if only a full-width comma differs."""
     await jenkins.admin("create", "clusterrole", f"{jenkins.name}、", "--verb=list", "--resource=nodes")
     account = f"--serviceaccount={jenkins.account}"
     await jenkins.admin("create", "clusterrolebinding", jenkins.name, f"--clusterrole={jenkins.name}", account)
@@ -139,7 +139,7 @@ async def test_a_role_that_is_not_there_is_bound_all_the_same(jenkins: Jenkins) 
 
 
 async def test_a_path_that_is_none_is_told_to_each_in_their_way(jenkins: Jenkins) -> None:
-    """/kopf.dev/… is a 404 in plain text for who may do everything, and a 403 that names the path for the account."""
+    """/kopf.dev/… is a plain text 404 for an administrator, and a 403 that names the path for the account."""
     wrong = HttpRequest(method="GET", path="/kopf.dev/ephemeralvolumeclaims")
     answer = await jenkins.site.admin.transport.request(wrong)
     assert (answer.status, answer.body.strip()) == (404, b"404 page not found")

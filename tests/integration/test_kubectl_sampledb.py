@@ -1,4 +1,4 @@
-"""The two commands that Kubernetes' page about operators has for its database, with a real kubectl."""
+"""The two database commands of Kubernetes' page about operators, with a real kubectl."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_get_and_edit(
     running_pods: None,
     tmp_path: Path,
 ) -> None:
-    """`get SampleDB`, in any case, shows version and readiness; `edit SampleDB/example-database` upgrades it."""
+    """`get SampleDB` shows version and readiness; `edit SampleDB/example-database` upgrades the database."""
     await install(client, CONFIG / "crd" / "bases" / "databases.example.com_sampledbs.yaml")
     sample = yaml.safe_load(SAMPLE)
     sample["metadata"] = {"name": "example-database"}

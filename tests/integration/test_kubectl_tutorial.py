@@ -1,4 +1,4 @@
-"""The tutorial is run without kubectl where there is none: what takes its place says what kubectl says."""
+"""The substitute for kubectl in the tutorial prints the same as kubectl."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS = (
 
 
 async def test_the_stand_in_says_what_kubectl_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Objects that are made, tables, an object that is refused, one that goes, and one that is not there."""
+    """The substitute prints the same for created, listed, rejected, deleted and missing objects."""
     monkeypatch.chdir(tmp_path)
     Path("web.yaml").write_text(DEPLOYMENT)
     said: list[list[str]] = []

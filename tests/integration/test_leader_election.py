@@ -1,4 +1,4 @@
-"""Replicas of an operator that elect a leader: on the embedded server, on real binaries and on existing clusters."""
+"""Leader election between replicas of an operator: on the embedded server, real binaries and existing clusters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyctrl.testing import ClusterUnderTest, UnderRole
 from tests.integration._operators import has_nodes, install, podset
 from tests.integration._processes import example_process, kubeconfig_for
 
-#: For tests that may have to wait in real time.
+#: For tests that may wait in real time.
 QUICK = LeaderElection(
     name="op",
     lease_duration=timedelta(seconds=3),
@@ -32,7 +32,7 @@ QUICK = LeaderElection(
 
 
 class Marker(Reconciler[ConfigMap]):
-    """Writes who it is into each object."""
+    """Writes its name into each object."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -52,7 +52,7 @@ def replica(cluster: ClusterUnderTest, namespace: str, identity: str) -> Manager
 
 
 def choose_namespace(kubeconfig: Path, namespace: str) -> None:
-    """Let the login be one for a namespace: there the Lease is, and nobody else's."""
+    """Set the namespace of the kubeconfig, which then contains this test's Lease only."""
     document = yaml.safe_load(kubeconfig.read_text())
     for entry in document["contexts"]:
         entry["context"]["namespace"] = namespace
@@ -60,13 +60,13 @@ def choose_namespace(kubeconfig: Path, namespace: str) -> None:
 
 
 async def marked_by(client: Client, key: Key, name: str) -> None:
-    """Wait until an object says so."""
+    """Wait until an object has a replica's mark."""
     await wait_for(client, ConfigMap, key, lambda found: found.data.get("by") == name)
 
 
 @pytest.mark.virtual_time
 async def test_one_works_and_the_other_takes_over(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Two managers, one Lease: when the first has ended, the second does the work, at once."""
+    """Of two managers with one Lease the second takes over as soon as the first has ended."""
     made = [ConfigMap(metadata=ObjectMeta(name=f"marked-{n}", namespace=namespace)) for n in range(2)]
     async with replica(cluster, namespace, "one") as one, replica(cluster, namespace, "two") as two:
         for manager, name in ((one, "one"), (two, "two")):
@@ -84,7 +84,7 @@ async def test_one_works_and_the_other_takes_over(cluster: ClusterUnderTest, cli
             one.ask_to_stop()
             await first
             released = await client.get(Lease, Key(namespace, "op"))
-            assert (released.spec.holder_identity or "") in ("", "two")  # who is quick has it already
+            assert (released.spec.holder_identity or "") in ("", "two")  # a fast replica has done so already
             async with asyncio.timeout(15):
                 await two.elected.wait()
             held = await client.get(Lease, Key(namespace, "op"))
@@ -98,7 +98,7 @@ async def test_one_works_and_the_other_takes_over(cluster: ClusterUnderTest, cli
 async def test_a_holder_that_is_no_more_is_left_its_time(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """A record as Go writes it, whose holder never renews: taken after its duration and not before."""
+    """A Lease in Go's format that is no longer renewed is taken after its duration, not before."""
     now = datetime.now(UTC)
     theirs = LeaseSpec(
         holder_identity="manager-5d8_6a1f7f3c-0a3f-4d53-9f29-6f3a2d9f1d60",
@@ -122,7 +122,7 @@ async def test_a_holder_that_is_no_more_is_left_its_time(
 
 @pytest.mark.virtual_time
 async def test_a_lease_that_was_deleted_is_made_anew(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Its holder goes on."""
+    """The leader creates a deleted Lease again, and stays leader."""
     async with replica(cluster, namespace, "one") as manager, manager.running():
         before = await client.get(Lease, Key(namespace, "op"))
         await client.delete(before)
@@ -133,7 +133,7 @@ async def test_a_lease_that_was_deleted_is_made_anew(cluster: ClusterUnderTest, 
 
 @pytest.mark.virtual_time
 async def test_the_rights_that_electing_takes_are_enough(namespace: str, under_role: UnderRole) -> None:
-    """Under exactly its generated role a manager leads, renews and gives up."""
+    """With exactly its generated role a manager acquires, renews and releases the Lease."""
     async with under_role(lambda _: None, leader_election=quick(namespace, "one"), namespaces=[namespace]) as operator:
         await operator.manager.elected.wait()
         await asyncio.sleep(1.5)
@@ -151,7 +151,7 @@ async def test_the_rights_that_electing_takes_are_enough(namespace: str, under_r
 async def test_without_one_of_these_rights_nobody_leads_for_long(
     namespace: str, under_role: UnderRole, verb: str
 ) -> None:
-    """Each of them is needed: without it the server refuses that very request."""
+    """Without any one permission for the Lease, the server refuses that very request."""
     name = "" if verb == "create" else "op"
     lacking = Access(verb=verb, group="coordination.k8s.io", resource="leases", namespace=namespace, name=name)
     election = quick(namespace, "one")
@@ -167,7 +167,7 @@ async def test_without_one_of_these_rights_nobody_leads_for_long(
 async def test_a_process_that_is_killed(
     cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path
 ) -> None:
-    """The standby waits for the lease to run out, and then does what the dead one would have."""
+    """After the leader is killed, the standby waits for the lease to expire, then does the pending work."""
     await install(client)
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
         choose_namespace(kubeconfig, namespace)

@@ -1,4 +1,4 @@
-"""The logins that the seed's author tried, against a server with RBAC behind TLS: each works, or says what it lacks."""
+"""The credentials that the seed's author tried, with RBAC and TLS: each works or names what is missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.real_time  # sockets
 
 @dataclass(frozen=True, slots=True)
 class Jenkins:
-    """A service account, and what somebody has who is to log in as it."""
+    """A service account, and the data needed to log in as it."""
 
     server: str
     namespace: str
@@ -31,13 +31,13 @@ class Jenkins:
 
     @property
     def user(self) -> str:
-        """Its name as a user."""
+        """The user name of the account."""
         return f"system:serviceaccount:{self.namespace}:jenkins"
 
 
 @pytest.fixture
 async def jenkins(cluster: ClusterUnderTest) -> AsyncIterator[Jenkins]:
-    """A service account, in a namespace of its own."""
+    """A service account in its own namespace."""
     async with guarded(cluster) as config, Client.connect(config) as admin:
         created = await admin.create(Namespace(metadata=ObjectMeta(generate_name="login-")))
         key = Key(created.metadata.name, "jenkins")
@@ -55,7 +55,7 @@ async def user_of(config: Config) -> str | None:
 async def test_a_pod_needs_nothing_but_what_is_mounted(
     jenkins: Jenkins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a pod's environment and mount `Config.in_cluster()` is the service account, in its namespace."""
+    """In a pod `Config.in_cluster()` logs in as its service account, in its namespace."""
     address = urlsplit(jenkins.server)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", address.hostname or "")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(address.port))
@@ -68,7 +68,7 @@ async def test_a_pod_needs_nothing_but_what_is_mounted(
 
 
 async def test_a_token_and_the_authority_are_a_login(jenkins: Jenkins, tmp_path: Path) -> None:
-    """Address, token and ca.crt are enough, as PEM or as files; `insecure` does without the authority."""
+    """Address, token and ca.crt suffice, as PEM or as files; `insecure` replaces the authority."""
     assert await user_of(Config.from_token(jenkins.server, jenkins.token, ca=jenkins.ca)) == jenkins.user
     (tmp_path / "token").write_text(f"{jenkins.token}\n")
     (tmp_path / "ca.crt").write_bytes(jenkins.ca)
@@ -77,6 +77,6 @@ async def test_a_token_and_the_authority_are_a_login(jenkins: Jenkins, tmp_path:
 
 
 async def test_a_token_alone_is_told_what_it_lacks(jenkins: Jenkins) -> None:
-    """Without the cluster's authority nothing is sent, and the error names what is missing and where it goes."""
+    """Without the cluster's authority nothing is sent, and the error says what to add and where."""
     with pytest.raises(ConnectionFailed, match=r"is not trusted: .* has no certificate authority.*; add its ca.crt"):
         await user_of(Config.from_token(jenkins.server, jenkins.token))

@@ -1,4 +1,4 @@
-"""Managers on a real API: what they watch, what they wait for, and how they get along in one process."""
+"""Managers on a real API: their watches, their waits, and several in one process."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from tests.integration._objects import config_map
 
 pytestmark = pytest.mark.virtual_time  # where the cluster is embedded
 
-PATIENCE = 60.0  # seconds; a cache that was refused tries again after 0.8 to 30
+PATIENCE = 60.0  # seconds; a cache retries a refused list after 0.8 to 30
 
 
 class Marker(Reconciler[Any]):
-    """Writes its mark into each object that it is asked for."""
+    """Writes its mark into each requested object."""
 
     def __init__(self, mark: str, kind: Any = ConfigMap) -> None:
         self.mark = mark
@@ -76,14 +76,14 @@ async def starting(manager: Manager) -> AsyncIterator[None]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that offers nothing to wait for."""
+    """Poll for a condition that has no event to wait for."""
     async with asyncio.timeout(15):
         while not holds():
             await asyncio.sleep(0.02)
 
 
 async def test_two_managers_in_one_process(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Each has its own cache and controllers, even of the same name, and works beside the other."""
+    """Two managers work in one process, with separate caches and equally named controllers."""
     async with (
         Manager(cluster.config, namespaces=[namespace]) as first,
         Manager(cluster.config, namespaces=[namespace]) as second,
@@ -101,7 +101,7 @@ async def test_two_managers_in_one_process(cluster: ClusterUnderTest, client: Cl
 
 
 async def test_only_its_namespaces(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """A manager for some namespaces reconciles and knows only those; what is elsewhere is NotCovered, not missing."""
+    """A manager restricted to namespaces reconciles only those; reads elsewhere raise NotCovered, not NotFound."""
     other = (await client.create(Namespace(metadata=ObjectMeta(generate_name="test-")))).metadata.name
     outside = await client.create(config_map(other, "outside"))
 
@@ -120,7 +120,7 @@ async def test_only_its_namespaces(cluster: ClusterUnderTest, client: Client, na
 
 
 class Keeper(Reconciler[ConfigMap]):
-    """Keeps one Secret for each ConfigMap, and finds it as README's PodSet finds its pods: without a namespace."""
+    """Keeps one Secret for each ConfigMap, and lists Secrets without a namespace, like the README's PodSet."""
 
     owns = (Secret,)
     rbac = (allow(Secret, "create"),)
@@ -138,7 +138,7 @@ class Keeper(Reconciler[ConfigMap]):
 async def test_a_list_without_a_namespace_works_under_a_role_for_some(
     client: Client, namespace: str, under_role: UnderRole
 ) -> None:
-    """Restricted to namespaces, with rights there only, a list without one means these."""
+    """In a manager restricted to namespaces, a list without one covers these."""
     async with under_role(lambda m: Builder(m).build(Keeper()), namespaces=[namespace]) as operator:
         made = await client.create(config_map(namespace, "keep"))
         assert is_controlled_by(await wait_for(client, Secret, made.key), made)
@@ -150,7 +150,7 @@ async def test_a_list_without_a_namespace_works_under_a_role_for_some(
 async def test_kinds_and_controllers_are_added_while_it_runs(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """An informer and a controller that come later start at once; a kind that is dropped is no longer covered."""
+    """An added informer or controller starts at once; a removed kind is no longer covered."""
     made = await client.create(Secret(metadata=ObjectMeta(name="a", namespace=namespace)))
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
@@ -172,7 +172,7 @@ async def test_kinds_and_controllers_are_added_while_it_runs(
 async def test_a_kind_that_is_installed_later(
     cluster: ClusterUnderTest, client: Client, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The manager says which definition is missing, waits for it, and works as soon as it is there."""
+    """The manager reports a missing definition, waits for it, and works once it is installed."""
     kind = widget_kind(namespace)
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
         Builder(manager).reconciles(kind).build(Marker("seen", kind))
@@ -194,7 +194,7 @@ async def test_a_kind_that_is_installed_later(
 @pytest.mark.slow("a cache waits before it tries again, and a real API server lets the first creation wait")
 @pytest.mark.timeout(90)
 async def test_a_kind_that_goes_and_comes_back(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """A definition that is deleted takes its objects from the cache; installed again, everything goes on."""
+    """Deleting a definition empties the cache of its kind; installing it again resumes all work."""
     kind = widget_kind(namespace)
     await install_kind(client, kind)
     made = await client.create(Unstructured.new(kind, name="a", namespace=namespace, spec={"size": 1}))
@@ -212,7 +212,7 @@ async def test_a_kind_that_goes_and_comes_back(cluster: ClusterUnderTest, client
 
 
 async def may_list(client: Client, namespace: str) -> bool:
-    """Whether a client may list Secrets: not every cluster asks for rights."""
+    """Return whether a client may list Secrets: not every cluster checks permissions."""
     attributes = ResourceAttributes(namespace=namespace, verb="list", resource="secrets")
     review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resource_attributes=attributes))
     return bool((await client.create(review)).status.allowed)
@@ -223,7 +223,7 @@ async def may_list(client: Client, namespace: str) -> bool:
 async def test_a_right_that_is_granted_later(
     cluster: ClusterUnderTest, client: Client, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A manager without the right says which rule it lacks, and works once it is granted."""
+    """A manager reports the rule that it lacks, and works once it is granted."""
     account = await client.create(ServiceAccount(metadata=ObjectMeta(name="robot", namespace=namespace)))
     made = await client.create(Secret(metadata=ObjectMeta(name="a", namespace=namespace)))
     login = replace(cluster.config, credentials=BearerToken((await create_token(client, account.key)).token))
@@ -242,7 +242,7 @@ async def test_a_right_that_is_granted_later(
 
 
 async def grant(client: Client, account: ServiceAccount) -> None:
-    """Let a service account read and change Secrets of its namespace."""
+    """Allow a service account to read and change the Secrets of its namespace."""
     meta = ObjectMeta(name="secrets", namespace=account.metadata.namespace)
     rule = PolicyRule(api_groups=[""], resources=["secrets"], verbs=["get", "list", "watch", "patch"])
     await client.create(Role(metadata=meta, rules=[rule]))
@@ -254,7 +254,7 @@ async def grant(client: Client, account: ServiceAccount) -> None:
 async def test_a_manager_that_waits_for_too_long(
     cluster: ClusterUnderTest, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If that is asked for, a kind that does not come in time ends the manager with an error that names it."""
+    """With a sync timeout, a missing kind ends the manager with an error that names it."""
     kind = widget_kind(namespace)
     limit = timedelta(milliseconds=200)
     options: dict[str, Any] = {"cache_sync_timeout": limit, "on_sync_failure": OnSyncFailure.END}

@@ -1,4 +1,4 @@
-"""Operators at work on a real API: reading back, restarts, retries, finalizers, timers."""
+"""Operators on a real API: reading own writes, restarts, retries, finalizers, timers."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ FINALIZER = "pyctrl.test/clean-up"
 
 
 def mine(found: ConfigMap | None) -> bool:
-    """Whether it is the one of a test: a cluster puts some ConfigMaps of its own into each namespace."""
+    """Return whether a ConfigMap belongs to the test: a cluster creates some in each namespace."""
     return found is not None and found.metadata.name == "a"
 
 
 class Parent(Reconciler[ConfigMap]):
-    """Keeps as many Secrets as a ConfigMap says, with names that the server makes, and looks at once what there is."""
+    """Keeps the number of Secrets that a ConfigMap sets, with generated names, and lists them after each write."""
 
     def __init__(self) -> None:
-        self.blind: list[str] = []  # what it did and then did not see
+        self.blind: list[str] = []  # own writes missing from a later read
         self.made = self.unmade = 0
 
     async def reconcile(self, request: Request) -> Result | None:
@@ -97,7 +97,7 @@ class Parent(Reconciler[ConfigMap]):
 
 
 async def has_children(client: Client, namespace: str, parents: int, children: int) -> list[Secret]:
-    """Wait until every parent has so many children."""
+    """Wait until every parent has this many children."""
 
     def fits(secrets: object) -> bool:
         assert isinstance(secrets, list)
@@ -110,7 +110,7 @@ async def has_children(client: Client, namespace: str, parents: int, children: i
 
 
 async def test_own_writes_are_read_back_under_load(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """What a reconciler has created or deleted it sees so at once, so nothing is made or deleted twice."""
+    """A reconciler sees its own creates and deletes at once, so it repeats none."""
     parents = [await client.create(config_map(namespace, f"p{n}", children="5")) for n in range(10)]
     reconciler = Parent()
 
@@ -128,7 +128,7 @@ async def test_own_writes_are_read_back_under_load(cluster: ClusterUnderTest, cl
 
 
 async def test_a_manager_after_another(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """The next manager finds what the one before owned: only what is missing is made, nothing else is touched."""
+    """A second manager creates only missing children, and leaves those of the first unchanged."""
     await client.create(config_map(namespace, "p", children="3"))
     for what, made in (("all", 3), ("the missing one", 1), ("nothing", 0)):
         before = {secret.key: secret for secret in await client.list(Secret, namespace=namespace)}
@@ -137,7 +137,7 @@ async def test_a_manager_after_another(cluster: ClusterUnderTest, client: Client
             Builder(manager).reconciles(ConfigMap).owns(Secret).build(reconciler)
             async with manager.running():
                 after = {secret.key: secret for secret in await has_children(client, namespace, 1, 3)}
-                await client.create(config_map(namespace, f"last-{made}"))  # when this has been seen, all has
+                await client.create(config_map(namespace, f"last-{made}"))  # once this is seen, all others are too
                 await wait_for_reconciles(manager, reconciler, namespace, f"last-{made}")
         kept = before.keys() & after.keys()
         assert (reconciler.made, reconciler.unmade) == (made, 0), what
@@ -164,7 +164,7 @@ async def wait_for_reconciles(manager: Manager, reconciler: Parent, namespace: s
 
 
 class Recorder(Reconciler[ConfigMap]):
-    """Keeps why it ran, and does what a test says."""
+    """Records why it ran, and runs an action of the test."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[str, tuple[object, ...]]] = []
@@ -176,7 +176,7 @@ class Recorder(Reconciler[ConfigMap]):
         return await self.act(request)
 
     async def act(self, request: Request) -> Result | None:
-        """Do what this recorder is for."""
+        """Run the action of this recorder."""
         return None
 
     def causes(self, name: str) -> list[object]:
@@ -184,7 +184,7 @@ class Recorder(Reconciler[ConfigMap]):
         return [cause for run, causes in self.runs if run == name for cause in causes]
 
     async def until(self, name: str, runs: int) -> None:
-        """Wait until an object was reconciled so many times."""
+        """Wait until an object was reconciled this many times."""
         async with asyncio.timeout(15):
             while sum(run == name for run, _ in self.runs) < runs:
                 self.news.clear()
@@ -192,7 +192,7 @@ class Recorder(Reconciler[ConfigMap]):
 
 
 async def test_predicates(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Only changes that a predicate lets through wake the reconciler."""
+    """Only changes that pass the predicate cause a reconcile."""
     made = await client.create(config_map(namespace))
     recorder = Recorder()
 
@@ -214,7 +214,7 @@ async def test_predicates(cluster: ClusterUnderTest, client: Client, namespace: 
 
 
 async def test_changes_of_other_kinds(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """A kind that is watched through a handler asks for whom the handler names."""
+    """A change of a watched kind reconciles the objects that the handler names."""
     recorder = Recorder()
 
     def named(secret: Secret) -> list[Request]:
@@ -236,7 +236,7 @@ async def test_changes_of_other_kinds(cluster: ClusterUnderTest, client: Client,
 
 
 class CleanUp(Recorder):
-    """Does something outside for each object, and undoes it before the object goes."""
+    """Creates something external for each object, and removes it before the object is deleted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -258,7 +258,7 @@ class CleanUp(Recorder):
 
 
 async def test_finalizers(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """What is outside of the cluster is there before the object counts on it, and undone before the object goes."""
+    """The external resource exists before the object is used, and is removed before the object is."""
     reconciler = CleanUp()
 
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
@@ -266,7 +266,7 @@ async def test_finalizers(cluster: ClusterUnderTest, client: Client, namespace: 
         async with manager.running():
             made = await client.create(config_map(namespace))
             await wait_for(client, ConfigMap, made.key, lambda found: bool(found.metadata.finalizers))
-            await reconciler.until("a", 2)  # of its own update, too
+            await reconciler.until("a", 2)  # also caused by its own update
             assert reconciler.outside == {"a"}
             await client.delete(made)
             await wait_until_gone(client, ConfigMap, made.key)
@@ -275,7 +275,7 @@ async def test_finalizers(cluster: ClusterUnderTest, client: Client, namespace: 
 
 
 async def test_requeue_after(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """A reconcile that asks for it runs again after that time, without any change."""
+    """A requested requeue runs after its delay, without any change."""
     delay = timedelta(milliseconds=100)
 
     class Clock(Recorder):
@@ -300,7 +300,7 @@ async def test_requeue_after(cluster: ClusterUnderTest, client: Client, namespac
 
 
 async def test_terminal_errors_are_not_retried(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """An error is tried again and again; a TerminalError waits for the next change of its object."""
+    """An error is retried; a TerminalError waits for the next change of its object."""
 
     class Failing(Recorder):
         async def act(self, request: Request) -> Result | None:
@@ -328,7 +328,7 @@ async def test_terminal_errors_are_not_retried(cluster: ClusterUnderTest, client
 
 
 async def test_a_conflict_is_retried(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Who writes what somebody else has just changed gets a Conflict, reads again, and nobody's change is lost."""
+    """A write after a concurrent change is a Conflict, and the retry keeps both changes."""
 
     class Slow(Recorder):
         conflicts = 0
@@ -337,7 +337,7 @@ async def test_a_conflict_is_retried(cluster: ClusterUnderTest, client: Client, 
             found = await self.client.find(ConfigMap, request.key)
             if found is None or not mine(found) or "mine" in found.data:
                 return None
-            if not self.conflicts:  # somebody is faster, once
+            if not self.conflicts:  # a concurrent write, once
                 await client.patch(ConfigMap, request.key, MergePatch({"data": {"theirs": "1"}}))
             found.data["mine"] = "1"
             try:
@@ -359,7 +359,7 @@ async def test_a_conflict_is_retried(cluster: ClusterUnderTest, client: Client, 
 
 
 async def test_the_owner_of_what_it_made(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """What is deleted or changed under its owner is put right; what has no owner is nobody's business."""
+    """A deleted or changed child is repaired; an object without owner is ignored."""
     await client.create(config_map(namespace, "p", children="2"))
     reconciler = Parent()
 

@@ -1,7 +1,6 @@
-"""PodBuggerTool: an operator that adds a container to pods that run already, if their labels are those it looks for.
+"""PodBuggerTool: an operator that adds a container to running pods with matching labels.
 
-It is in the introduction of a tutorial for operator-sdk, as words; here it is whole, and runs on whatever cluster the
-environment names.
+The introduction of an operator-sdk tutorial describes it; here it is complete, and runs on any cluster.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class PodBuggerTool(CustomResource[PodBuggerToolSpec, Model], group="pyctrl.test
 
 
 class PodBugger(Reconciler[Pod]):
-    """Adds to each pod what the tools of its namespace say."""
+    """Adds the containers of the tools in its namespace to each pod."""
 
     rbac = (allow(Pod, "patch", subresource="ephemeralcontainers"),)
 
@@ -50,12 +49,12 @@ class PodBugger(Reconciler[Pod]):
             name = f"bugger-{tool.metadata.name}"
             if tool.spec.labels.items() & pod.metadata.labels.items() and name not in there:
                 container = {"name": name, "image": tool.spec.image, "targetContainerName": pod.spec.containers[0].name}
-                patch = StrategicMergePatch({"spec": {"ephemeralContainers": [container]}})  # those of others stay
+                patch = StrategicMergePatch({"spec": {"ephemeralContainers": [container]}})  # keeps those of others
                 await self.client.subresource("ephemeralcontainers").patch(Pod, pod.key, patch)
 
 
 def add_podbugger(manager: Manager) -> None:
-    """Wire it: new pods, other labels of pods, and tools, which concern every pod of their namespace."""
+    """Add the controller: it watches new pods, pod labels, and tools, which concern every pod of their namespace."""
 
     async def pods_beside(tool: PodBuggerTool) -> list[Request]:
         return [Request.of(pod) for pod in await manager.client.list(Pod, namespace=tool.metadata.namespace)]
@@ -75,7 +74,7 @@ def pod(namespace: str, name: str, **labels: str) -> Pod:
 
 
 def is_bugged(found: Pod) -> bool:
-    """Whether a pod has the container, and it runs."""
+    """Return whether a pod has the container, and it runs."""
     running = [each.name for each in found.status.ephemeral_container_statuses if each.state.running is not None]
     return running == ["bugger-look"]
 
@@ -83,7 +82,7 @@ def is_bugged(found: Pod) -> bool:
 async def test_pods_of_interest_get_a_container(
     client: Client, namespace: str, running_pods: None, under_role: UnderRole
 ) -> None:
-    """Pods from before and after, and one that is labelled later; others are left alone; no right is left over."""
+    """Existing, new and relabelled pods get the container, other pods do not, and every permission is used."""
     await install_definitions(client, [definition(PodBuggerTool)])
     for name, labels in (("before", {"app": "web"}), ("other", {"app": "db"})):
         await client.create(pod(namespace, name, **labels))

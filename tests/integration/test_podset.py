@@ -1,4 +1,4 @@
-"""PodSet, end to end, on whatever cluster the environment names."""
+"""PodSet end to end, on any cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.integration._operators import has_nodes, install, podset, podset_oper
 
 
 async def test_a_podset_gets_its_deployment(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """The Deployment has the PodSet's name, its size, its labels, and the PodSet as its controller."""
+    """The Deployment has the PodSet's name, size and labels, and the PodSet as controller."""
     await install(client)
     async with podset_operator(cluster, namespace):
         created = await client.create(podset(namespace, 2))
@@ -28,7 +28,7 @@ async def test_a_podset_gets_its_deployment(cluster: ClusterUnderTest, client: C
 
 
 async def test_the_status_follows_the_pods(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Growing, shrinking to nothing, and losing a pod: the status has the sorted names of the pods there are."""
+    """After scaling up, scaling to zero or losing a pod, the status has the sorted names of the pods."""
     await install(client)
     async with podset_operator(cluster, namespace):
         key = (await client.create(podset(namespace, 3))).key
@@ -45,7 +45,7 @@ async def test_the_status_follows_the_pods(cluster: ClusterUnderTest, client: Cl
 @pytest.mark.slow("a real garbage collector looks for new kinds every 30 seconds")
 @pytest.mark.timeout(120)
 async def test_what_a_podset_owned_goes_with_it(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Deleting the PodSet collects the Deployment, its ReplicaSet and the pods."""
+    """Deleting the PodSet deletes its Deployment, ReplicaSet and pods."""
     await install(client)
     async with podset_operator(cluster, namespace):
         key = (await client.create(podset(namespace, 2))).key
@@ -58,7 +58,7 @@ async def test_what_a_podset_owned_goes_with_it(cluster: ClusterUnderTest, clien
 async def test_a_deployment_that_somebody_scaled_is_scaled_back(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """The size of the PodSet is the truth: a change of the Deployment does not last."""
+    """A changed Deployment is scaled back to the PodSet's size."""
     await install(client)
     async with podset_operator(cluster, namespace):
         key = (await client.create(podset(namespace, 1))).key
@@ -76,7 +76,7 @@ async def test_a_deployment_that_somebody_scaled_is_scaled_back(
 
 
 async def test_two_podsets_keep_to_themselves(cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
-    """Each status has the pods of its own PodSet only."""
+    """Each status has only the pods of its own PodSet."""
     await install(client)
     async with podset_operator(cluster, namespace):
         for name, size in (("a", 1), ("b", 2)):

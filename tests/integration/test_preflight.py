@@ -1,4 +1,4 @@
-"""Rights that are missing at start, come later, go and come back: operators as service accounts of a real API."""
+"""Permissions that are missing at start, granted later, revoked and restored, for operators as service accounts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pyctrl.testing import ClusterUnderTest
 
 pytestmark = [pytest.mark.virtual_time, pytest.mark.rbac]  # where the cluster is embedded
 
-PATIENCE = 60.0  # seconds; what is missing is reviewed again after 2 to 30
+PATIENCE = 60.0  # seconds; missing permissions are reviewed again after 2 to 30
 BOT = "bot"
 
 
 class Marker(Reconciler[Any]):
-    """Marks the objects that a test makes."""
+    """Marks the objects that a test creates."""
 
     def __init__(self, kind: type[Any]) -> None:
         self.kind = kind
@@ -40,7 +40,7 @@ class Marker(Reconciler[Any]):
 
 
 class Account:
-    """A service account of the namespace of a test, whose rights come and go."""
+    """A service account in the test's namespace, with changing permissions."""
 
     def __init__(self, cluster: ClusterUnderTest, client: Client, namespace: str) -> None:
         self.key = Key(namespace, BOT)
@@ -49,21 +49,21 @@ class Account:
 
     @asynccontextmanager
     async def manager(self, preflight: Preflight = Preflight.WARN) -> AsyncIterator[Manager]:
-        """Give a manager of the account, for its namespace."""
+        """Return a manager of the account, for its namespace."""
         await self._client.create(ServiceAccount(metadata=ObjectMeta(name=BOT, namespace=self.key.namespace)))
         config = await self._cluster.config_for_account(self.key)
         async with Manager(config, namespaces=[self.key.namespace], preflight=preflight) as manager:
             yield manager
 
     async def grant(self, granted: Grants) -> None:
-        """Give the account exactly these rights."""
+        """Grant the account exactly these permissions."""
         await self.revoke()
         self._granted = manifests(granted, name=BOT, account=self.key)
         for document in self._granted:
             await self._client.create(Unstructured(deepcopy(document)))
 
     async def revoke(self) -> None:
-        """Take its rights away."""
+        """Revoke all its permissions."""
         for document in self._granted:
             with suppress(NotFound):
                 await self._client.delete(Unstructured(deepcopy(document)))
@@ -86,7 +86,7 @@ def account(cluster: ClusterUnderTest, client: Client, namespace: str) -> Accoun
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that offers nothing to wait for."""
+    """Poll for a condition that has no event to wait for."""
     async with asyncio.timeout(PATIENCE):
         while not holds():
             await asyncio.sleep(0.05)
@@ -97,7 +97,7 @@ def build(manager: Manager, kind: type[Any]) -> Controller:
 
 
 def of(granted: Grants, resource: str) -> Grants:
-    """Return the part of rights that is about one resource."""
+    """Return the permissions for one resource."""
     return granted.without(*(access for access in granted.accesses() if access.resource != resource))
 
 
@@ -106,7 +106,7 @@ def of(granted: Grants, resource: str) -> Grants:
 async def test_one_controller_waits_until_it_may_and_the_other_runs(
     account: Account, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The rule and the commands are in the log, the reason in `not_ready`; once granted, everything is made up for."""
+    """A controller without permissions waits, names the rule, and catches up once granted; another one runs."""
     async with account.manager() as manager:
         blocked, free = build(manager, Secret), build(manager, ConfigMap)
         everything = manager.grants()
@@ -128,7 +128,7 @@ async def test_one_controller_waits_until_it_may_and_the_other_runs(
 
 
 async def test_strict_ends_at_once_and_tells_everything(account: Account) -> None:
-    """Nothing is reconciled, and the error has a message for each resource."""
+    """A strict manager reconciles nothing, and fails with a message for each resource."""
     async with account.manager(Preflight.STRICT) as manager:
         controllers = build(manager, Secret), build(manager, ConfigMap)
         with pytest.raises(MissingPermissions) as caught:
@@ -141,7 +141,7 @@ async def test_strict_ends_at_once_and_tells_everything(account: Account) -> Non
 @pytest.mark.slow("what is missing is reviewed again after some seconds")
 @pytest.mark.timeout(120)
 async def test_a_role_that_is_removed_and_given_back(account: Account, caplog: pytest.LogCaptureFixture) -> None:
-    """While it is away the controller says so; when it is back, what failed is done at once."""
+    """A controller reports a removed role, and retries failed work as soon as the role is back."""
     async with account.manager() as manager:
         controller = build(manager, ConfigMap)
         await account.grant(manager.grants())

@@ -1,4 +1,4 @@
-"""The pitfalls of the seeds on whatever cluster the environment names: it accepts them, and the doctor finds them."""
+"""The pitfalls of the seeds on any cluster: the cluster accepts them, and the doctor finds them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def site(client: Client, namespace: str) -> Site:
 
 
 def told(diagnosis: Diagnosis) -> set[tuple[str, str]]:
-    """Give what was found, by severity and code."""
+    """Return the severity and code of each finding."""
     return {(each.severity, each.code) for each in diagnosis.findings}
 
 
 async def test_a_user_a_narrow_binding_and_a_deployment_that_runs_as_default(site: Site) -> None:
-    """000.02, 000.03, 000.10, 000.28: all is accepted, and nothing of it does what was meant."""
+    """000.02, 000.03, 000.10, 000.28: the doctor finds each accepted object that has no effect."""
     objects = parsed(seeds.JENKINS, seeds.ROLE, seeds.CLUSTER_ROLE, seeds.FOR_USER, seeds.NARROW, seeds.DEPLOYMENT)
     async with site.with_objects([*objects, *parsed(seeds.EVC_DEFINITION)]):
         diagnosis = await site.examined("jenkins")
@@ -45,7 +45,7 @@ async def test_a_user_a_narrow_binding_and_a_deployment_that_runs_as_default(sit
 
 
 async def test_a_role_that_is_not_there_and_a_group_without_rights(site: Site) -> None:
-    """000.04, 000.05, 000.06: a dangling roleRef, a definition that nobody may watch, and what a program lacks."""
+    """000.04-000.06: it finds a dangling roleRef, a definition without readers, and missing permissions."""
     needed = grants([allow(Pod, "list", "watch")], namespaces=[site.namespace], own_namespace=site.namespace)
     async with site.with_objects(parsed(seeds.JENKINS, seeds.FOR_ACCOUNT, seeds.EVC_DEFINITION)):
         diagnosis = await site.examined("jenkins", needed)
@@ -56,7 +56,7 @@ async def test_a_role_that_is_not_there_and_a_group_without_rights(site: Site) -
 
 
 async def test_a_full_width_comma(site: Site) -> None:
-    """001.20: the character is named, and the commands make the role under the name that is bound."""
+    """001.20: the finding names the character, and its commands create the role under the corrected name."""
     async with site.with_objects(parsed(seeds.INVENTORY)):
         diagnosis = await site.examined("k8s-test-operator")
     [finding] = [each for each in diagnosis.findings if each.code == "role-not-found"]
@@ -66,7 +66,7 @@ async def test_a_full_width_comma(site: Site) -> None:
 
 
 async def test_the_wrong_group_of_a_marker(site: Site) -> None:
-    """003.11: deployments are not in the group of the definition, and that is an error where it is installed."""
+    """003.11: deployments in the group of the definition are an error if that definition is installed."""
     needed = grants([allow(Deployment, "list", "watch")], namespaces=None, own_namespace=site.namespace)
     async with site.with_objects(parsed(seeds.PODSET_DEFINITION, seeds.PODSET)):
         diagnosis = await site.examined("controller-manager", needed)

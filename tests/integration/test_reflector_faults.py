@@ -1,4 +1,4 @@
-"""The same faults on real sockets: what a peer that misbehaves at the level of TCP and HTTP does to a cache."""
+"""Faults on real sockets: a cache with a peer that misbehaves in TCP or HTTP."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Peer:
 
     def __init__(self, writer: asyncio.StreamWriter, headers: str, stopping: asyncio.Event) -> None:
         self._writer = writer
-        #: Wait for it to keep a watch open.
+        #: Wait for this to keep a watch open.
         self.stopping = stopping
         self.headers = headers
 
     async def whole(self, document: object, status: str = "200 OK") -> None:
-        """Answer with a document."""
+        """Send a complete document."""
         body = json.dumps(document).encode()
         await self.raw(
             f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
@@ -60,7 +60,7 @@ class Peer:
         await self.raw(b"%x\r\n%s\r\n" % (len(line), line))
 
     async def end(self) -> None:
-        """End a watch in good order."""
+        """End a watch regularly."""
         await self.raw(b"0\r\n\r\n")
 
     async def raw(self, data: bytes) -> None:
@@ -76,7 +76,7 @@ class Peer:
 
 
 class Server:
-    """Answers discovery, and requests for pods as scripted: the first by the first function, and so on."""
+    """Answers discovery, and answers each request for pods with the next scripted function."""
 
     def __init__(self, *script: Script) -> None:
         self._script = list(script)
@@ -94,7 +94,7 @@ class Server:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 await self._answer(Peer(writer, head, self._stopping), head.split(" ", 2)[1])
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the other side has gone, or this one has reset the connection
+            pass  # either side has closed or reset the connection
         finally:
             del self._tasks[task]
             writer.transport.abort()
@@ -102,7 +102,7 @@ class Server:
                 await writer.wait_closed()
 
     async def stop(self) -> None:
-        """Break off every connection."""
+        """Abort every connection."""
         self._stopping.set()
         for writer in self._tasks.values():
             writer.transport.abort()
@@ -119,7 +119,7 @@ class Server:
             await peer.whole({"kind": "APIResourceList", "groupVersion": "v1", "resources": [pods]})
         else:
             query = dict(parse_qsl(parts.query))
-            if query.get("limit") == "1":  # asks for the version, after a failure
+            if query.get("limit") == "1":  # the client requests the version after a failure
                 await peer.whole({"kind": "PodList", "metadata": {"resourceVersion": "10"}, "items": []})
                 return
             self.queries.append(query)
@@ -127,7 +127,7 @@ class Server:
 
 
 async def stay(peer: Peer, query: dict[str, str]) -> None:
-    """Accept a watch, and have nothing to tell."""
+    """Accept a watch, and send no events."""
     await peer.begin()
     await peer.stopping.wait()
 
@@ -142,7 +142,7 @@ async def list_of_a(peer: Peer, query: dict[str, str]) -> None:
 
 
 async def then_b(peer: Peer, query: dict[str, str]) -> None:
-    """Go on with one more pod."""
+    """Send one more pod."""
     assert query["resourceVersion"] == "10"
     await peer.begin()
     await peer.event("ADDED", "b", 11)
@@ -173,7 +173,7 @@ async def reset_in_body(peer: Peer, query: dict[str, str]) -> None:
 
 @asynccontextmanager
 async def served(server: Server, *, port: int = 0) -> AsyncIterator[str]:
-    """Serve as scripted, and give the address."""
+    """Serve the script, and return the address."""
     listening = await asyncio.start_server(server.connected, "127.0.0.1", port)
     try:
         yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
@@ -203,7 +203,7 @@ async def names(cache: Cache) -> list[str]:
 
 @pytest.mark.parametrize("fault", [reset_before_head, reset_in_head, reset_in_body])
 async def test_a_reset_while_listing_costs_one_try(fault: Script) -> None:
-    """The list begins anew on a new connection."""
+    """After a reset the list starts again on a new connection."""
     server = Server(fault, list_of_a, then_b)
     async with served(server) as address, followed(address) as (cache, informer):
         await informer.wait_for_version("11", SOON)
@@ -212,7 +212,7 @@ async def test_a_reset_while_listing_costs_one_try(fault: Script) -> None:
 
 @pytest.mark.parametrize("fault", [reset_before_head, reset_in_head, reset_in_body])
 async def test_a_reset_of_a_watch_is_resumed(fault: Script) -> None:
-    """The watch goes on where it was, without a new list."""
+    """A reset watch resumes at its version, without a new list."""
     server = Server(list_of_a, fault, then_b)
     async with served(server) as address, followed(address) as (cache, informer):
         await informer.wait_for_version("11", SOON)
@@ -222,7 +222,7 @@ async def test_a_reset_of_a_watch_is_resumed(fault: Script) -> None:
 
 
 async def test_nobody_listens_and_then_somebody_does() -> None:
-    """A refused connection is tried again until the server is up."""
+    """A refused connection is retried until the server is up."""
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
     async with followed(f"http://127.0.0.1:{port}") as (cache, informer):
@@ -235,7 +235,7 @@ async def test_nobody_listens_and_then_somebody_does() -> None:
 
 
 async def test_half_open_silence_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection on which nothing comes any more is replaced when its bookmarks are overdue."""
+    """A silent connection is replaced when its bookmarks are overdue."""
     monkeypatch.setattr(_reflector, "WATCH_SILENCE", 0.2)
     server = Server(list_of_a, stay, then_b)
     async with served(server) as address, followed(address) as (cache, informer):
@@ -244,7 +244,7 @@ async def test_half_open_silence_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def test_a_line_of_five_megabytes_is_a_line() -> None:
-    """There is no limit to the length of a line, and the one after it is not lost."""
+    """A watch line of five megabytes is read, and so is the next one."""
 
     async def big(peer: Peer, query: dict[str, str]) -> None:
         await peer.begin()
@@ -259,10 +259,10 @@ async def test_a_line_of_five_megabytes_is_a_line() -> None:
 
 
 async def test_a_token_that_expires_under_a_watch_is_renewed_and_the_watch_goes_on() -> None:
-    """401 on resuming: the transport renews the credentials, and nothing is listed again."""
+    """On a 401 when resuming, the credentials are renewed, without a new list."""
 
     class Renewable:
-        """A token that has a number, and gets the next one when it is refused."""
+        """A numbered token that is replaced by the next one when refused."""
 
         number = 1
 

@@ -1,4 +1,4 @@
-"""One operator process after another: nothing is written twice, nothing is missed."""
+"""Successive operator processes write nothing twice and miss nothing."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.integration._processes import kubeconfig_for, podset_process
 
 pytestmark = [
     pytest.mark.slow("starts processes, which import for a second each"),
-    pytest.mark.timeout(120),  # a real garbage collector learns of a new kind within half a minute
+    pytest.mark.timeout(120),  # a real garbage collector discovers a new kind within half a minute
 ]
 
 COLLECTION = 90.0  # seconds; see above
 
 
 async def written(client: Client, namespace: str, name: str) -> list[object]:
-    """Return all that an operator writes of a PodSet, with when it was written; the rest is its controller's."""
+    """Return all that the operator has written of a PodSet, with times, without its controller's writes."""
     key = Key(namespace, name)
     found, made = await client.get(PodSet, key), await client.get(Deployment, key)
     whose = [entry for entry in made.metadata.managed_fields if not entry.get("subresource")]
@@ -36,7 +36,7 @@ async def written(client: Client, namespace: str, name: str) -> list[object]:
 async def test_killed_and_started_again(
     cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path
 ) -> None:
-    """The second process does what was asked for while there was none, once, and touches nothing that was right."""
+    """After a kill, the next process does the pending work once, and leaves correct objects alone."""
     await install(client)
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
         async with podset_process(kubeconfig) as first:
@@ -71,7 +71,7 @@ async def test_killed_and_started_again(
 
 
 async def test_killed_in_the_middle(cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path) -> None:
-    """Whatever a process had begun when it was killed the next one finishes, and nothing is begun again."""
+    """The next process finishes the work of a killed one, and repeats none of it."""
     await install(client)
     names = [f"p{n}" for n in range(12)]
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
@@ -96,7 +96,7 @@ async def test_killed_in_the_middle(cluster: ClusterUnderTest, client: Client, n
 async def test_started_again_without_anything_to_do(
     cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path
 ) -> None:
-    """A process that finds everything as it should be writes nothing; and one after it goes on as the first did."""
+    """A restarted process writes nothing when nothing has changed, and still reacts to later changes."""
     await install(client)
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
         async with podset_process(kubeconfig) as first:
@@ -123,7 +123,7 @@ async def test_started_again_without_anything_to_do(
 async def test_signals_end_it_in_order(
     cluster: ClusterUnderTest, client: Client, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """Asked to stop, it stops at once, with exit code 0 and without a traceback."""
+    """A signal stops the operator at once, with exit code 0 and without a traceback."""
     await install(client)
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig, podset_process(kubeconfig) as operator:
         await operator.says("Starting workers")

@@ -1,7 +1,7 @@
-"""The examples under their generated roles: exactly enough, on whatever cluster the environment names.
+"""The generated roles of the examples grant exactly the necessary permissions, on any cluster.
 
-Roles of the whole cluster let an operator work for everybody, so on a cluster that others use at the same time the
-examples are restricted to the namespace of the test, where it makes no difference to what is tested.
+With ClusterRoles an operator reconciles the objects of all namespaces, so on a shared cluster the examples are
+restricted to the namespace of the test where this does not affect the result.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def place(client: Client, namespace: str, storage_class: str, running_pods: None
 
 @pytest.fixture
 def namespaces(cluster: ClusterUnderTest, namespace: str) -> Sequence[str] | None:
-    """Those that an operator is restricted to, if it has to be."""
+    """The namespaces that an operator is restricted to, or None."""
     return [namespace] if cluster.choice is ClusterChoice.EXISTING else None
 
 
 def in_place(access: Access, namespaces: Sequence[str] | None) -> Access:
-    """Return a right as it is derived for an operator that is restricted."""
+    """Return a permission as derived for a restricted operator."""
     return access if namespaces is None else access._replace(namespace=namespaces[0])
 
 
@@ -50,7 +50,7 @@ def in_place(access: Access, namespaces: Sequence[str] | None) -> Access:
 async def test_the_role_is_exactly_enough(
     program: Program, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
 ) -> None:
-    """The life of an example takes all that its generated role grants, and nothing else; no right is a wildcard."""
+    """An example uses every permission of its generated role and no other; none is a wildcard."""
     await install(place.client, program.definition)
     async with under_role(program.wire(place.storage_class), namespaces=namespaces) as operator:
         await program.live(place)
@@ -60,7 +60,7 @@ async def test_the_role_is_exactly_enough(
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 async def test_roles_in_a_namespace_are_exactly_enough(program: Program, place: Place, under_role: UnderRole) -> None:
-    """Restricted to a namespace, an example needs Roles there and nothing in the whole cluster."""
+    """An example restricted to a namespace needs Roles there and no ClusterRole."""
     await install(place.client, program.definition)
     async with under_role(program.wire(place.storage_class), namespaces=[place.namespace]) as operator:
         await program.live(place)
@@ -72,10 +72,10 @@ async def test_roles_in_a_namespace_are_exactly_enough(program: Program, place: 
 async def test_without_a_right_it_is_refused(
     program: Program, access: Access, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
 ) -> None:
-    """Without any one of its rights an example does not come through its life: it is refused that very right.
+    """Without any one of its permissions an example fails, and is refused that very permission.
 
-    A server that streams lists is not asked for ``list``, so here it does not. Only clusters with the admission plugin
-    OwnerReferencesPermissionEnforcement ask for ``finalizers``; on others the example comes through.
+    A server that streams lists does not require ``list``, so here the server does not stream. Only clusters with the
+    admission plugin OwnerReferencesPermissionEnforcement require ``finalizers``; on others the example succeeds.
     """
     await install(place.client, program.definition)
     right = in_place(access, namespaces)
@@ -101,7 +101,7 @@ async def through(program: Program, place: Place) -> None:
 
 
 def without_streamed_lists(under_role: UnderRole) -> UnderRole:
-    """Have operators run as on a server that lists kinds in pages only."""
+    """Make the server list kinds in pages only, not as streams."""
     refused = Rule(NO_STREAMED_LISTS, query={"sendInitialEvents": "true"}, times=None)
     cluster = under_role.cluster
     config = replace(cluster.config, wrap_transport=lambda inner: FaultyTransport(inner, [refused]))
@@ -112,7 +112,7 @@ def without_streamed_lists(under_role: UnderRole) -> UnderRole:
 async def test_without_a_right_preflight_names_it(
     program: Program, access: Access, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
 ) -> None:
-    """A manager that is strict does not start without any one of its rights, and says which, and nothing else."""
+    """A strict manager that lacks one permission does not start, and names that permission only."""
     await install(place.client, program.definition)
     right, wire = in_place(access, namespaces), program.wire(place.storage_class)
     with pytest.raises(MissingPermissions) as failure:
@@ -126,7 +126,7 @@ async def test_without_a_right_preflight_names_it(
 async def test_an_account_without_a_role_lacks_every_right(
     program: Program, place: Place, under_role: UnderRole, namespaces: Sequence[str] | None
 ) -> None:
-    """Nothing of what is derived is had by every account: each right is named as missing."""
+    """An account without a role lacks every derived permission, and each is named as missing."""
     await install(place.client, program.definition)
     rights = [in_place(access, namespaces) for access in program.rights]
     wire = program.wire(place.storage_class)
@@ -138,7 +138,7 @@ async def test_an_account_without_a_role_lacks_every_right(
 
 
 async def test_what_cannot_be_left_out_is_named(under_role: UnderRole) -> None:
-    """Leaving out what is not granted is a mistake in a test."""
+    """Removing a permission that is not granted is an error that names it."""
     with pytest.raises(RbacError, match="^cannot remove delete pods at the cluster scope: it is not granted"):
         async with under_role(lambda _: None, without=[Access("delete", "", "pods")]):
             pass

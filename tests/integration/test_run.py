@@ -1,4 +1,4 @@
-"""`pyctrl run` as a process, against whatever cluster there is."""
+"""`pyctrl run` as a process, against any cluster."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Widget(CustomResource[WidgetSpec, WidgetStatus], group="run.pyctrl.test", 
 async def test_a_file_runs_with_its_definitions(
     cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path
 ) -> None:
-    """One file, no function: definitions are installed, one namespace is watched, start-up lines are the usual ones.
+    """A single file runs: it installs definitions, watches one namespace and prints the usual start-up lines.
 
-    Its webhook needs a certificate that is not there; ENABLE_WEBHOOKS=false leaves it out.
+    Its webhook needs a certificate, which is missing; ENABLE_WEBHOOKS=false disables the webhook.
     """
     file = tmp_path / "operator.py"
     file.write_text(OPERATOR)
@@ -126,7 +126,7 @@ CONVERSION = Conversion(GadgetV2, Spoke(Gadget, to_hub=up, from_hub=down))
 async def test_versions_are_not_installed_without_their_conversion(
     cluster: ClusterUnderTest, client: Client, tmp_path: Path
 ) -> None:
-    """Without webhooks it ends and says what would be lost; a conversion that is there stays, and the program runs."""
+    """Without webhooks, run refuses to install versions that need conversion, but keeps an installed conversion."""
     file, name = tmp_path / "gadgets.py", "gadgets.run.pyctrl.test"
     file.write_text(TWO_VERSIONS)
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:

@@ -1,6 +1,6 @@
-"""SampleDB, from its creation to its snapshot, on whatever cluster the environment names; its backups by kubectl's eye.
+"""SampleDB from creation to snapshot, on any cluster.
 
-Nothing runs in its pods: the Jobs of a pretend kubelet succeed at once, so it is the order of things that is tested.
+Nothing runs in its pods: the Jobs of a simulated kubelet succeed at once, so the tests cover only the order of steps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PATIENCE = 60.0
 
 
 def runs(version: int, database: SampleDB) -> bool:
-    """Whether a database runs, with its data of this version."""
+    """Return whether a database runs with data of this version."""
     return database.status.version == version and is_condition_true(database.status.conditions, "Ready")
 
 
@@ -43,7 +43,7 @@ def sampledb(namespace: str, storage_class: str, *, every: timedelta = timedelta
 async def test_a_database_lives(
     client: Client, namespace: str, storage_class: str, running_pods: None, under_role: UnderRole
 ) -> None:
-    """Initialised, upgraded, saved before it goes: with exactly the rights that its program declares."""
+    """A database is created, upgraded and backed up before deletion with exactly its declared permissions."""
     await install(client, DEFINITION)
     async with under_role(add_sampledb, namespaces=[namespace]) as operator:
         made = await client.create(sampledb(namespace, storage_class))
@@ -72,7 +72,7 @@ DATA = {"app.kubernetes.io/instance": "shop", "app.kubernetes.io/component": "da
 async def test_a_backup_in_time(
     client: Client, namespace: str, storage_class: str, running_pods: None, under_role: UnderRole
 ) -> None:
-    """A Job with the login of the database and the volume of its backups; the status says when it was done."""
+    """A scheduled Job has the credentials of the database and the backup volume; the status has its time."""
     await install(client, DEFINITION)
     async with under_role(add_sampledb, namespaces=[namespace]):
         made = await client.create(sampledb(namespace, storage_class, every=timedelta(minutes=1)))
@@ -88,7 +88,7 @@ async def test_a_backup_in_time(
         await client.delete(made)
         await wait_until_gone(client, SampleDB, made.key, timeout=PATIENCE)
     with suppress(NotFound):
-        await client.delete(job, propagation="Background")  # its pod holds the volume of backups
+        await client.delete(job, propagation="Background")  # its pod uses the backup volume
     pod = job.spec.template.spec
     claims = [each.persistent_volume_claim.claim_name for each in pod.volumes if each.persistent_volume_claim]
     logins = [each.secret_ref.name for each in pod.containers[0].env_from if each.secret_ref]

@@ -1,4 +1,4 @@
-"""Real signals to the operators of the examples while they work: the first one drains, the second one ends it."""
+"""Signals to the example operators during a reconcile: the first drains, the second ends the process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WEB = Key("default", "web")
 
 
 class Thoughtful:
-    """An API server that thinks about the first Deployment for as long as the test likes."""
+    """An API server that delays its answer to the first Deployment until the test continues."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
@@ -41,9 +41,9 @@ class Thoughtful:
 
 @asynccontextmanager
 async def at_work(directory: Path) -> AsyncIterator[tuple[Operator, Thoughtful, Client]]:
-    """An operator in the middle of a reconcile: it waits for the answer to its first write.
+    """An operator in the middle of a reconcile, waiting for the answer to its first write.
 
-    The server is one of the test's own, wherever the others are: a real one answers at once.
+    The server is always the test's own, because a real one answers at once.
     """
     async with Cluster(kubelet=False) as cluster, cluster.client() as client:
         thoughtful = Thoughtful(cluster.server)
@@ -59,7 +59,7 @@ async def at_work(directory: Path) -> AsyncIterator[tuple[Operator, Thoughtful, 
 
 
 async def test_the_first_signal_lets_a_reconcile_finish(tmp_path: Path) -> None:
-    """What it has begun is done, nothing else is begun, and it ends with 0."""
+    """After one signal the running reconcile finishes, no other starts, and the exit code is 0."""
     async with at_work(tmp_path) as (operator, server, client):
         ending = asyncio.create_task(operator.end(signal.SIGTERM))
         await operator.says("Shutdown signal received, waiting for all workers to finish")
@@ -70,7 +70,7 @@ async def test_the_first_signal_lets_a_reconcile_finish(tmp_path: Path) -> None:
 
 
 async def test_the_second_signal_ends_it_at_once(tmp_path: Path) -> None:
-    """Ctrl-C, then SIGTERM: the reconcile is cut off, one line says what was, and the exit code is 1."""
+    """A second signal cancels the reconcile and logs one line about it; the exit code is 1."""
     async with at_work(tmp_path) as (operator, server, _):
         ending = asyncio.create_task(operator.end(signal.SIGINT))
         await operator.says("Shutdown signal received, waiting for all workers to finish")

@@ -1,4 +1,4 @@
-"""One of twenty controllers that cannot start, on a real API: the others work, it is named, and it begins late."""
+"""One of twenty controllers cannot start on a real API: the others run, it is reported, and it starts later."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.integration._objects import config_map
 
 pytestmark = [pytest.mark.virtual_time, pytest.mark.rbac]  # where the cluster is embedded
 
-PATIENCE = 60.0  # seconds; what is missing is reviewed again after 2 to 30
+PATIENCE = 60.0  # seconds; missing permissions are reviewed again after 2 to 30
 
 
 class Reader(Reconciler[Any]):
-    """Reads what it is asked for."""
+    """Reads the requested objects."""
 
     def __init__(self, kind: KindLike = ConfigMap) -> None:
         self.kind: Any = kind
@@ -46,14 +46,14 @@ def build_many(manager: Manager) -> list[Reader]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait for something that offers nothing to wait for."""
+    """Poll for a condition that has no event to wait for."""
     async with asyncio.timeout(PATIENCE):
         while not holds():
             await asyncio.sleep(0.02)
 
 
 async def others_work(manager: Manager, readers: list[Reader], odd: Controller) -> None:
-    """Wait until nineteen have reconciled, while one has not begun and is the only one that is named."""
+    """Wait until nineteen have reconciled while only the one that has not started is reported."""
     await until(lambda: all("a" in reader.seen for reader in readers))
     assert not odd.state.is_at_work
     assert set(manager.not_ready) == {odd.name}
@@ -73,7 +73,7 @@ def ready_samples(manager: Manager) -> list[tuple[Any, Any]]:
 async def test_of_twenty_controllers_one_may_not_list(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """The other 19 reconcile while it is refused; readiness and metrics name it; granted, it works."""
+    """A controller that may not list is named in readiness and metrics, blocks no other, and starts once granted."""
     account = await client.create(ServiceAccount(metadata=ObjectMeta(name="robot", namespace=namespace)))
     await client.create(config_map(namespace, "a"))
     await client.create(Secret(metadata=ObjectMeta(name="s", namespace=namespace)))
@@ -97,7 +97,7 @@ async def test_of_twenty_controllers_one_may_not_list(
 async def test_of_twenty_controllers_one_lacks_its_definition(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """The other 19 reconcile without; installed, it works, and is no longer named."""
+    """A controller without its definition blocks no other, and starts once the definition is installed."""
     kind = widget_kind(namespace)
     await client.create(config_map(namespace, "a"))
     async with Manager(cluster.config, namespaces=[namespace]) as manager:
@@ -118,7 +118,7 @@ async def test_of_twenty_controllers_one_lacks_its_definition(
 async def test_an_optional_kind_is_followed_once_it_is_served(
     cluster: ClusterUnderTest, client: Client, namespace: str
 ) -> None:
-    """The controller works and is ready without; what it is told of that kind comes as soon as there is one."""
+    """A controller is ready without an optional kind, and receives its changes once it is served."""
     kind: GroupVersionKind = widget_kind(namespace)
     await client.create(config_map(namespace, "a"))
 

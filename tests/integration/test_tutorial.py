@@ -1,4 +1,4 @@
-"""The tutorial is a session: what it says is typed and edited here, and the outputs are compared."""
+"""The tutorial as a session: the test types its commands, makes its edits and compares the outputs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.integration._walk import Walk, comparable, steps_of
 PAGE = REPOSITORY / "docs" / "tutorial.md"
 STAND_IN = Path(__file__).with_name("_kubectl_stand_in.py")
 
-#: Commands that are answered otherwise than on a newcomer's machine: the environment of this test is the virtual
-#: environment, in which everything is installed; and where there is no kubectl, a few lines of ours do what it would.
+#: Commands with other results than on a newcomer's machine: the test runs in the virtual
+#: environment, in which everything is installed, and a stand-in replaces a missing kubectl.
 ANSWERED = {
     "python3": 'test "$1 $2" = "-m venv" && mkdir -p "$3/bin" && touch "$3/bin/activate"',
     "pip": "",
@@ -31,7 +31,7 @@ ANSWERED = {
 
 @asynccontextmanager
 async def newcomer(home: Path, *, has_kubectl: bool) -> AsyncIterator[Shell]:
-    """Open a shell in an empty home."""
+    """Open a shell in an empty home directory."""
     answered = ANSWERED if has_kubectl else ANSWERED | {"kubectl": f'exec "{sys.executable}" "{STAND_IN}" "$@"'}
     for name, script in answered.items():
         file = home / ".bin" / name
@@ -48,9 +48,9 @@ async def newcomer(home: Path, *, has_kubectl: bool) -> AsyncIterator[Shell]:
 @pytest.mark.slow(reason="it is what somebody types in five minutes")
 @pytest.mark.timeout(300)
 async def test_the_tutorial_is_what_happens(tmp_path: Path) -> None:
-    """Each command prints what the page says, from an empty folder to manifests that are checked.
+    """Each command prints the output on the page, from an empty folder to checked manifests.
 
-    Where a change is meant, ``python tools/record_tutorial.py`` writes the outputs into the page anew.
+    After an intended change, ``python tools/record_tutorial.py`` updates the outputs in the page.
     """
     has_kubectl = shutil.which("kubectl") is not None
     async with (

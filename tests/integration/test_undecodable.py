@@ -1,4 +1,4 @@
-"""A webhook and an object that its class cannot decode, on whatever API server there is."""
+"""A webhook and an object that its class cannot decode, on any API server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyctrl.webhook import AdmissionRequest, Defaulter, WebhookBuilder, Webhooks
 
 JOB = GroupVersionKind("undecodable.pyctrl.test", "v1", "Job")
 CONFIGURATION = GroupVersionKind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration")
-PATIENCE = 20.0  # seconds until the server asks the webhook; kube-apiserver watches configurations
+PATIENCE = 20.0  # seconds until the server calls the webhook; kube-apiserver watches configurations
 
 
 class Spec(Model):
@@ -54,7 +54,7 @@ def add_jobs(manager: Manager) -> None:
 async def test_a_typo_is_answered_by_the_schema(
     cluster: ClusterUnderTest, install_kinds: InstallKinds, client: Client, namespace: str
 ) -> None:
-    """With a mutating webhook that is asked, 422 names the field and the values that it supports, as without."""
+    """With a mutating webhook, as without, the 422 names the invalid field and its supported values."""
     await install_kinds(add_jobs)
     webhooks = Webhooks()
     WebhookBuilder(webhooks).admits(Job).build(JobDefaults())
@@ -78,6 +78,6 @@ async def test_a_typo_is_answered_by_the_schema(
 
 
 async def is_completed(client: Client, namespace: str) -> bool:
-    """Whether the webhook is asked already."""
+    """Return whether the server calls the webhook already."""
     made = await client.create(Job(metadata=ObjectMeta(generate_name="a-", namespace=namespace), spec=Spec()))
     return made.spec.note == "none"

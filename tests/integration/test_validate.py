@@ -1,4 +1,4 @@
-"""What is said of objects without a cluster is what a cluster says of them."""
+"""Offline validation gives the same answers as a cluster."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ OBJECTS = """
 
 
 def definition(namespace: str) -> dict[str, Any]:
-    """A definition whose group is nobody else's."""
+    """A definition in a group that no other test uses."""
     group = f"{namespace}.pyctrl.test"
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": yaml.safe_load(SCHEMA)}}
     names = {"kind": "Gauge", "plural": "gauges", "singular": "gauge", "listKind": "GaugeList"}
@@ -217,7 +217,7 @@ async def _answer(client: Client, path: str, obj: Any) -> tuple[int, dict[str, A
 
 
 def _disagreement(problems: tuple[ManifestProblem, ...], code: int, status: dict[str, Any]) -> str:
-    """Say where what was said of an object without a server is not the answer of one; "" where it is."""
+    """Describe where offline validation differs from the server's answer; "" if they agree."""
     strict = [each.message for each in problems if each.reason in ("FieldUnknown", "FieldDuplicate")]
     unread = [each.message for each in problems if each.reason == "DecodeFailed"]
     causes = sorted((each.path, each.message) for each in problems if each.message not in (*strict, *unread))
@@ -226,7 +226,7 @@ def _disagreement(problems: tuple[ManifestProblem, ...], code: int, status: dict
     elif code == 422:
         theirs = sorted((each["field"], each["message"]) for each in status["details"]["causes"])
         agrees = not strict and not unread and causes == theirs
-    else:  # the server says only why it could not read the object, or what it does not know
+    else:  # the server reports only the decode error or the unknown fields
         told = strict or unread
         as_many = status["message"].count("unknown field") == len(strict)
         agrees = code == 400 and bool(told) and all(each in status["message"] for each in told) and as_many
@@ -246,7 +246,7 @@ async def _disagreements(client: Client, path: str, objects: list[Any], validato
 @pytest.mark.virtual_time
 @pytest.mark.slow("a real API server lets the first creation of a new kind wait for two seconds")
 async def test_objects_of_a_definition(client: Client, namespace: str) -> None:
-    """Each object is taken here and there, or refused here and there for the same reasons in the same words."""
+    """A cluster and offline validation accept the same custom objects, and reject the others with the same causes."""
     made = definition(namespace)
     await client.create(CustomResourceDefinition.from_wire(made))
     try:
@@ -270,7 +270,7 @@ async def test_objects_of_a_definition(client: Client, namespace: str) -> None:
 
 @pytest.mark.virtual_time
 async def test_objects_of_built_in_kinds(client: Client, namespace: str) -> None:
-    """The same for kinds that every cluster has."""
+    """A cluster and offline validation agree on objects of built-in kinds."""
     found = []
     for obj in yaml.safe_load(OBJECTS):
         group, _, version = obj["apiVersion"].rpartition("/")
@@ -302,7 +302,7 @@ DEFINITIONS = """
 
 @pytest.mark.virtual_time
 async def test_definitions(client: Client, namespace: str) -> None:
-    """Definitions, too, are taken or refused as a cluster would."""
+    """A cluster and offline validation agree on definitions."""
     objects = []
     for edit in yaml.safe_load(DEFINITIONS):
         made = definition(namespace)

@@ -1,4 +1,4 @@
-"""Claims and volumes on whatever cluster the environment names; a pretend provisioner helps where none is."""
+"""Claims and volumes on any cluster; where no provisioner runs, a simulated one does."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pyctrl.kinds.core.v1 import PersistentVolume, PersistentVolumeClaim
 
 
 def claim(namespace: str, storage_class: str) -> PersistentVolumeClaim:
-    """Make a claim of a gigabyte."""
+    """Make a claim of 1 Gi."""
     spec: dict[str, Any] = {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class}
     spec["resources"] = {"requests": {"storage": "1Gi"}}
     return PersistentVolumeClaim.from_wire({"metadata": {"name": "data", "namespace": namespace}, "spec": spec})
 
 
 async def test_a_claim_is_bound_grows_and_goes(client: Client, namespace: str, storage_class: str) -> None:
-    """A claim gets a volume of its own, which becomes larger when it asks for more, and is deleted with it."""
+    """A claim gets its own volume, which grows when the claim does and is deleted with it."""
     created = await client.create(claim(namespace, storage_class))
     bound = await wait_for(
         client, PersistentVolumeClaim, created.key, lambda found: found.status.phase == "Bound", timeout=60

@@ -1,7 +1,7 @@
-"""The walk-throughs that people have written of operator-sdk, from an empty folder to a running operator.
+"""Published operator-sdk walk-throughs, from an empty folder to a running operator.
 
-What their authors type is typed, what they edit is edited. Only domains are others where a shared cluster may have
-definitions of the same names.
+The tests type and edit what the authors do. Only the domains differ where a shared cluster may have definitions of
+the same names.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def fields_of_spec(kind: str) -> str:
 
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Typed:
-    """Run commands in a folder that is empty at first; gives what they print."""
+    """Run commands in an initially empty folder, and return their output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -63,7 +63,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Typed:
 
 
 def edit(file: str, *changes: tuple[str, str]) -> None:
-    """Change a file that was made, as its user does in an editor."""
+    """Edit a generated file, as its user does in an editor."""
     text = Path(file).read_text()
     for before, after in changes:
         assert before in text
@@ -73,7 +73,7 @@ def edit(file: str, *changes: tuple[str, str]) -> None:
 
 @asynccontextmanager
 async def gone_afterwards(client: Client, name: str) -> AsyncIterator[None]:
-    """Delete a definition at the end."""
+    """Delete a definition after the block."""
     try:
         yield
     finally:
@@ -82,7 +82,7 @@ async def gone_afterwards(client: Client, name: str) -> AsyncIterator[None]:
 
 
 async def test_mysrv(cluster: ClusterUnderTest, client: Client, namespace: str, tmp_path: Path, typed: Typed) -> None:
-    """MySrv: init, create api, types, manifests, `pyctrl run` without webhooks, a sample; by its commands."""
+    """The MySrv walk-through works: init, create api, types, manifests, `pyctrl run` without webhooks, a sample."""
     told = await typed(
         "init", "--domain", "idcos.com", "--license", "apache2", "--owner", "Peng Ganyu", "--name", "mysrv"
     )
@@ -135,7 +135,7 @@ async def test_podset(
     under_role: UnderRole,
     typed: Typed,
 ) -> None:
-    """PodSet: what it owns, two workers, the names of the pods, down to none; under the rights that follow."""
+    """The PodSet walk-through works: scaling, down to zero, and pod names in the status, with the generated role."""
     domain = f"{namespace}.pyctrl.test"
     await typed("init", "--domain", domain, "--name", "podset-walk")
     told = await typed(
@@ -175,7 +175,7 @@ async def test_podset(
 
 
 async def test_crontab(client: Client, namespace: str, typed: Typed, under_role: UnderRole) -> None:
-    """CronTab: two versions, one of them stored, a short name, defaults, bounds, and the endpoints of scale."""
+    """The CronTab walk-through works: two versions, one stored, a short name, defaults, bounds, and scale."""
     group = f"stable.{namespace}.pyctrl.test"
     await typed("init", "--domain", f"{namespace}.pyctrl.test", "--name", "crontab-walk")
     for version, controller in (("v1", "--controller"), ("v2", "--no-controller")):
@@ -218,6 +218,6 @@ CRONTAB = r"""
 
 
 def crontab(group: str, namespace: str, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a CronTab, as a file has it."""
+    """Return a CronTab as in a file."""
     metadata = {"name": "my-new-cron-object", "namespace": namespace}
     return {"apiVersion": f"{group}/v1", "kind": "CronTab", "metadata": metadata, "spec": spec}

@@ -1,4 +1,4 @@
-"""Webhooks in typed Python, served over HTTPS, asked by whatever API server there is on this machine."""
+"""Typed webhooks over HTTPS, called by any API server on this machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.slow("a real API server sees a new configuration after 
 
 
 class Guard(Defaulter[ConfigMap], Validator[ConfigMap]):
-    """Counts words, and has opinions about what is in it."""
+    """Counts words, and rejects or warns about some of the data."""
 
     def default(self, obj: ConfigMap, request: AdmissionRequest) -> None:
         obj.metadata.labels["words"] = str(sum(len(text.split()) for text in obj.data.values()))
@@ -66,7 +66,7 @@ class Guard(Defaulter[ConfigMap], Validator[ConfigMap]):
 
 
 class Served:
-    """A webhook server that runs, and what an API server has to know of it."""
+    """A running webhook server, and the data that an API server needs to call it."""
 
     def __init__(self, webhooks: Webhooks, port: int, authority: bytes) -> None:
         self.webhooks = webhooks
@@ -76,7 +76,7 @@ class Served:
 
 @pytest_asyncio.fixture
 async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    """A webhook server on a free port, with a certificate of its own authority."""
+    """A webhook server on a free port, with a certificate from its own authority."""
 
     def prepare() -> bytes:
         write_serving_certificate(tmp_path)
@@ -96,7 +96,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def guarded(client: Client, served: Served, namespace: str) -> AsyncIterator[None]:
-    """Have a guard asked about the ConfigMaps of a namespace."""
+    """Register a guard for the ConfigMaps of a namespace."""
     selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     WebhookBuilder(served.webhooks).admits(ConfigMap).options(namespace_selector=selector).build(Guard())
     async with registered(client, served, namespace):
@@ -106,7 +106,7 @@ async def guarded(client: Client, served: Served, namespace: str) -> AsyncIterat
 
 @asynccontextmanager
 async def registered(client: Client, served: Served, namespace: str) -> AsyncIterator[None]:
-    """Have the API server know the webhooks; a cluster-wide configuration must not stay."""
+    """Register the webhooks; a cluster-wide configuration must not remain."""
     wanted = configurations(
         served.webhooks, name=f"guard-{namespace}", target=served.target, ca_bundle=served.authority
     )
@@ -119,7 +119,7 @@ async def registered(client: Client, served: Served, namespace: str) -> AsyncIte
 
 
 async def _until_guarded(client: Client, namespace: str) -> None:
-    """Wait until both are asked: a real server takes a while to see them."""
+    """Wait until the server calls both webhooks, which takes a real one a while."""
     refused = 0
     for _ in range(200):
         try:
@@ -141,7 +141,7 @@ def config_map(namespace: str, name: str, **data: str) -> ConfigMap:
 async def test_typed_webhooks_complete_and_refuse(
     client: Client, cluster: ClusterUnderTest, namespace: str, served: Served
 ) -> None:
-    """Objects get the defaults and their users the warnings; each refusal has the webhook's name, code and causes."""
+    """Objects get defaults, users get warnings, and a rejection has the webhook's name, code and causes."""
     heard: list[str] = []
     async with (
         guarded(client, served, namespace),
@@ -169,7 +169,7 @@ async def test_typed_webhooks_complete_and_refuse(
 
 
 def _mount(directory: Path, number: int, *, is_new: bool) -> bytes:
-    """Put a certificate where a Secret is mounted, by the kubelet's swap of a symlink; give its authority."""
+    """Mount a certificate like a Secret, by the kubelet's symlink swap; return its authority."""
     content = directory / f"..{number}"
     content.mkdir()
     write_serving_certificate(content)
@@ -183,7 +183,7 @@ def _mount(directory: Path, number: int, *, is_new: bool) -> bytes:
 
 
 async def test_a_mounted_certificate_is_followed(client: Client, namespace: str, tmp_path: Path) -> None:
-    """Once the kubelet has swapped the symlink, an API server that trusts only the new certificate is answered."""
+    """After the kubelet swaps the symlink, an API server that trusts only the new certificate gets answers."""
     before = await asyncio.to_thread(_mount, tmp_path, 1, is_new=True)
     webhooks = Webhooks()
     server = WebhookServer(webhooks, certificates=tmp_path, host="127.0.0.1", port=0, poll_seconds=0.05)
@@ -199,7 +199,7 @@ async def test_a_mounted_certificate_is_followed(client: Client, namespace: str,
 
 
 async def _until_shown(port: int, authority: bytes) -> None:
-    """Wait until a handshake shows a certificate of this authority."""
+    """Wait until a handshake presents a certificate of this authority."""
     context = ssl.create_default_context(cadata=authority.decode())
     for _ in range(200):
         try:
@@ -229,7 +229,7 @@ Kind = type[CustomResource[Any]]
 
 
 def kinds_of(group: str) -> tuple[Kind, Kind, Kind]:
-    """Make the versions of a kind in the group of a test."""
+    """Return the versions of a kind in the test's group."""
 
     class Oldest(CustomResource[OldestSpec], group=group, version="v1alpha1", kind="Widget"):
         """What users had."""
@@ -244,7 +244,7 @@ def kinds_of(group: str) -> tuple[Kind, Kind, Kind]:
 
 
 def conversion_of(oldest: Kind, old: Kind, new: Kind) -> Conversion[CustomResource[Any]]:
-    """Have the old versions know the new one, and nothing of each other."""
+    """Return a conversion of each old version to and from the new one."""
     return Conversion(
         new,
         Spoke(
@@ -275,7 +275,7 @@ def definition(group: str, served: Served) -> Unstructured:
 
 
 async def test_versions_are_converted_by_typed_functions(client: Client, namespace: str, served: Served) -> None:
-    """Written in an old version, stored in the new one, read in each; labels and names are as they were."""
+    """An object in an old version is stored in the new one and readable in each, with its labels and name."""
     group = f"{namespace}.pyctrl.test"
     oldest_kind, old_kind, new_kind = kinds_of(group)
     served.webhooks.add_conversion(conversion_of(oldest_kind, old_kind, new_kind))
@@ -303,7 +303,7 @@ def free_port() -> int:
 
 
 async def test_certificates_that_nobody_brought(client: Client, cluster: ClusterUnderTest, namespace: str) -> None:
-    """A manager makes them, has the API server trust them, and serves: nothing else is set up."""
+    """A manager creates certificates, makes the API server trust them, and serves, without further setup."""
     webhooks, port = Webhooks(), free_port()
     selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     WebhookBuilder(webhooks).admits(ConfigMap).options(namespace_selector=selector).build(Guard())
@@ -336,7 +336,7 @@ async def test_certificates_that_nobody_brought(client: Client, cluster: Cluster
 
 
 async def _until_made(client: Client, obj: CustomResource[Any]) -> None:
-    """Create an object that has to be converted: a real server takes a while to see a definition, and its caBundle."""
+    """Create an object that needs conversion, once a real server has seen the definition and its caBundle."""
     for _ in range(100):
         try:
             await client.create(obj)

@@ -1,4 +1,4 @@
-"""Admission webhooks over HTTPS on loopback, called by whatever API server there is on this machine."""
+"""Admission webhooks over HTTPS on loopback, called by any API server on this machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VALIDATING = Gvk(GROUP, "v1", "ValidatingWebhookConfiguration")
 
 
 class Hooks:
-    """A server of webhooks: labels what it mutates, and refuses what says `deny` in its data."""
+    """A webhook server that adds a label, and denies objects with `deny` in their data."""
 
     def __init__(self, authority: bytes) -> None:
         self.url = ""
@@ -65,7 +65,7 @@ class Hooks:
 
 @pytest_asyncio.fixture
 async def hooks(tmp_path: Path) -> AsyncIterator[Hooks]:
-    """Webhooks that listen on a free port, with a certificate of their own authority."""
+    """Webhooks that listen on a free port, with a certificate from their own authority."""
 
     def prepare() -> tuple[Hooks, ssl.SSLContext]:
         write_serving_certificate(tmp_path)
@@ -86,7 +86,7 @@ async def hooks(tmp_path: Path) -> AsyncIterator[Hooks]:
 
 @asynccontextmanager
 async def configured(client: Client, configuration: Unstructured) -> AsyncIterator[None]:
-    """Have a configuration while the block runs: a cluster-wide one must not stay."""
+    """Create a configuration for the length of the block; a cluster-wide one must not remain."""
     made = await client.create(configuration)
     try:
         yield
@@ -95,7 +95,7 @@ async def configured(client: Client, configuration: Unstructured) -> AsyncIterat
 
 
 async def refusal(client: Client, namespace: str, **data: str) -> str:
-    """Create ConfigMaps until one is refused, which takes a real server a while, and give the message."""
+    """Create ConfigMaps until one is denied, which takes a real server a while, and return the message."""
     for number in range(50):
         try:
             await client.create(ConfigMap(metadata=ObjectMeta(name=f"c{number}", namespace=namespace), data=data))
@@ -106,14 +106,14 @@ async def refusal(client: Client, namespace: str, **data: str) -> str:
 
 
 async def test_a_validating_webhook_denies_in_its_own_words(client: Client, namespace: str, hooks: Hooks) -> None:
-    """The message names the webhook and says what it said."""
+    """The error names the webhook and contains its message."""
     async with configured(client, hooks.configuration(VALIDATING, namespace, "/validate")):
         message = await refusal(client, namespace, deny="not on a Sunday")
     assert message == 'admission webhook "hook.pyctrl.example.com" denied the request: not on a Sunday'
 
 
 async def test_a_mutating_webhook_changes_what_is_created(client: Client, namespace: str, hooks: Hooks) -> None:
-    """Its patch is in what is stored."""
+    """The stored object has the webhook's patch."""
     async with configured(client, hooks.configuration(MUTATING, namespace, "/mutate")):
         labels: dict[str, str] = {}
         for number in range(50):
@@ -127,7 +127,7 @@ async def test_a_mutating_webhook_changes_what_is_created(client: Client, namesp
 
 
 async def test_a_webhook_that_is_not_there_fails_the_write(client: Client, namespace: str, hooks: Hooks) -> None:
-    """The message says whom the server tried to reach."""
+    """The error for an unreachable webhook names the address that the server tried."""
     nobody = {"url": "https://127.0.0.1:1/nobody", "caBundle": hooks.authority}
     async with configured(client, hooks.configuration(VALIDATING, namespace, "", clientConfig=nobody)):
         message = await refusal(client, namespace)
@@ -138,7 +138,7 @@ async def test_a_webhook_that_is_not_there_fails_the_write(client: Client, names
 
 
 async def test_a_certificate_of_another_authority_is_not_trusted(client: Client, namespace: str, hooks: Hooks) -> None:
-    """Without the bundle that signed it, the certificate is one of an unknown authority."""
+    """A certificate from an authority outside the bundle fails the call as unknown authority."""
     config = {"url": f"{hooks.url}/validate"}
     async with configured(client, hooks.configuration(VALIDATING, namespace, "", clientConfig=config)):
         message = await refusal(client, namespace)

@@ -1,4 +1,4 @@
-"""What the workload controllers do, on whatever cluster the environment names; its own controllers or ours."""
+"""The workload controllers on any cluster; the cluster's own or those of pyctrl."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REVISION = "deployment.kubernetes.io/revision"
 
 
 def template(note: str = "") -> PodTemplateSpec:
-    """Make a template of pods that stay; another note makes another template."""
+    """Make a pod template; a different note makes a different template."""
     container = Container(name="c", image="registry.k8s.io/pause:3.10")
     metadata = ObjectMeta(labels=dict(LABELS), annotations={"note": note} if note else {})
     return PodTemplateSpec(metadata=metadata, spec=PodSpec(containers=[container]))
@@ -46,7 +46,7 @@ async def rolled_out(client: Client, key: Key, replicas: int) -> Deployment:
 
 
 async def test_a_deployment_rolls_to_another_template_and_back(client: Client, namespace: str) -> None:
-    """Each template has a ReplicaSet with a revision; going back takes the old one again, with a new revision."""
+    """Each template has a ReplicaSet and revision; a rollback reuses the old ReplicaSet with a new revision."""
     key = Key(namespace, "web")
     spec = DeploymentSpec(replicas=2, selector=SELECTOR, template=template())
     await client.create(Deployment(metadata=ObjectMeta(name="web", namespace=namespace), spec=spec))
@@ -75,7 +75,7 @@ async def test_controllers_tell_what_they_do(client: Client, namespace: str) -> 
 
 
 async def test_a_stateful_set_names_and_orders_its_pods(client: Client, namespace: str) -> None:
-    """Pods have numbers and know the revision that they are of; an update reaches all of them."""
+    """Pods are numbered and labelled with their revision; an update reaches all of them."""
     key = Key(namespace, "db")
     spec = StatefulSetSpec(replicas=2, service_name="db", selector=SELECTOR, template=template())
     await client.create(StatefulSet(metadata=ObjectMeta(name="db", namespace=namespace), spec=spec))
@@ -98,7 +98,7 @@ async def test_a_stateful_set_names_and_orders_its_pods(client: Client, namespac
 
 
 async def test_a_job_runs_to_its_end(client: Client, namespace: str) -> None:
-    """Enough pods succeed, each is counted once, and the conditions say so in their order."""
+    """Enough pods succeed, each is counted once, and the conditions appear in order."""
     container = Container(name="c", image="busybox", command=["true"])
     pods = PodTemplateSpec(spec=PodSpec(restart_policy="Never", containers=[container]))
     spec = JobSpec(completions=3, parallelism=2, template=pods)
@@ -115,7 +115,7 @@ async def test_a_job_runs_to_its_end(client: Client, namespace: str) -> None:
 
 
 async def test_a_budget_knows_what_can_go(client: Client, namespace: str) -> None:
-    """Its status follows the pods of the Deployment."""
+    """The status of a PodDisruptionBudget follows the pods of the Deployment."""
     spec = DeploymentSpec(replicas=3, selector=SELECTOR, template=template())
     await client.create(Deployment(metadata=ObjectMeta(name="web", namespace=namespace), spec=spec))
     budget = PodDisruptionBudgetSpec(max_unavailable="50%", selector=SELECTOR)

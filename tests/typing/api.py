@@ -1,6 +1,6 @@
-"""What users get back, as type checkers see it. Checked by mypy and pyright, never run.
+"""Return types, as type checkers see them. Checked by mypy and pyright, never run.
 
-Each function is named for what it shows; `assert_type` fails the check when the type is any other.
+The name of each function is the behaviour; `assert_type` fails the check when the type is any other.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def classes_are_built_by_field_name() -> None:
 
 
 async def reads_give_the_kind_that_was_asked_for(reader: Reader) -> None:
-    """A class gives its objects, a GroupVersionKind gives Unstructured, Metadata[T] gives Metadata[T]."""
+    """A class returns its objects, a GroupVersionKind Unstructured, Metadata[T] Metadata[T]."""
     assert_type(await reader.get(PodSet, KEY), PodSet)
     assert_type(await reader.find(PodSet, KEY), PodSet | None)
     assert_type(await reader.list(Pod, namespace="default", labels="app=web"), Sequence[Pod])
@@ -93,7 +93,7 @@ async def reads_give_the_kind_that_was_asked_for(reader: Reader) -> None:
 
 
 async def writes_give_back_what_they_were_given(writer: Writer, podset: PodSet, untyped: Unstructured) -> None:
-    """Each write returns the kind of its argument."""
+    """Each write returns the type of its argument."""
     assert_type(await writer.create(podset), PodSet)
     assert_type(await writer.update(untyped), Unstructured)
     assert_type(await writer.patch(podset, merge_from(podset)), PodSet)

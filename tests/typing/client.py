@@ -1,4 +1,4 @@
-"""What type checkers make of the client: checked, never run."""
+"""The client, as type checkers see it. Checked, never run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ThingSpec(Model):
 
 
 class Thing(CustomResource[ThingSpec], group="demo.test", version="v1"):
-    """A kind of the user's own."""
+    """A user's kind."""
 
 
 GVK = GroupVersionKind("demo.test", "v1", "Thing")
@@ -79,12 +79,12 @@ async def reads(client: Client, key: Key) -> None:
 
 
 async def typed_kind(client: Client, kind: type[T], key: Key) -> T:
-    """A generic function over classes gets objects of the class that it was given."""
+    """A generic function over classes gets objects of the given class."""
     return await client.get(kind, key)
 
 
 async def any_kind(client: Client, kind: Kind[O], key: Key) -> O:
-    """One over every kind, typed or not, gets what the kind is read as."""
+    """A function over all kinds, typed or not, gets the type that reads of the kind return."""
     async for obj in client.each(kind):
         assert_type(obj, O)
     return await client.get(kind, key)
@@ -158,7 +158,7 @@ async def a_reconciler(reader: Reader, writer: Writer, key: Key) -> None:
 
 
 async def interchangeable(client: Client, cached: CachedClient, key: Key) -> None:
-    """A live client and a cached one fit wherever a Reader or a Writer is wanted."""
+    """A live client and a cached one are each a Reader and a Writer."""
     for reader in (client, cached):
         await a_reconciler(reader, reader, key)
     status: StatusWriter = client.status
@@ -176,7 +176,7 @@ async def seams(application: Application, observer: WriteObserver) -> None:
 
 
 async def wrong(client: Client, thing: Thing, key: Key) -> None:
-    """Each of these is refused by the type checkers."""
+    """Type checkers reject each of these."""
     await client.get(Thing, "default/a")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     await client.get(int, key)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
     await client.update(Thing)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]

@@ -25,7 +25,7 @@ class Copier(Reconciler[ConfigMap]):
     """A user's reconciler."""
 
     async def reconcile(self, request: Request) -> None:
-        """The cluster is the request's."""
+        """The request has the cluster."""
         assert_type(request.cluster, str)
         assert_type(self.client, CachedClient)
 
@@ -34,7 +34,7 @@ class Mine:
     """A user's provider."""
 
     async def follow(self) -> AsyncIterator[Mapping[str, Config]]:
-        """An async generator does."""
+        """An async generator implements the protocol."""
         yield {}
 
 
@@ -44,12 +44,12 @@ def of_secret(secret: Secret) -> list[Request]:
 
 
 def make_copier() -> Copier:
-    """A function that makes one."""
+    """A function that makes a reconciler."""
     return Copier()
 
 
 def a_second_cluster(manager: Manager, config: Config) -> None:
-    """It is where controllers may live, and what they may watch."""
+    """Controllers may run in the second cluster, and may watch it."""
     remote = manager.add_cluster("remote", config)
     assert_type(remote, ConnectedCluster)
     assert_type(remote.client, CachedClient)
@@ -63,7 +63,7 @@ def a_second_cluster(manager: Manager, config: Config) -> None:
 
 
 def a_fleet(manager: Manager) -> None:
-    """A class or a function makes the reconciler of each cluster; home may watch all of them."""
+    """A class or a function makes the reconciler of each cluster; the home cluster may watch all of them."""
     providers: list[ClusterProvider] = [
         Mine(),
         InMemoryProvider(),

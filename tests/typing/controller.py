@@ -1,4 +1,4 @@
-"""What type checkers make of controllers: checked, never run."""
+"""Controllers, as type checkers see them. Checked, never run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ThingReconciler(Reconciler[Thing]):
 
 class DynamicReconciler(Reconciler[Unstructured]):
     async def reconcile(self, request: Request) -> None:
-        """One may return None only."""
+        """The method may return only None."""
 
 
 class AnyReconciler(Reconciler):

@@ -1,4 +1,4 @@
-"""What type checkers see of kinds, marks and definitions. Checked by mypy and pyright, never run."""
+"""Kinds, markers and definitions, as type checkers see them. Checked by mypy and pyright, never run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def a_definition_is_json() -> None:
 
 
 async def installed(client: Client, shop: ModuleType, install_kinds: InstallKinds) -> None:
-    """A program is its package, or the function that wires it."""
+    """A program is its package, or its setup function."""
 
     def wire(manager: Manager) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What type checkers see of recording and comparing rights. Checked, never run."""
+"""Recording and comparing permissions, as type checkers see it. Checked, never run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyctrl.testing import AccessRecorder, Operator, UnderRole
 
 
 async def what_was_asked_for(config: Config, transport: Transport, manager: Manager) -> None:
-    """A recorder goes into a login or around a transport; what it noted is compared with what is granted."""
+    """A recorder wraps credentials or a transport; its record is compared with the granted permissions."""
     recorder = AccessRecorder(by="a test")
     assert_type(recorder.recorded(config), Config)
     assert_type(recorder.wrap(transport), Transport)
@@ -22,7 +22,7 @@ async def what_was_asked_for(config: Config, transport: Transport, manager: Mana
 
 
 async def under_its_role(under_role: UnderRole) -> None:
-    """The function that wires takes a manager; the block gets what runs."""
+    """The setup function takes a manager; the block gets the running operator."""
 
     def wire(manager: Manager) -> None: ...
 

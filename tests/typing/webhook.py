@@ -1,4 +1,4 @@
-"""What authors of webhooks get and may give, as type checkers see it. Checked by mypy and pyright, never run."""
+"""Webhook interfaces, as type checkers see them. Checked by mypy and pyright, never run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PodSet(CustomResource[Model], group="apps.jicki.cn", version="v2"):
 
 
 class SyncWebhook(Defaulter[PodSet], Validator[PodSet]):
-    """Methods may be plain, and say what they return as narrowly as they like."""
+    """Methods may be sync, and may narrow their return types."""
 
     def default(self, obj: PodSet, request: AdmissionRequest) -> None:
         assert_type(request.operation, Operation)
@@ -59,7 +59,7 @@ class AnyWebhook(Validator[Unstructured]):
 
 
 def builders_know_their_kind(webhooks: Webhooks) -> None:
-    """What admits one kind takes no webhook of another."""
+    """A builder of one kind rejects a webhook of another."""
     assert_type(WebhookBuilder(webhooks).admits(PodSet), WebhookBuilder[PodSet])
     assert_type(WebhookBuilder(webhooks).admits(PodSet).build(SyncWebhook()), tuple[Registration, ...])
     WebhookBuilder(webhooks).admits(PodSet).options(failure_policy="Ignore").build(AsyncWebhook())
@@ -78,7 +78,7 @@ def from_hub(new: PodSet) -> OldPodSet:
 
 
 def conversions_know_both_versions() -> None:
-    """A function that goes the wrong way is a mistake."""
+    """A function in the wrong direction is a type error."""
     assert_type(Conversion(PodSet, Spoke(OldPodSet, to_hub, from_hub)), Conversion[PodSet])
     Spoke(OldPodSet, from_hub, to_hub)  # type: ignore[arg-type]
 
