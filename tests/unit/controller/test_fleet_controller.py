@@ -77,7 +77,7 @@ class Slow(Reconciler[ConfigMap]):
 
 @pytest.mark.parametrize(("seconds", "end"), [(20, "a written"), (40, "a cancelled")])
 async def test_work_in_a_cluster_that_goes_gets_the_grace_period(seconds: float, end: str) -> None:
-    """When a cluster leaves, reconciles get the grace period, then are cancelled; the queue is dropped with one line."""
+    """When a cluster leaves, reconciles get the grace period, then are cancelled; the queue is dropped and logged."""
     one, slow = Away("one"), Slow(seconds)
     for name in ("a", "b", "c"):
         await one.create(config_map(name, "new"))

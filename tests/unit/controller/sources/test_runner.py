@@ -34,7 +34,7 @@ class Broken(Source):
 
 
 async def test_a_source_that_fails_is_started_again_until_it_works(caplog: pytest.LogCaptureFixture) -> None:
-    """A failing source is restarted at least every 30 seconds; until it works no reconcile runs, and one error is logged."""
+    """A failing source is restarted within 30 seconds; until it works no reconcile runs, and one error is logged."""
     broken = Broken()
     controller = make(nothing, Listed(B), broken)
     async with running(controller) as calls:
