@@ -203,7 +203,7 @@ def _with_default(kind: Any, value: Any) -> tuple[Any, Any]:
 def tagged(draw: DrawFn, below: SearchStrategy[Shape]) -> Shape:
     """Make a union of two models that their field ``kind`` tells apart; they share no other field.
 
-    Its objects have fields of one of them only: the server checks those of the other as well, and Python does not.
+    Its objects have fields of one model only, because the server also checks fields of the other and Python does not.
     """
     one, other = draw(below), draw(below)
     left: Any = create_model("Left", __base__=Left, one=draw(fielded(one)))

@@ -1,6 +1,6 @@
 """Python and the server agree on objects: what one takes, the other takes, and both read the same.
 
-What they do not agree in is in docs/definitions.md, and each difference has a test in test_differences.py.
+docs/definitions.md lists the differences; test_differences.py tests each of them.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ GOLDEN = Path(__file__).parent / "golden"
 def normalised(document: dict[str, Any]) -> dict[str, Any]:
     """Leave out what is said by the server itself, and by newer versions of controller-gen no more.
 
-    That are the version of the generator, a status, the empty creationTimestamp, the fields that each object has, and
-    the name of the list, which the server fills in.
+    These are the generator's version, a status, the empty creationTimestamp and the fields of every object. The list
+    kind, which the server sets, is added if missing.
     """
     metadata = {key: value for key, value in document["metadata"].items() if key == "name"}
     names = {"listKind": f"{document['spec']['names']['kind']}List", **document["spec"]["names"]}
