@@ -40,7 +40,7 @@ def page(version: int, *items: bytes) -> HttpResponse:
 class Wire:
     """A transport: the first watch gets the first script, and so on; later watches send only what `say` adds.
 
-    Lists, without a watch, are answered from ``pages``, the last one again and again.
+    Lists are answered from ``pages``; the last page is repeated.
     """
 
     def __init__(self, *scripts: Sequence[bytes], pages: Sequence[HttpResponse] = ()) -> None:
