@@ -160,7 +160,7 @@ def test_arithmetic_with_floats_and_text_is_refused(wrong: object) -> None:
 
 
 def test_whole_units_are_rounded_away_from_zero() -> None:
-    """Counting in a unit rounds up."""
+    """Whole units are rounded away from zero."""
     assert Quantity("1500m").as_int() == int(Quantity("1500m")) == 2
     assert Quantity("-1500m").as_int() == -2
     assert Quantity("0.25").as_int("m") == 250

@@ -118,7 +118,7 @@ def test_an_item_of_a_list_gets_its_kind() -> None:
     assert obj == ConfigMap.from_wire(b'{"metadata": {"name": "a"}, "data": {"k": "v"}}')
 
 
-# --- classes that could tell the difference ---------------------------------------------------------------------------
+# --- classes that are decoded eagerly ---------------------------------------------------------------------------------
 
 
 class Mixin:
