@@ -111,7 +111,7 @@ class History:
         return found
 
     def gaps(self, since: float, until: float, *, skew: float = 0.0) -> Iterator[str]:
-        """Yield each period in which a target would refuse a replica, with clocks up to ``skew`` apart."""
+        """Yield each period in which an API server would refuse a replica, with clocks up to ``skew`` apart."""
         for span in self.spans(until):
             if span.end <= since:
                 continue
