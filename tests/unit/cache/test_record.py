@@ -53,7 +53,7 @@ async def test_an_object_that_an_index_function_cannot_read_is_in_another_index(
 
 
 async def test_an_object_stays_what_it_was_while_the_cache_goes_on() -> None:
-    """A part accessed late has the version that was read and belongs to the reader."""
+    """A part accessed after an update still has the version that was read, and changes to it affect no other reader."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         await it.update("a", color="red")
