@@ -192,7 +192,7 @@ async def test_a_reconcile_that_is_not_async_is_told_so(caplog: pytest.LogCaptur
 
 
 async def test_a_reconcile_that_takes_too_long_is_cancelled_and_retried(caplog: pytest.LogCaptureFixture) -> None:
-    """A reconcile longer than reconcile_timeout is cancelled, counted and retried, with an error that says so."""
+    """A reconcile longer than reconcile_timeout is cancelled, counted and retried; the error names the timeout."""
 
     async def hang(request: Request) -> None:
         await asyncio.Event().wait()
