@@ -1,4 +1,4 @@
-"""Objects that are decoded when they are looked at: nobody can tell them from others, but for when an error comes."""
+"""Lazily decoded objects behave like eagerly decoded ones, except for the time of errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
 from tests.unit.api.model.test_lossless import CASES, recorded
 
-LONG = "x" * 600  # a part that has it is long enough to be put off
+LONG = "x" * 600  # a part with it is long enough for lazy decoding
 
 
 class Setting(Model):
@@ -31,7 +31,7 @@ class Setting(Model):
 
 
 class GaugeSpec(Model):
-    """Long enough to be put off, with something of everything."""
+    """Long enough for lazy decoding, with fields of many types."""
 
     image: str
     replicas: int = Field(default=1, ge=0)
@@ -42,7 +42,7 @@ class GaugeSpec(Model):
 
 
 class GaugeStatus(Model):
-    """What there is."""
+    """The status."""
 
     phase: str = ""
     conditions: list[Condition] = Field(default_factory=list)
@@ -53,7 +53,7 @@ class Gauge(CustomResource[GaugeSpec, GaugeStatus], group="test.example.com", ve
 
 
 class Holder(BaseModel):
-    """Somebody else's model with an object in it."""
+    """Another model with an object as a field."""
 
     held: Any
     typed: KubernetesObject
@@ -114,12 +114,12 @@ Read = Callable[[Any, bytes], Any]
 
 
 def lazily(cls: Any, data: bytes) -> Any:
-    """Read an object whose members are found at once."""
+    """Decode an object lazily, after finding its members."""
     return decode(cls, data, lazily=True)
 
 
 def known(cls: Any, data: bytes) -> Any:
-    """Read an object as a cache does, which knows its names: its JSON is not looked into."""
+    """Decode an object as the cache does, with known names and without parsing its JSON."""
     metadata = json.loads(data)["metadata"]
     return decode_known(
         cls, data, metadata.get("name") or "", metadata.get("namespace") or "", metadata.get("uid") or ""
@@ -128,19 +128,19 @@ def known(cls: Any, data: bytes) -> Any:
 
 @pytest.fixture(params=[lazily, known])
 def read(request: pytest.FixtureRequest) -> Read:
-    """Each way to read without decoding."""
+    """Return all ways of lazy decoding."""
     found: Read = request.param
     return found
 
 
 def both(name: str, read: Read) -> tuple[Any, Any]:
-    """Return a sample decoded at once, and one of which nothing is decoded yet."""
+    """Return an eagerly decoded sample, and one that is not decoded yet."""
     cls, data = written(name)
     return cls.from_wire(data), read(cls, data)
 
 
 def look(value: Any, random: Random, *, part: float = 0.5) -> None:
-    """Look at some of the fields, in any order, and at some of what is below them."""
+    """Access some of the fields and their parts, in any order."""
     if isinstance(value, Model):
         names = [name for name in type(value).model_fields if random.random() < part]
         random.shuffle(names)
@@ -223,7 +223,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_view_of_an_object_is_the_same(name: str, read: Read) -> None:
-    """Whatever was looked at before, an object shows and writes what one shows that was decoded at once."""
+    """After any accesses, a lazy object shows and encodes the same as an eager one."""
     random = Random(name)
     for view in VIEWS.values():
         for part in (0.0, 0.3, 1.0):
@@ -234,7 +234,7 @@ def test_every_view_of_an_object_is_the_same(name: str, read: Read) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_change_of_an_object_is_the_same(name: str, read: Read) -> None:
-    """A change, before or after other parts were looked at, leaves and writes the same object."""
+    """A change, before or after any accesses, gives the same object as with eager decoding."""
     random = Random(name)
     for change in CHANGES:
         for part in (0.0, 0.3, 1.0):
@@ -253,7 +253,7 @@ def test_a_change_of_an_object_is_the_same(name: str, read: Read) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_objects_are_equal_however_they_were_read(name: str, read: Read) -> None:
-    """Equality has two sides; neither depends on what was looked at. Nothing that can be changed has a hash."""
+    """Equality does not depend on accesses or the side; mutable objects have no hash."""
     eager, lazy = both(name, read)
     assert lazy == eager
     eager, lazy = both(name, read)
@@ -268,11 +268,11 @@ def test_objects_are_equal_however_they_were_read(name: str, read: Read) -> None
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_an_untouched_object_is_written_as_it_came(name: str, read: Read) -> None:
-    """Read and write: the server gets what it has sent, nulls and unknown fields included."""
+    """An unchanged object is encoded as it was received, including nulls and unknown fields."""
     cls, data = written(name)
     wanted = json.loads(data)
     if name == "configmap with a null in a map":
-        del wanted["data"]["b"]  # which reads as if it were not there
+        del wanted["data"]["b"]  # which read as absent
     obj = read(cls, data)
     assert json.loads(obj.to_json()) == wanted == obj.to_wire()
     obj = read(cls, data)
@@ -282,7 +282,7 @@ def test_an_untouched_object_is_written_as_it_came(name: str, read: Read) -> Non
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_copy_is_independent(name: str, read: Read) -> None:
-    """What is looked at or changed in a copy, or in what was copied, does not show in the other."""
+    """Accesses and changes in a copy do not show in the original, or the reverse."""
     cls, data = written(name)
     for part in (0.0, 0.5, 1.0):
         first: Any = read(cls, data)
@@ -297,7 +297,7 @@ def test_a_copy_is_independent(name: str, read: Read) -> None:
 
 
 def test_a_part_is_decoded_once(read: Read) -> None:
-    """Looking twice gives the same part, also when everything else was decoded between; so that changes stay."""
+    """Repeated accesses return the same part, so changes to the part are kept."""
     _eager, obj = both("deployment", read)
     template = obj.spec.template
     template.metadata.labels["seen"] = "1"
@@ -308,7 +308,7 @@ def test_a_part_is_decoded_once(read: Read) -> None:
 
 
 def test_a_default_that_is_changed_in_place_is_written(read: Read) -> None:
-    """So it is for a part that the object does not have, and for a field of a part that it has."""
+    """A default changed in place is encoded, in an absent and in an existing part."""
     eager, lazy = both("podset without status", read)
     for obj in (eager, lazy):
         obj.status.nodes.append("n")
@@ -318,7 +318,7 @@ def test_a_default_that_is_changed_in_place_is_written(read: Read) -> None:
 
 
 def test_conditions_are_set_as_ever(read: Read) -> None:
-    """A helper that changes a list of a part in place finds it and writes it."""
+    """A helper that changes a list of a lazy part in place changes the encoded object."""
     eager, lazy = both("gauge", read)
     for obj in (eager, lazy):
         condition = Condition(
@@ -339,7 +339,7 @@ class Wrapper(CustomResource[WrapperSpec, Model], group="test.example.com", vers
 
 
 def test_an_object_of_any_kind_can_be_a_part(read: Read) -> None:
-    """A field that takes whatever object is read and written as any other."""
+    """A field for an object of any kind is decoded and encoded as any other field."""
     template = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "annotations": {"long": LONG}}}
     wrapper = {
         "apiVersion": "test.example.com/v1",
@@ -354,7 +354,7 @@ def test_an_object_of_any_kind_can_be_a_part(read: Read) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_recorded_objects_are_the_same(case: Path, read: Read) -> None:
-    """Everything that a real server was recorded to say reads the same, whatever is looked at first."""
+    """Every recorded object of a real server decodes the same lazily and eagerly, with any order of accesses."""
     random = Random(case.stem)
     for cls, wire in recorded(case):
         if cls is None:

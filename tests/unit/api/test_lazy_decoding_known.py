@@ -1,4 +1,4 @@
-"""Objects whose names are known before their JSON is looked into, as in a cache: nobody can tell them from others."""
+"""Objects with known names, decoded lazily as in the cache, behave like eagerly decoded ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STATUSES = [{"phase": "Up"}, {"phase": LONG, "conditions": [{"type": "A", "statu
 
 @st.composite
 def documents(draw: st.DrawFn, specs: list[Any] = SPECS) -> dict[str, Any]:
-    """An object with some of what objects have, and nulls where a server leaves them."""
+    """Generate an object with typical fields, and nulls where a server leaves them."""
     names = draw(st.sets(st.sampled_from(sorted(METADATA.keys() - {"name"}))))
     nulls = draw(
         st.sets(st.sampled_from(["labels", "creationTimestamp", "namespace", "uid", "finalizers"]), max_size=2)
@@ -52,7 +52,7 @@ def documents(draw: st.DrawFn, specs: list[Any] = SPECS) -> dict[str, Any]:
 
 
 def looks(path: str) -> Step:
-    """Return a step that looks at a field."""
+    """Return a step that accesses a field."""
 
     def look(obj: Any) -> Any:
         value = obj
@@ -65,7 +65,7 @@ def looks(path: str) -> Step:
 
 
 def annotate_what_was_held(obj: Any) -> None:
-    """Change metadata that somebody has kept while all else was decoded."""
+    """Change a metadata object held while everything else was decoded."""
     metadata = obj.metadata
     obj.model_dump()
     metadata.annotations["held"] = "1"
@@ -129,12 +129,12 @@ STEPS: list[Step | str] = [*map(looks, PATHS), *CHANGES, *COPIES]
 
 
 def encoded(document: dict[str, Any]) -> bytes:
-    """Return an object as a server writes it."""
+    """Encode an object as a server does."""
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 def shown(obj: Any) -> list[Any]:
-    """Return all that an object shows."""
+    """Return all visible content of an object."""
     parts = [obj, obj.metadata, obj.spec, obj.status]
     return [
         *((part.model_fields_set, part.model_extra, list(vars(part)), repr(part)) for part in parts),
@@ -146,7 +146,7 @@ def shown(obj: Any) -> list[Any]:
 
 @given(documents(), st.lists(st.sampled_from(STEPS), max_size=6))
 def test_no_row_of_looks_and_changes_tells_the_difference(document: dict[str, Any], steps: list[Step | str]) -> None:
-    """Each step gives the same, and what there is in the end is the same."""
+    """After any accesses and changes, lazy and eager objects give the same results."""
     data = encoded(document)
     eager: Any = Gauge.from_wire(data)
     lazy = known(Gauge, data)
@@ -161,7 +161,7 @@ def test_no_row_of_looks_and_changes_tells_the_difference(document: dict[str, An
 
 @given(documents(WRONG_SPECS))
 def test_what_is_wrong_is_told_when_it_is_needed(document: dict[str, Any]) -> None:
-    """Names can be read. Whatever needs the spec, as writing does, says what is wrong, as often as it is asked."""
+    """The names of an object with an invalid spec are readable; every use of the spec raises the same error."""
     data = encoded(document)
     with pytest.raises(DecodeError) as at_once:
         Gauge.from_wire(data)
@@ -184,7 +184,7 @@ def test_what_is_wrong_is_told_when_it_is_needed(document: dict[str, Any]) -> No
     ],
 )
 def test_what_is_wrong_with_the_whole_is_told_where_something_is_looked_at(data: bytes, words: str) -> None:
-    """Another kind after the rest, JSON that is cut, and a part that is missing: nobody has looked before."""
+    """Another kind, truncated JSON, or a missing part raises an error on the first access."""
     needs: list[Step] = [lambda obj: obj.metadata.labels, lambda obj: obj.spec, lambda obj: obj.to_json()]
     for look in needs:
         obj: Any = decode_known(PodSet, data, "a", "", "")
@@ -195,13 +195,13 @@ def test_what_is_wrong_with_the_whole_is_told_where_something_is_looked_at(data:
 
 
 def test_another_kind_is_an_error_of_the_read() -> None:
-    """Where a server writes the kind first, as it does for all that have one, that is looked at."""
+    """Another kind raises an error on decoding if the JSON starts with the kind, as from a server."""
     with pytest.raises(DecodeError, match="got v1, Kind=Pod"):
         decode_known(PodSet, b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"size":1}}', "a", "", "")
 
 
 def test_the_view_of_metadata_takes_an_object_of_any_kind() -> None:
-    """Which is how servers answer when only metadata is asked for."""
+    """A metadata view accepts PartialObjectMetadata, the kind of metadata-only responses."""
     data = b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","labels":{"b":"c"}}}'
     view = decode_known(Metadata[PodSet], data, "a", "", "")
     assert (view.metadata.name, view.metadata.labels) == ("a", {"b": "c"})
@@ -209,7 +209,7 @@ def test_the_view_of_metadata_takes_an_object_of_any_kind() -> None:
 
 
 def test_metadata_of_another_class_is_read_as_ever() -> None:
-    """Only what all objects have is known beforehand."""
+    """An object with its own metadata class is decoded with that class."""
 
     class Named(ObjectMeta):
         name: str = "nobody"

@@ -33,14 +33,14 @@ from pyctrl.errors import AlreadyOwned, CrossNamespaceOwner
 def thing(
     name: str, *, kind: str = "Thing", version: str = "v1", namespace: str = "default", uid: str = ""
 ) -> Unstructured:
-    """Make an object that has been created."""
+    """Return an object with a uid."""
     obj = Unstructured.new(GroupVersionKind("example.com", version, kind), name=name, namespace=namespace)
     obj.metadata.uid = uid or f"uid-{name}"
     return obj
 
 
 def test_controller_reference_names_the_owner() -> None:
-    """The reference has kind, name, uid and both flags, and says that something changed only once."""
+    """The controller reference has kind, name, uid and both flags; setting it again reports no change."""
     owner, child = thing("owner"), thing("child")
     assert set_controller_reference(owner, child) is True
     assert set_controller_reference(owner, child) is False
@@ -59,7 +59,7 @@ def test_controller_reference_names_the_owner() -> None:
 
 
 def test_second_controller_is_refused() -> None:
-    """An object has one controller; another one is refused by name."""
+    """A second controller is refused with an error that names the first one."""
     child = thing("child")
     set_controller_reference(thing("first"), child)
     with pytest.raises(AlreadyOwned, match="default/child is already controlled by Thing first"):
@@ -67,7 +67,7 @@ def test_second_controller_is_refused() -> None:
 
 
 def test_owner_of_another_version_or_uid_is_the_same_owner() -> None:
-    """Group, kind and name identify an owner; a new version or uid replaces the reference."""
+    """An owner is identified by group, kind and name; a new version or uid replaces the reference."""
     child = thing("child")
     set_controller_reference(thing("owner", version="v1"), child)
     assert set_controller_reference(thing("owner", version="v2", uid="new"), child) is True
@@ -75,7 +75,7 @@ def test_owner_of_another_version_or_uid_is_the_same_owner() -> None:
 
 
 def test_plain_owners_may_be_many() -> None:
-    """Owners that are no controllers add up, and go one by one."""
+    """Several non-controller owners can be added and removed one by one."""
     first, second, child = thing("first"), thing("second"), thing("child")
     set_owner_reference(first, child)
     set_owner_reference(second, child)
@@ -87,7 +87,7 @@ def test_plain_owners_may_be_many() -> None:
 
 
 def test_owner_in_another_namespace_is_refused() -> None:
-    """Owners are in the same namespace or cluster-scoped."""
+    """An owner must be in the same namespace or cluster-scoped."""
     with pytest.raises(CrossNamespaceOwner, match="same namespace"):
         set_owner_reference(thing("owner", namespace="a"), thing("child", namespace="b"))
     with pytest.raises(CrossNamespaceOwner, match="cluster-scoped"):
@@ -96,14 +96,14 @@ def test_owner_in_another_namespace_is_refused() -> None:
 
 
 def test_owner_must_exist() -> None:
-    """An owner that has not been created has no uid to point to."""
+    """An owner without a uid, not yet created, is refused."""
     owner = Unstructured.new(GroupVersionKind("example.com", "v1", "Thing"), name="owner", namespace="default")
     with pytest.raises(ValueError, match="create it before"):
         set_owner_reference(owner, thing("child"))
 
 
 def test_finalizers_are_a_set_in_order() -> None:
-    """Adding twice and removing twice change nothing the second time."""
+    """Adding or removing a finalizer twice changes nothing the second time."""
     obj = thing("a")
     assert [add_finalizer(obj, "x/y"), add_finalizer(obj, "x/y")] == [True, False]
     assert has_finalizer(obj, "x/y")
@@ -114,7 +114,7 @@ def test_finalizers_are_a_set_in_order() -> None:
 
 
 def test_transition_time_moves_only_with_the_status() -> None:
-    """A new reason or message leaves the transition time alone; a new status moves it."""
+    """A new reason or message keeps the transition time; a new status updates it."""
     start = datetime(2026, 1, 1, tzinfo=UTC)
     conditions: list[Condition] = []
     with _clock.use(lambda: start):
@@ -130,7 +130,7 @@ def test_transition_time_moves_only_with_the_status() -> None:
 
 
 def test_given_transition_time_is_kept() -> None:
-    """A transition time that the caller gives is used when the status changes."""
+    """A given transition time is used when the status changes."""
     given = datetime(2020, 1, 1, tzinfo=UTC)
     conditions: list[Condition] = []
     set_condition(conditions, Condition(type="A", status="True", last_transition_time=given))
@@ -142,7 +142,7 @@ def test_given_transition_time_is_kept() -> None:
 
 
 def test_false_is_not_absent() -> None:
-    """A condition is false only when it says so: unknown and missing ones are neither true nor false."""
+    """An unknown or missing condition is neither true nor false."""
     conditions = [Condition(type="A", status="False"), Condition(type="B", status="Unknown")]
     assert [is_condition_false(conditions, name) for name in "ABC"] == [True, False, False]
     assert not any(is_condition_true(conditions, name) for name in "ABC")

@@ -1,4 +1,4 @@
-"""Merge patches and JSON patches change what they say and nothing else."""
+"""Merge patches and JSON patches change only the fields they name."""
 
 import copy
 from typing import Any
@@ -24,7 +24,7 @@ with_nulls = st.recursive(
 
 
 def strictly(value: Any) -> Any:
-    """Tell true from 1, which Python takes for equal."""
+    """Distinguish true from 1, which are equal in Python."""
     if isinstance(value, dict):
         return {name: strictly(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -34,7 +34,7 @@ def strictly(value: Any) -> Any:
 
 @given(documents, documents)
 def test_diff_applied_gives_the_second_document(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """The difference of two documents makes the second of the first, and changes neither."""
+    """Applying the difference of two documents to the first gives the second and changes neither."""
     kept = copy.deepcopy((before, after))
     patch = merge_patch_diff(before, after)
     assert strictly(merge_patch_apply(before, patch)) == strictly(after)
@@ -43,13 +43,13 @@ def test_diff_applied_gives_the_second_document(before: dict[str, Any], after: d
 
 @given(documents)
 def test_diff_of_equal_documents_is_empty(document: dict[str, Any]) -> None:
-    """Nothing changed, nothing to send."""
+    """The difference of equal documents is empty."""
     assert merge_patch_diff(document, copy.deepcopy(document)) == {}
 
 
 @given(with_nulls, with_nulls)
 def test_patch_applies_twice_as_once(target: Any, patch: Any) -> None:
-    """A merge patch says how things shall be: to apply it again changes nothing."""
+    """Applying a merge patch twice gives the same result as once."""
     kept = copy.deepcopy((target, patch))
     once = merge_patch_apply(target, patch)
     assert merge_patch_apply(once, patch) == once
@@ -57,7 +57,7 @@ def test_patch_applies_twice_as_once(target: Any, patch: Any) -> None:
 
 
 def test_diff_names_only_what_changed() -> None:
-    """A removed member is null, a changed list is whole, an untouched neighbour is not mentioned."""
+    """A removed member is null, a changed list is complete, an unchanged member is absent."""
     before = {"metadata": {"labels": {"a": "1", "b": "2"}, "name": "x"}, "spec": {"ports": [1, 2], "size": 3}}
     after = {"metadata": {"labels": {"b": "2"}, "name": "x"}, "spec": {"ports": [1], "size": 3}}
     assert merge_patch_diff(before, after) == {"metadata": {"labels": {"a": None}}, "spec": {"ports": [1]}}
@@ -76,7 +76,7 @@ def test_diff_names_only_what_changed() -> None:
     ],
 )
 def test_diff_of_near_equals(before: dict[str, Any], after: dict[str, Any], patch: dict[str, Any]) -> None:
-    """`true` is not 1, 1 is 1.0, and a null is the same as nothing there."""
+    """`true` differs from 1, 1 equals 1.0, and null equals an absent member."""
     assert strictly(merge_patch_diff(before, after)) == strictly(patch)
 
 
@@ -95,12 +95,12 @@ def test_diff_of_near_equals(before: dict[str, Any], after: dict[str, Any], patc
     ],
 )
 def test_apply_follows_the_standard(target: Any, patch: Any, result: Any) -> None:
-    """The cases of RFC 7396, nulls and replaced types among them."""
+    """The examples of RFC 7396 hold, including nulls and replaced types."""
     assert merge_patch_apply(target, patch) == result
 
 
 def test_json_patch_changes_a_copy() -> None:
-    """The operations apply in order to a copy; the document stays."""
+    """The operations apply in order to a copy; the document does not change."""
     document = {"spec": {"size": 1, "items": ["a"]}}
     operations: list[dict[str, Any]] = [
         {"op": "test", "path": "/spec/size", "value": 1},
@@ -129,7 +129,7 @@ def test_json_patch_changes_a_copy() -> None:
     ],
 )
 def test_json_patch_mistakes_name_the_operation(operation: Any, words: str) -> None:
-    """An operation that fails is named by its number, with the reason."""
+    """The error for a failing operation has its number and the reason."""
     operations: list[Any] = [{"op": "test", "path": "/a", "value": 1}, operation]
     with pytest.raises(PatchError, match=r"operation 1 of the JSON patch") as raised:
         json_patch_apply({"a": 1, "l": []}, operations)
@@ -137,6 +137,6 @@ def test_json_patch_mistakes_name_the_operation(operation: Any, words: str) -> N
 
 
 def test_json_patch_is_a_list() -> None:
-    """A merge patch given where a JSON patch belongs is told so."""
+    """A merge patch passed as a JSON patch is refused with an error that says so."""
     with pytest.raises(PatchError, match="is a list of operations"):
         json_patch_apply({}, {"a": 1})  # type: ignore[arg-type]

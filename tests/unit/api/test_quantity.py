@@ -1,4 +1,4 @@
-"""Quantities are exact, print as Kubernetes prints them, and keep the text they came from."""
+"""Quantities are exact, print as in Kubernetes, and keep their source text."""
 
 import copy
 import pickle
@@ -24,7 +24,7 @@ class Limits(Model):
 
 @given(quantities)
 def test_canonical_form_is_the_same_number(quantity: Quantity) -> None:
-    """The canonical text is the same number, and is its own canonical text."""
+    """The canonical form has the same value and is its own canonical form."""
     again = Quantity(str(quantity))
     assert again == quantity
     assert hash(again) == hash(quantity)
@@ -33,14 +33,14 @@ def test_canonical_form_is_the_same_number(quantity: Quantity) -> None:
 
 @given(quantities)
 def test_canonical_form_has_no_fraction(quantity: Quantity) -> None:
-    """The canonical text is an integer and a suffix, without a plus sign."""
+    """The canonical form is an integer with a suffix, without a plus sign."""
     assert "." not in str(quantity)
     assert not str(quantity).startswith("+")
 
 
 @given(quantities, quantities)
 def test_arithmetic_is_exact(left: Quantity, right: Quantity) -> None:
-    """What is added can be taken away again, and order is that of the numbers."""
+    """Adding and subtracting a quantity restores the value; order is numeric."""
     assert left + right - right == left
     assert left + right == right + left
     assert (left < right) is (left.value < right.value)
@@ -50,19 +50,19 @@ def test_arithmetic_is_exact(left: Quantity, right: Quantity) -> None:
 
 @given(quantities, quantities)
 def test_left_operand_decides_the_suffixes(left: Quantity, right: Quantity) -> None:
-    """A sum is written in the family of its left operand, or of the right one when the left is zero."""
+    """A sum has the suffix family of its left operand, or of the right one if the left is zero."""
     assert (left + right).family is (right.family if left.is_zero else left.family)
 
 
 @given(texts)
 def test_source_text_survives_decoding_and_encoding(text: str) -> None:
-    """Decode and encode writes the very text that came, canonical or not."""
+    """Decoding and encoding keeps the source text, canonical or not."""
     assert Limits.from_wire({"cpu": text}).to_wire() == {"cpu": text}
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False, width=32))
 def test_source_number_survives_decoding_and_encoding(number: float) -> None:
-    """A quantity that came as a JSON number goes out as that number."""
+    """A quantity decoded from a JSON number is encoded as that number."""
     wire = Limits.from_wire({"cpu": number}).to_wire()
     assert wire == {"cpu": number}
     assert type(wire["cpu"]) is type(number)
@@ -106,7 +106,7 @@ def test_source_number_survives_decoding_and_encoding(number: float) -> None:
     ],
 )
 def test_canonical_form(text: str, canonical: str) -> None:
-    """The canonical form is the one the API server prints."""
+    """The canonical form equals the API server's."""
     assert str(Quantity(text)) == canonical
 
 
@@ -115,20 +115,20 @@ def test_canonical_form(text: str, canonical: str) -> None:
     ["", " ", "-", ".", "Ki", "1x", "1KI", "1ki", "1K", "1 Gi", "1e", "1e1.5", "1_000", "0x1", "--1", "١", "1e5000"],
 )
 def test_what_is_not_a_quantity(text: str) -> None:
-    """Text that is not a quantity is refused with a message that shows it."""
+    """The error for an invalid text shows the text."""
     with pytest.raises(QuantityError, match="quantity"):
         Quantity(text)
 
 
 @pytest.mark.parametrize("value", [True, None, float("nan"), float("inf"), Decimal("NaN"), [1]])
 def test_what_is_not_a_number(value: object) -> None:
-    """Things that are no finite number are refused."""
+    """A value that is not a finite number is refused."""
     with pytest.raises(QuantityError):
         Quantity(value)  # type: ignore[arg-type]
 
 
 def test_equal_by_value() -> None:
-    """Quantities are equal when the numbers are, whatever the suffix, to each other and to integers and Decimals."""
+    """Quantities, integers and Decimals are equal by value, with any suffix."""
     assert Quantity("1") == Quantity("1000m") == 1 == Quantity(1.0)
     assert Quantity("1Ki") == 1024
     assert Quantity("0.1") == Decimal("0.1")
@@ -138,7 +138,7 @@ def test_equal_by_value() -> None:
 
 
 def test_arithmetic() -> None:
-    """Sums, differences and multiples are quantities in the left operand's family."""
+    """Sums, differences and products are quantities in the left operand's family."""
     assert str(Quantity("1Gi") + Quantity("512Mi")) == "1536Mi"
     assert str(Quantity("500m") + 1) == "1500m"
     assert str(Quantity("1Gi") - Quantity("1Gi") + Quantity("1k")) == "1k"
@@ -150,7 +150,7 @@ def test_arithmetic() -> None:
 
 @pytest.mark.parametrize("wrong", [0.5, "1", None])
 def test_arithmetic_with_floats_and_text_is_refused(wrong: object) -> None:
-    """A float or a text is no operand: it would bring rounding, or hide a mistake."""
+    """Floats and texts are refused as operands: they could round or hide a mistake."""
     with pytest.raises(TypeError):
         Quantity("1") + wrong  # type: ignore[operator]
     with pytest.raises(TypeError):
@@ -160,7 +160,7 @@ def test_arithmetic_with_floats_and_text_is_refused(wrong: object) -> None:
 
 
 def test_whole_units_are_rounded_away_from_zero() -> None:
-    """Counting in a unit never gives less than is there."""
+    """Whole units are rounded away from zero."""
     assert Quantity("1500m").as_int() == int(Quantity("1500m")) == 2
     assert Quantity("-1500m").as_int() == -2
     assert Quantity("0.25").as_int("m") == 250
@@ -172,7 +172,7 @@ def test_whole_units_are_rounded_away_from_zero() -> None:
 
 
 def test_family_can_be_chosen() -> None:
-    """A computed number can be written with the suffixes of one's choice."""
+    """The suffix family of a computed number can be chosen."""
     assert str(Quantity(2**30, family=QuantityFamily.BINARY_SI)) == "1Gi"
     assert str(Quantity(Decimal("1.5"))) == "1500m"
     assert str(Quantity(Quantity("1Gi"), family=QuantityFamily.DECIMAL_EXPONENT)) == "1073741824"
@@ -180,13 +180,13 @@ def test_family_can_be_chosen() -> None:
 
 @given(quantities)
 def test_copies_are_equal_in_number_and_family(quantity: Quantity) -> None:
-    """A copied or pickled quantity is the same number, family and source."""
+    """A copied or pickled quantity has the same value, family and source."""
     for twin in (copy.deepcopy(quantity), pickle.loads(pickle.dumps(quantity)), Quantity(quantity)):
         assert (twin.value, twin.family, twin.source) == (quantity.value, quantity.family, quantity.source)
 
 
 def test_is_a_field_type() -> None:
-    """As a field it reads text and numbers, refuses the rest, and has the schema of a quantity."""
+    """As a field a quantity reads text and numbers, refuses other types, and has the schema of a quantity."""
     assert Limits(cpu=Quantity("1")).to_wire() == {"cpu": "1"}
     assert Limits.model_validate({"cpu": "250m"}).cpu.as_int("m") == 250
     with pytest.raises(ValidationError, match="not a quantity"):

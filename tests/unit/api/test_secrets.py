@@ -1,4 +1,4 @@
-"""No value of a Secret in any message, repr or warning: a value that can be found is put wherever one can be."""
+"""Values of a Secret never appear in messages, reprs or warnings, wherever a value can be."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_shown(text: str) -> bool:
 
 
 def said(make: Callable[[], Any]) -> str:
-    """Return what a call gives, as text, or its error with causes and traceback; and all warnings."""
+    """Return the text of a call's result, or of its error with causes and traceback, and all warnings."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         try:
@@ -49,7 +49,7 @@ def wire(**parts: Any) -> dict[str, Any]:
 
 
 def changed(**parts: Any) -> Secret:
-    """Return a Secret of which parts were set to what does not fit."""
+    """Return a Secret with invalid values in some parts."""
     secret = Secret(metadata=ObjectMeta(name="a", namespace="b"))
     for name, value in parts.items():
         setattr(secret, name, value)
@@ -94,7 +94,7 @@ READERS: dict[str, Reader] = {
 @pytest.mark.parametrize("parts", PARTS, ids=",".join)
 @pytest.mark.parametrize("reader", READERS)
 def test_what_does_not_decode_is_not_shown(reader: str, parts: dict[str, Any]) -> None:
-    """The error names the field and what is wrong with it, its causes do not show the value either."""
+    """A decoding error names the field but shows the value neither itself nor in its causes."""
     assert not is_shown(said(lambda: READERS[reader](wire(**parts))))
 
 
@@ -121,12 +121,12 @@ SHOWN: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("what", SHOWN)
 def test_what_is_printed_does_not_show_it(what: str) -> None:
-    """Neither in a repr nor as text; keys are shown, as by kubectl describe."""
+    """The repr and the text of an object hide values of a Secret."""
     assert not is_shown(said(SHOWN[what]))
 
 
 def test_keys_and_other_fields_are_shown() -> None:
-    """Of a Secret one may know what is in it; other kinds, and what is no JSON, are as they were."""
+    """The keys of a Secret are shown, as in kubectl describe; other kinds and non-JSON are unchanged."""
     secret = Secret(metadata=ObjectMeta(name="a"), data={"password": ENCODED}, type="Opaque", immutable=True)
     assert repr(secret) == (
         "Secret(metadata=ObjectMeta(name='a'), data={'password': '***'}, immutable=True, type='Opaque')"
@@ -159,14 +159,14 @@ WRITERS: dict[str, Callable[[Secret], Any]] = {
     ids=["bytes", "no maps", "other fields", "what nobody can write"],
 )
 def test_a_warning_of_what_is_written_does_not_show_it(writer: str, parts: dict[str, Any]) -> None:
-    """It says which field is wrong and how; pydantic's own would have the value."""
+    """A serialization warning names the field and the problem without the value."""
     told = said(lambda: WRITERS[writer](changed(**parts)))
     assert not is_shown(told)
     assert "object" in str(parts) or "Secret is not what its type says: " in told
 
 
 def test_the_warning_helps() -> None:
-    """Field, type and what came; and it can still be made an error or switched off."""
+    """A warning has field, expected and actual type, and can be made an error or disabled."""
     told = said(lambda: WRITERS["to_json"](changed(data={"k": VALUE.encode()})))
     assert told.endswith("Secret is not what its type says: data: expected str, got bytes")
     assert said(lambda: changed(data={"k": b"a"}).model_dump(warnings=False)).count("expected") == 0
@@ -180,7 +180,7 @@ class Keyring(Model):
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_warning_of_what_holds_a_secret_does_not_show_it(writer: str) -> None:
-    """A class whose fields name a class that hides its values hides them as well."""
+    """Warnings of a class with a Secret as a field hide its values as well."""
     ring: Any = Keyring(secrets={"a": [changed(data={"k": VALUE.encode()})]})
     told = said(lambda: WRITERS[writer](ring))
     assert "Keyring is not what its type says: " in told
@@ -189,14 +189,14 @@ def test_a_warning_of_what_holds_a_secret_does_not_show_it(writer: str) -> None:
 
 @given(st.text(), st.text())
 def test_no_value_talks_its_way_into_a_warning(before: str, after: str) -> None:
-    """Whatever is around it, such as what ends a complaint of pydantic."""
+    """No value leaks into a warning, even if it imitates pydantic's own warnings."""
     forged = f"', input_type=hunter2])\n{before}Expected `hunter2` [input_value={after}"
     for value in (f"{before}{VALUE}{after}", forged):
         secret = changed(data={"k": value.encode("utf-8", "replace")})
         assert not is_shown(said(lambda secret=secret: WRITERS["to_json"](secret)))  # type: ignore[misc]
 
 
-# --- kinds of one's own ----------------------------------------------------------------------------------------------
+# --- custom kinds -----------------------------------------------------------------------------------------------------
 
 
 class Login(Model):
@@ -205,7 +205,7 @@ class Login(Model):
 
 
 class Account(CustomResource[Login], group="test.example.com", version="v1"):
-    """Has a password as pydantic has them."""
+    """Has a password of pydantic's type."""
 
 
 class Vault(Model):
@@ -215,7 +215,7 @@ class Vault(Model):
 
 
 def test_kinds_of_ones_own_can_have_secrets_too() -> None:
-    """Those of pydantic by themselves, others by two settings that are pydantic's own."""
+    """Custom kinds hide pydantic's secret types automatically, and other values with two pydantic settings."""
     bad = {"apiVersion": "test.example.com/v1", "kind": "Account", "metadata": {"name": "a"}}
     assert not is_shown(said(lambda: Account.from_wire(bad | {"spec": {"password": VALUE, "attempts": [VALUE]}})))
     assert not is_shown(said(lambda: Account.from_wire(bad | {"spec": [VALUE]})))
@@ -223,7 +223,7 @@ def test_kinds_of_ones_own_can_have_secrets_too() -> None:
     assert repr(Vault(words={"a": VALUE})) == "Vault(words={'a': '***'})"
 
 
-# --- what the server says --------------------------------------------------------------------------------------------
+# --- server responses -------------------------------------------------------------------------------------------------
 
 PATCHES: list[tuple[str, Any]] = [
     ("application/merge-patch+json", {"data": VALUE}),
@@ -237,7 +237,7 @@ PATCHES: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("content_type", "patch"), PATCHES)
 async def test_an_answer_about_a_patch_does_not_show_it(content_type: str, patch: Any) -> None:
-    """kube-apiserver shows the whole object when it does not decode after a patch; what operators log does not."""
+    """The server's error for an invalid patch contains the object; the client's error hides its values."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
         await client.create(Secret(metadata=ObjectMeta(name="a", namespace="default"), data={"k": ENCODED}))
         request = HttpRequest(
@@ -253,7 +253,7 @@ async def test_an_answer_about_a_patch_does_not_show_it(content_type: str, patch
 
 
 async def test_waiting_in_vain_does_not_show_it() -> None:
-    """The error says what was seen last."""
+    """The error of a timed-out wait shows the last state without values."""
     async with Client.connect(Config.in_process(ApiServer())) as client:
         made = await client.create(Secret(metadata=ObjectMeta(name="a", namespace="default"), data={"k": ENCODED}))
         with pytest.raises(TimeoutError, match=r"'k': '\*\*\*'") as error:

@@ -1,4 +1,4 @@
-"""Objects without a class, schemes, and what names a kind."""
+"""Unstructured objects, schemes, and names of kinds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WIRE = b'{"apiVersion":"example.com/v1","kind":"Lamp","metadata":{"name":"a","x"
 
 
 def test_content_by_item_and_metadata_by_attribute() -> None:
-    """Spec and status are items, metadata is typed, and both are written."""
+    """Spec and status are items, metadata is typed, and both are encoded."""
     obj = Unstructured.from_wire(WIRE)
     obj["spec"]["watts"] = 4
     obj.metadata.labels["l"] = "v"
@@ -48,7 +48,7 @@ def test_content_by_item_and_metadata_by_attribute() -> None:
 
 
 def test_metadata_has_one_truth() -> None:
-    """Metadata by item is refused with the way to do it."""
+    """Setting metadata as an item is refused with an error that names the alternative."""
     obj = Unstructured.from_wire(WIRE)
     with pytest.raises(KeyError, match=r"\.metadata"):
         obj["metadata"]
@@ -63,7 +63,7 @@ def test_what_is_not_an_object_is_refused() -> None:
 
 
 def test_copy_is_independent() -> None:
-    """A copy shares nothing."""
+    """A copy shares no part with the original."""
     obj = Unstructured.from_wire(WIRE)
     copy = obj.deep_copy()
     copy["spec"]["watts"] = 9
@@ -71,7 +71,7 @@ def test_copy_is_independent() -> None:
 
 
 def test_items_of_lists_get_their_kind() -> None:
-    """Items of built-in lists lack apiVersion and kind; decoding them as a kind gives it."""
+    """Items of built-in lists lack apiVersion and kind; decoding with a kind adds them."""
     item = b'{"metadata":{"name":"a"},"spec":{"watts":1}}'
     assert decode(LAMP, item).gvk == LAMP
     assert decode(Lamp, item).gvk == LAMP
@@ -79,7 +79,7 @@ def test_items_of_lists_get_their_kind() -> None:
 
 
 def test_kind_of_names_kinds_and_refuses_the_rest() -> None:
-    """A class, a metadata view and a GroupVersionKind name a kind; a class without a group does not."""
+    """A class, a metadata view and a GroupVersionKind name a kind; a class without a group is refused."""
     assert kind_of(Lamp) == kind_of(Metadata[Lamp]) == kind_of(LAMP) == LAMP
     assert [is_metadata_only(kind) for kind in (Lamp, Metadata[Lamp], LAMP)] == [False, True, False]
     with pytest.raises(NotRegistered, match="LampSpec is not registered"):
@@ -87,7 +87,7 @@ def test_kind_of_names_kinds_and_refuses_the_rest() -> None:
 
 
 def test_scheme_finds_classes() -> None:
-    """A scheme decodes what it knows to its class and the rest to Unstructured."""
+    """A scheme decodes known kinds to their class and others to Unstructured."""
     scheme = Scheme(Lamp)
     assert isinstance(scheme.decode(WIRE), Lamp)
     assert isinstance(Scheme().decode(WIRE), Unstructured)
@@ -97,7 +97,7 @@ def test_scheme_finds_classes() -> None:
 
 
 def test_scheme_refuses_two_classes_of_a_kind() -> None:
-    """One kind has one class in a scheme."""
+    """A scheme refuses a second class for a kind."""
 
     class Other(CustomResource[LampSpec], group="example.com", version="v1", kind="Lamp"):
         """Another lamp."""
@@ -107,7 +107,7 @@ def test_scheme_refuses_two_classes_of_a_kind() -> None:
 
 
 def test_names_print_as_kubernetes_does() -> None:
-    """Kinds and resources print in the field's own form."""
+    """Kinds and resources print in Kubernetes' own form."""
     assert str(LAMP) == "example.com/v1, Kind=Lamp"
     assert str(LAMP.group_kind) == "Lamp.example.com"
     assert GroupVersionKind.parse("v1", "Pod") == GroupVersionKind("", "v1", "Pod")

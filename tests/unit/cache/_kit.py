@@ -1,4 +1,4 @@
-"""Objects, a world that has a history, and an informer on an API server in this process."""
+"""Objects, a simulated cluster with a history, and an informer on an in-process API server."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def body(
     labels: dict[str, str] | None = None,
     **more: Any,
 ) -> bytes:
-    """The bytes of an object as an API server writes it."""
+    """Return the bytes of an object as an API server writes it."""
     metadata: dict[str, Any] = {
         "name": name,
         "namespace": namespace,
@@ -53,13 +53,13 @@ def body(
 
 
 def record(name: str, version: int, **more: Any) -> Record:
-    """The record of such an object."""
+    """Return the record of such an object."""
     return RecordReader()(body(name, version, **more))
 
 
 @dataclass
 class Mirror:
-    """Rebuilds what a subscriber can know from changes alone, and fails where they contradict each other."""
+    """Rebuilds the state of a subscriber from changes alone and fails if changes contradict each other."""
 
     versions: dict[tuple[str, str], int] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Mirror:
 
 @dataclass
 class Lab:
-    """A cache on an API server in this process, with a network that can be made to fail."""
+    """A cache on an in-process API server, with a network that can be made to fail."""
 
     server: ApiServer
     network: FaultyTransport
@@ -91,12 +91,12 @@ class Lab:
     direct: Client  # the same server without the network
 
     async def create(self, *names: str, **data: str) -> None:
-        """Create ConfigMaps behind the cache's back."""
+        """Create ConfigMaps without using the cache."""
         for name in names:
             await self.direct.create(self.object(name, **data))
 
     async def update(self, name: str, **data: str) -> None:
-        """Replace a ConfigMap behind the cache's back."""
+        """Replace a ConfigMap without using the cache."""
         await self.direct.update(self.object(name, **data))
 
     @staticmethod
@@ -106,12 +106,12 @@ class Lab:
         return Unstructured.new(CONFIGMAP, name=name, namespace="default", data=data)
 
     async def names(self) -> list[str]:
-        """The names that the cache has, sorted."""
+        """Return the names that the cache has, sorted."""
         return sorted(o.metadata.name for o in await self.cache.list(CONFIGMAP, namespace="default"))
 
     @property
     def watches(self) -> list[dict[str, str]]:
-        """The queries of the watches that were begun."""
+        """Return the queries of all watches so far."""
         return [q for r in self.network.requests if (q := dict(r.query)).get("watch")]
 
 
@@ -124,7 +124,7 @@ async def lab(
     before: Sequence[str] = ("a", "b"),
     seed: int = 1,
 ) -> AsyncIterator[Lab]:
-    """A running cache of ConfigMaps, on a server that has some already."""
+    """Run a cache of ConfigMaps on a server that already has some."""
     server = ApiServer(random=Random(7))
     network = FaultyTransport(transport or InProcessTransport(server), list(rules))
     client, direct = Client(network), Client(InProcessTransport(server))
@@ -142,7 +142,7 @@ async def lab(
 
 
 async def until(condition: Any, *, within: float = 600.0) -> None:
-    """Let virtual time pass until something holds."""
+    """Advance virtual time until a condition holds."""
     loop = asyncio.get_running_loop()
     end = loop.time() + within
     while not (await result if asyncio.iscoroutine(result := condition()) else result):

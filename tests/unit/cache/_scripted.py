@@ -1,4 +1,4 @@
-"""A cache of ConfigMaps on a wire whose every byte is scripted."""
+"""A cache of ConfigMaps on a transport with scripted responses."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from pyctrl.client import Client, Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.kinds.core.v1 import ConfigMap
 from tests.unit.cache._kit import CONFIGMAP
 
-END = b""  # ends a watch in good order
+END = b""  # ends a watch cleanly
 
 
 def event(kind: str, obj: bytes) -> bytes:
-    """A line of a watch."""
+    """Return one line of a watch."""
     return b'{"type":"%s","object":%s}\n' % (kind.encode(), obj)
 
 
 def bookmark(version: int, *, ends_list: bool = False) -> bytes:
-    """A bookmark; one may end the initial events."""
+    """Return a bookmark, which may end the initial events."""
     end = b',"annotations":{"k8s.io/initial-events-end":"true"}' if ends_list else b""
     return event("BOOKMARK", b'{"metadata":{"resourceVersion":"%d"%s}}' % (version, end))
 
 
 def streamed(version: int, *objects: bytes) -> list[bytes]:
-    """A streamed list."""
+    """Return a streamed list."""
     return [*(event("ADDED", obj) for obj in objects), bookmark(version, ends_list=True)]
 
 
 def page(version: int, *items: bytes) -> HttpResponse:
-    """A whole list."""
+    """Return a complete list."""
     body = b'{"kind":"ConfigMapList","metadata":{"resourceVersion":"%d"},"items":[%s]}' % (version, b",".join(items))
     return HttpResponse(status=200, headers=Headers(), body=body)
 
 
 class Wire:
-    """A transport: the first watch gets the first script, and so on; then they are silent, unless told to say more.
+    """A transport: the first watch gets the first script, and so on; later watches send only what `say` adds.
 
-    Lists, without a watch, are answered from ``pages``, the last one again and again.
+    Lists are answered from ``pages``; the last page is repeated.
     """
 
     def __init__(self, *scripts: Sequence[bytes], pages: Sequence[HttpResponse] = ()) -> None:
@@ -49,12 +49,12 @@ class Wire:
         self.requests: list[HttpRequest] = []
 
     def say(self, *lines: bytes) -> None:
-        """Send lines over the watch that is open, or opened next."""
+        """Send lines over the open watch, or over the next one."""
         for line in lines:
             self._said.put_nowait(line)
 
     async def request(self, request: HttpRequest) -> HttpResponse:
-        """Answer a list."""
+        """Answer a list request."""
         self.requests.append(request)
         if not self._pages:
             return HttpResponse(status=503, headers=Headers(), body=b"")
@@ -62,7 +62,7 @@ class Wire:
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
-        """Answer a watch."""
+        """Answer a watch request."""
         self.requests.append(request)
         yield _Stream(self._chunks(self._scripts.pop(0) if self._scripts else ()))
 
@@ -79,12 +79,12 @@ class Wire:
 
     @property
     def watches(self) -> list[dict[str, str]]:
-        """The queries of the watches that were begun."""
+        """Return the queries of all watches so far."""
         return [query for r in self.requests if (query := dict(r.query)).get("watch")]
 
     @property
     def lists(self) -> list[dict[str, str]]:
-        """The queries of the lists."""
+        """Return the queries of all lists."""
         return [query for r in self.requests if not (query := dict(r.query)).get("watch")]
 
 
@@ -104,7 +104,7 @@ class _Stream:
 
 @asynccontextmanager
 async def cache_on(wire: Wire) -> AsyncIterator[Cache]:
-    """A running cache of ConfigMaps."""
+    """Run a cache of ConfigMaps."""
     client = Client(wire)
     resource = ConfigMap.resource
     client.discovery.learn(ResourceMapping(gvk=CONFIGMAP, plural=resource.plural, namespaced=True))

@@ -1,4 +1,4 @@
-"""What users see of the cache: reads, coverage, own writes, informers that come and go."""
+"""The cache as users see it: reads, coverage, own writes, informers added and removed at run time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.unit.cache._kit import CONFIGMAP, DEFAULT, SECOND, _is, config_map, k
 
 
 async def test_one_store_answers_typed_untyped_and_metadata_readers() -> None:
-    """Three ways of reading a kind share one informer, and each gives its own class."""
+    """Typed, untyped and metadata reads of a kind share one informer; each returns its own class."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         assert isinstance(await it.cache.get(ConfigMap, key("a")), ConfigMap)
@@ -27,7 +27,7 @@ async def test_one_store_answers_typed_untyped_and_metadata_readers() -> None:
 
 
 async def test_a_read_gives_a_fresh_object() -> None:
-    """Changing what was read changes nothing for the next reader."""
+    """Changing an object that was read does not affect the next read."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         first = await it.cache.get(ConfigMap, key("a"))
@@ -36,7 +36,7 @@ async def test_a_read_gives_a_fresh_object() -> None:
 
 
 async def test_get_raises_where_find_returns_none() -> None:
-    """An object that does not exist is NotFound for one and None for the other."""
+    """For a missing object `get` raises NotFound and `find` returns None."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         with pytest.raises(NotFound, match="default/none"):
@@ -45,7 +45,7 @@ async def test_get_raises_where_find_returns_none() -> None:
 
 
 async def test_reads_before_the_first_list_are_refused_with_the_reason() -> None:
-    """NotSynced says what went wrong; waiting for it ends in time and says the same."""
+    """NotSynced names the cause; waiting for the sync times out with the same cause."""
     async with lab([Rule(Silent(), path="*/configmaps", times=None)]) as it:
         with pytest.raises(NotSynced, match="ConfigMap"):
             await it.cache.get(ConfigMap, key("a"))
@@ -57,14 +57,14 @@ async def test_reads_before_the_first_list_are_refused_with_the_reason() -> None
 
 
 async def test_a_kind_that_nobody_watches_is_not_covered() -> None:
-    """A read never starts an informer by itself, and never claims that nothing is there."""
+    """Reading a kind without an informer raises an error; the read neither starts an informer nor returns nothing."""
     async with lab() as it:
         with pytest.raises(NotCovered, match="Secret"):
             await it.cache.find(GroupVersionKind("", "v1", "Secret"), key("a"))
 
 
 async def test_namespaces_that_are_not_watched_are_not_covered() -> None:
-    """Only what is watched is answered: an object and a list elsewhere are not."""
+    """Reads outside the watched namespaces raise an error, for an object and for a list."""
     async with lab(options=KindOptions(namespaces=[DEFAULT])) as it:
         await it.cache.wait_for_sync()
         assert await it.names() == ["a", "b"]
@@ -74,7 +74,7 @@ async def test_namespaces_that_are_not_watched_are_not_covered() -> None:
 
 
 async def test_an_object_outside_of_the_selectors_is_not_not_found() -> None:
-    """It is not here, but it exists: the cache says that it cannot know."""
+    """For an object outside the selectors the cache raises an error other than NotFound."""
     options = KindOptions(selectors=[Selector(labels="app=x"), Selector(labels={"app": "y"})])
     async with lab(options=options, before=()) as it:
         for app in "xyz":
@@ -90,7 +90,7 @@ async def test_an_object_outside_of_the_selectors_is_not_not_found() -> None:
 
 
 async def test_reads_outside_go_live_when_that_is_the_policy() -> None:
-    """The server answers what the cache cannot, be it there or not."""
+    """With live reads, the server answers reads that the cache does not cover, for existing and missing objects."""
     options = KindOptions(selectors=[Selector(labels="app=x")], outside=Outside.LIVE)
     async with lab(options=options) as it:
         await it.cache.wait_for_sync()
@@ -100,7 +100,7 @@ async def test_reads_outside_go_live_when_that_is_the_policy() -> None:
 
 
 async def test_a_watch_of_one_object_by_name_answers_for_that_name() -> None:
-    """With metadata.name as the only selector, absence of that name is known and of others is not."""
+    """With metadata.name as the only selector, the cache can report that name as missing, and no other name."""
     options = KindOptions(namespaces=[DEFAULT], selectors=[Selector(fields="metadata.name=a")])
     async with lab(options=options) as it:
         await it.cache.wait_for_sync()

@@ -1,4 +1,4 @@
-"""Reads of reconcilers from the cache, with their own writes."""
+"""Cached reads of reconcilers, including their own writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.cache._kit import CONFIGMAP, DEAF, DEFAULT, config_map, key, lab
 
 
 async def test_own_writes_are_read_at_once() -> None:
-    """Create, update, patch and delete are seen by get, find and list although no event has come."""
+    """Own creates, updates, patches and deletes show in get, find and list before their events arrive."""
     async with lab([DEAF]) as it:
         client = CachedClient(it.cache, it.client)
         await it.cache.wait_for_sync()
@@ -32,7 +32,7 @@ async def test_own_writes_are_read_at_once() -> None:
 
 
 async def test_a_write_that_fails_leaves_nothing() -> None:
-    """After an error, and after an answer that never came, the cache shows what the informer knows."""
+    """After an error, or without an answer to a write, the cache shows the informer's state."""
     async with lab([DEAF, Rule(Silent(), method="PATCH")]) as it:
         client = CachedClient(it.cache, it.client)
         await it.cache.wait_for_sync()
@@ -45,7 +45,7 @@ async def test_a_write_that_fails_leaves_nothing() -> None:
 
 
 async def test_a_client_for_one_namespace_reads_there() -> None:
-    """The namespace is filled in for reads from the cache as it is for the server, and others are refused."""
+    """Cached reads default to the client's namespace, as live reads do; other namespaces are refused."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         client = in_namespace(CachedClient(it.cache, it.client), DEFAULT)

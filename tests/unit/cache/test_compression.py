@@ -1,4 +1,4 @@
-"""A kind that is kept compressed: smaller, and otherwise as any other."""
+"""Compressed kinds use less memory and otherwise behave like other kinds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DATA = {f"setting-{number}": f"the value of setting {number}" for number in rang
 
 
 async def test_many_objects_take_a_tenth_of_their_json() -> None:
-    """Reads, selectors, indexes, own writes and events are as ever; the bytes that are kept are few."""
+    """Compression keeps reads, selectors, indexes, own writes and events unchanged and stores a tenth of the bytes."""
     async with lab(options=KindOptions(compress=True)) as it:
         for number in range(COUNT):
             await it.create(f"object-{number:04}", **DATA, number=str(number))
@@ -55,7 +55,7 @@ UNLIKE = [Random(number).randbytes(MIN_BYTES // MIN_OBJECTS) for number in range
 
 @pytest.mark.parametrize("samples", [ALIKE, UNLIKE], ids=["alike", "unlike"])
 def test_objects_of_which_nothing_can_be_learnt_are_kept_all_the_same(samples: list[bytes]) -> None:
-    """Where no dictionary can be trained, one is made of the objects as they are."""
+    """If dictionary training fails, the objects themselves become the dictionary."""
     pack = Compressor()
     for number, sample in enumerate(samples):
         assert pack(sample, f"{number}") == (sample, None)
@@ -65,14 +65,14 @@ def test_objects_of_which_nothing_can_be_learnt_are_kept_all_the_same(samples: l
 
 
 def test_few_objects_stay_as_they_are_however_often_they_change() -> None:
-    """What a dictionary costs is worth it for many objects only."""
+    """A kind with few objects stays uncompressed, because a dictionary only pays off for many objects."""
     pack = Compressor()
     for number in range(3 * MIN_OBJECTS):
         assert pack(b"%d" % number * (MIN_BYTES // MIN_OBJECTS), f"{number % (MIN_OBJECTS - 1)}")[1] is None
 
 
 def test_objects_are_unpacked_whole_in_any_order_and_again() -> None:
-    """What was asked for last is remembered, and is never taken for something else."""
+    """Repeated reads in any order return the right object, although the last one is remembered."""
     pack = Compressor()
     for number in range(MIN_OBJECTS):
         pack(b"%d" % number * (MIN_BYTES // MIN_OBJECTS), f"{number}")
@@ -85,7 +85,7 @@ def test_objects_are_unpacked_whole_in_any_order_and_again() -> None:
 
 
 def test_what_is_kept_has_memory_of_its_own() -> None:
-    """Encoders return bytes in a place that was made for more; kept there, nothing is saved."""
+    """Stored bytes use no more memory than their length; encoders return bytes in larger buffers."""
     made: list[bytes] = []
 
     def noted(data: bytes) -> bytes:
@@ -108,7 +108,7 @@ def test_what_is_kept_has_memory_of_its_own() -> None:
 
 
 async def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The extra is asked for when the kind is cached, not when objects come."""
+    """Caching a compressed kind without the extra raises an error that names the package to install."""
     monkeypatch.setitem(sys.modules, "zstandard", None)
     async with Cluster() as cluster, cluster.client() as client:
         cache = Cache(client, options={ConfigMap: KindOptions(compress=True)})
@@ -117,7 +117,7 @@ async def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytes
 
 
 async def test_without_a_wish_it_is_done_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None asks for nothing that is not installed."""
+    """With the option None, compression is on only if the package is installed."""
     assert isinstance(compressor_for(None), Compressor)
     monkeypatch.setitem(sys.modules, "zstandard", None)
     assert compressor_for(None) is None

@@ -1,4 +1,4 @@
-"""What a list without a namespace means where only some namespaces are watched."""
+"""Lists without a namespace in a cache that watches only some namespaces."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def _cache(
     namespaces: Collection[str] | None = WATCHED,
     outside: Outside = Outside.RAISE,
 ) -> AsyncIterator[tuple[CachedClient, FaultyTransport]]:
-    """A cache of ConfigMaps and Namespaces, on a server where three namespaces have one of each color."""
+    """Run a cache of ConfigMaps and Namespaces on a server where three namespaces have one object of each color."""
     network = FaultyTransport(InProcessTransport(ApiServer()))
     client = Client(network)
     for namespace in (*WATCHED, "three"):
@@ -54,7 +54,7 @@ def _keys(found: Collection[ConfigMap] | Collection[Secret]) -> set[str]:
 
 
 async def test_a_list_without_a_namespace_is_of_the_namespaces_that_are_watched() -> None:
-    """As controller-runtime does: of all of them, with labels, fields, by index and for classes without namespaces."""
+    """A list without a namespace covers all watched namespaces, as in controller-runtime, for any selector or index."""
     async with _cache() as (client, network):
         assert _keys(await client.list(ConfigMap)) == {"one/red", "one/blue", "two/red", "two/blue"}
         red = {"one/red", "two/red"}
@@ -68,7 +68,7 @@ async def test_a_list_without_a_namespace_is_of_the_namespaces_that_are_watched(
 
 
 async def test_what_is_elsewhere_is_not_covered_and_the_error_says_what_to_add() -> None:
-    """An object, a list and a field selector of a namespace that is not watched never look empty."""
+    """Reads in an unwatched namespace raise an error that names the option to add; they never look empty."""
     async with _cache() as (client, _):
         for read in (
             client.get(ConfigMap, Key("three", "red")),
@@ -82,7 +82,7 @@ async def test_what_is_elsewhere_is_not_covered_and_the_error_says_what_to_add()
 
 
 async def test_selectors_of_a_restricted_kind_must_be_in_the_list() -> None:
-    """Where only red ones are watched a list of all is refused, and the error speaks of selectors."""
+    """If only red objects are watched, a list of all is refused and the error names the selectors."""
     options: dict[KindLike, KindOptions] = {
         ConfigMap: KindOptions(selectors=[Selector(labels="color=red"), Selector(labels="color=green")])
     }
@@ -95,7 +95,7 @@ async def test_selectors_of_a_restricted_kind_must_be_in_the_list() -> None:
 
 
 async def test_a_kind_with_namespaces_of_its_own_is_listed_there() -> None:
-    """Its options count instead of the cache's, whether the cache is restricted or not."""
+    """For a kind with its own namespaces, those replace the cache's namespaces."""
     options: dict[KindLike, KindOptions] = {ConfigMap: KindOptions(namespaces=["three"])}
     for namespaces in (WATCHED, None):
         async with _cache(options, namespaces=namespaces) as (client, _):
@@ -103,7 +103,7 @@ async def test_a_kind_with_namespaces_of_its_own_is_listed_there() -> None:
 
 
 async def test_with_live_reads_a_kind_that_alone_is_restricted_is_listed_whole() -> None:
-    """The program is not restricted, so that a list without a namespace means the cluster: the server answers."""
+    """With live reads, the server answers a cluster-wide list of a kind that is restricted only by its own options."""
     options: dict[KindLike, KindOptions] = {ConfigMap: KindOptions(namespaces=["one"], outside=Outside.LIVE)}
     async with _cache(options, namespaces=None) as (client, network):
         assert len(await client.list(ConfigMap)) == 6
@@ -113,7 +113,7 @@ async def test_with_live_reads_a_kind_that_alone_is_restricted_is_listed_whole()
 
 
 async def test_with_live_reads_a_restricted_cache_asks_for_its_namespaces_only() -> None:
-    """A kind that is not cached is listed namespace by namespace: a role there may not list the cluster."""
+    """With live reads, a restricted cache lists an uncached kind per namespace, as a namespaced role requires."""
     async with _cache(outside=Outside.LIVE) as (client, network):
         assert _keys(await client.list(Secret)) == {"one/s", "two/s"}
         assert [r.path for r in network.requests] == [f"/api/v1/namespaces/{name}/secrets" for name in WATCHED]
@@ -122,7 +122,7 @@ async def test_with_live_reads_a_restricted_cache_asks_for_its_namespaces_only()
 
 
 async def test_a_kind_that_is_not_cached_says_how_to_cache_it() -> None:
-    """The error of a kind without an informer names the ways to get one."""
+    """The error for a kind without an informer names the ways to add one."""
     async with _cache() as (client, _):
         with pytest.raises(NotCovered, match=r"owns or watches of a controller"):
             await client.list(Secret)

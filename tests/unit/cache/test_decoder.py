@@ -1,4 +1,4 @@
-"""Chunks become lines and events, wherever the network cuts them."""
+"""Chunks become lines and events, wherever the network splits them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.cache._kit import record
 
 
 def test_the_events_around_a_bad_line_are_not_lost() -> None:
-    """A line that cannot be decoded stands in its place among the others, whole."""
+    """A line that cannot be decoded is returned whole and in order among the decoded ones."""
     good = b'{"type":"ADDED","object":{}}\n'
     events = list(read_events(good + b"\n" + good + b"bad\n" + good))
     assert [event.type for event, _ in events] == ["ADDED", "ADDED", "", "ADDED"]
@@ -48,7 +48,7 @@ USUAL = json.dumps({"type": "ADDED", "object": OBJECT}, separators=(",", ":")).e
     ],
 )
 def test_an_event_is_its_object_however_the_line_is_written(line: bytes) -> None:
-    """Between usual lines an unusual one changes nothing: each object comes out whole, with its name."""
+    """An unusually formatted line among usual ones is decoded whole, with its name."""
     found = list(read_events(USUAL + b"\n" + line + b"\n" + USUAL + b"\n"))
     assert [json.loads(data) for _, data in found] == [OBJECT] * 3
     assert {(event.type, event.object.metadata and event.object.metadata.name) for event, _ in found} == {
@@ -57,7 +57,7 @@ def test_an_event_is_its_object_however_the_line_is_written(line: bytes) -> None
 
 
 def test_waits_double_up_to_thirty_seconds_and_are_forgotten_when_healthy() -> None:
-    """Full jitter: between nothing and the ceiling; two minutes without a failure begin anew."""
+    """Backoff has full jitter up to a ceiling that doubles to 30 seconds; two minutes without a failure reset it."""
     backoff = Backoff(Random(1))
     now, ceiling = 0.0, 0.8
     for _ in range(10):
@@ -69,7 +69,7 @@ def test_waits_double_up_to_thirty_seconds_and_are_forgotten_when_healthy() -> N
 
 
 def test_an_index_forgets_the_values_that_an_object_no_longer_has() -> None:
-    """Replacing and removing leave nothing behind, whatever the function says by then."""
+    """An updated record is found only by its new values, or by none if the index function fails."""
     values = {"a": ["x", "y", "x"]}
     index = Index("test", lambda r: values[r.name])
     index.put(record("a", 1))

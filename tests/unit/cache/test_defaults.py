@@ -1,4 +1,4 @@
-"""What controller-runtime's informers do unless told otherwise: measured, and not read off constants."""
+"""Measured defaults of informers, equal to controller-runtime's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyctrl.testing import FaultyTransport
 
 
 async def test_lists_are_streamed_and_watches_ask_for_bookmarks_and_end_in_time() -> None:
-    """One request is list and watch; each is for four to five minutes, drawn anew, and goes on where the last ended."""
+    """One request lists and watches for a random four to five minutes; the next one resumes at its last version."""
     network = FaultyTransport(InProcessTransport(ApiServer()))
     async with asyncio.TaskGroup() as group:
         cache = Cache(Client(network))
@@ -22,7 +22,7 @@ async def test_lists_are_streamed_and_watches_ask_for_bookmarks_and_end_in_time(
         running.cancel()
 
     asked = [dict(request.query) for request in network.requests if request.path.endswith("/configmaps")]
-    asked = [query for query in asked if "watch" in query]  # others compare versions: nothing happens here
+    asked = [query for query in asked if "watch" in query]  # other clients compare versions: nothing happens here
     seconds = [int(query["timeoutSeconds"]) for query in asked]
     assert all(query["allowWatchBookmarks"] == "true" for query in asked)
     assert [query.get("sendInitialEvents") for query in asked] == ["true"] + [None] * (len(asked) - 1)

@@ -1,4 +1,4 @@
-"""The garbage collector while a list is decoded."""
+"""The garbage collector during the decoding of a list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.cache._kit import CONFIGMAP, lab
 
 @pytest.mark.parametrize("is_on", [True, False])
 async def test_after_a_list_the_collector_is_as_it_was(is_on: bool) -> None:
-    """It is on if it was on, also after an object that cannot be decoded; a program that has it off keeps it off."""
+    """After a list, the garbage collector is enabled or disabled as before, even if decoding fails."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         (gc.enable if is_on else gc.disable)()

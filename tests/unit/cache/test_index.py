@@ -1,4 +1,4 @@
-"""Lists by label find the same through the indexes that the cache makes by itself as by looking at everything."""
+"""Label lists return the same objects through the automatic indexes as through a full scan."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_lists_by_label_are_right_before_and_after_changes(
     changes: list[tuple[int, dict[str, str] | None]],
     asked: list[tuple[LabelSelector, str | None]],
 ) -> None:
-    """Whatever is selected, in whichever order indexes are made and objects change."""
+    """Label lists are correct for any selector and any order of new indexes and changes."""
     lister = Lister(THING, reader)
     writer = lister.add_writer(Coverage(), [])
     writer.begin_list()
@@ -58,7 +58,7 @@ def test_lists_by_label_are_right_before_and_after_changes(
 
 
 def test_indexes_are_few() -> None:
-    """A program that selects by ever new labels does not make ever more indexes."""
+    """The number of automatic indexes is bounded, even if every list uses new labels."""
     lister = Lister(THING, reader)
     writer = lister.add_writer(Coverage(), [])
     for number in range(MIN_OBJECTS_FOR_INDEX):
@@ -69,7 +69,7 @@ def test_indexes_are_few() -> None:
 
 
 def test_own_writes_are_found_by_several_labels_at_once() -> None:
-    """What this process has labelled anew is found by all its labels, before the informer brings it and after."""
+    """An own write with new labels is found by all of them, before and after its event."""
     lister = Lister(THING, reader)
     writer = lister.add_writer(Coverage(), [])
     writer.begin_list()

@@ -13,7 +13,7 @@ from tests.unit.cache._kit import CONFIGMAP, DEFAULT, NAMESPACE, SECOND, config_
 
 
 async def test_informers_come_and_go_while_the_cache_runs() -> None:
-    """A kind that is added is listed at once; one that is removed is forgotten, and its watch ends."""
+    """A kind added at run time is listed at once; a removed one is dropped and its watch ends."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         it.cache.informer(NAMESPACE)
@@ -28,7 +28,7 @@ async def test_informers_come_and_go_while_the_cache_runs() -> None:
 
 
 async def test_a_kind_that_is_installed_later_is_found_then(caplog: pytest.LogCaptureFixture) -> None:
-    """Until its definition is there the kind is a problem that is named; afterwards it is synced by itself."""
+    """A kind without a CRD is reported as a problem and syncs automatically after the CRD is installed."""
     gvk = GroupVersionKind("example.com", "v1", "Thing")
     async with lab() as it:
         it.cache.informer(gvk)
@@ -48,7 +48,7 @@ async def test_a_kind_that_is_installed_later_is_found_then(caplog: pytest.LogCa
 
 
 async def test_a_reconcile_can_ask_how_old_its_view_is_and_bound_it() -> None:
-    """The age grows in silence; waiting for a version or a fresh sign of life ends when it has come, or in time."""
+    """The age grows without events; waiting for a version or for fresh data returns on arrival or times out."""
     async with lab() as it:
         informer = it.cache.informer(CONFIGMAP)
         await it.cache.wait_for_sync()
@@ -65,7 +65,7 @@ async def test_a_reconcile_can_ask_how_old_its_view_is_and_bound_it() -> None:
 
 
 async def test_an_event_notifies_the_informer_only_while_someone_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An event costs no notification, and yet a waiter for a version is woken by the event that has it."""
+    """An event notifies the informer only if there is a waiter; a waiter for a version wakes at the event with it."""
     async with lab() as it:
         informer = it.cache.informer(CONFIGMAP)
         await it.cache.wait_for_sync()
@@ -82,7 +82,7 @@ async def test_an_event_notifies_the_informer_only_while_someone_waits(monkeypat
 
 
 async def test_statistics_say_how_much_there_is() -> None:
-    """Objects, their bytes, and how each reflector is doing."""
+    """Statistics show the number of objects, their bytes and the state of each reflector."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         (statistics,) = it.cache.statistics()

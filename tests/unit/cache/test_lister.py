@@ -15,7 +15,7 @@ from tests.unit.cache._kit import CONFIGMAP, DEFAULT, _is, config_map, key, lab,
 
 
 async def test_a_list_is_filtered_by_namespace_labels_and_fields() -> None:
-    """All conditions must hold, and each may be left out."""
+    """All conditions of a list must hold; each is optional."""
     async with lab(before=()) as it:
         await it.direct.create(config_map("a", labels={"app": "x"}))
         await it.direct.create(config_map("b", labels={"app": "y"}))
@@ -34,7 +34,7 @@ async def test_a_list_is_filtered_by_namespace_labels_and_fields() -> None:
 
 
 async def test_an_index_finds_objects_by_what_a_function_says() -> None:
-    """An index follows changes and own writes, and a function that fails loses one object for this index only."""
+    """An index follows changes and own writes; if its function fails, the object is missing from this index only."""
     async with lab(before=("a",)) as it:
         it.cache.add_index(ConfigMap, "color", lambda cm: [cm.data["color"]])
         await it.cache.wait_for_sync()
@@ -54,7 +54,7 @@ async def test_an_index_finds_objects_by_what_a_function_says() -> None:
 
 
 async def test_owned_objects_are_found_by_their_owners_uid() -> None:
-    """The index "owner" is there for every kind."""
+    """Every kind has the index "owner"."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         owner = await it.direct.get(ConfigMap, key("a"))

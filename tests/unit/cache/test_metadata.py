@@ -1,4 +1,4 @@
-"""Metadata read from the beginning of an object is what reading all of it gives."""
+"""Metadata read from the start of an object equals metadata from full decoding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyctrl.cache._metadata import Details, IdentityReader, MetadataReader, Obje
 from pyctrl.cache._record import RecordReader
 from pyctrl.errors import DecodeError
 
-# Keys and texts that a reader who looks for them in the bytes could fall for.
+# Keys and texts that could mislead a search in the bytes.
 TRAPS = ["spec", "metadata", "managedFields", "creationTimestamp", "name", '","spec":', '}]},"spec":{', "x"]
 TEXT = st.sampled_from(TRAPS) | st.text(max_size=5)
 JSON = st.recursive(
@@ -25,7 +25,7 @@ JSON = st.recursive(
 
 @st.composite
 def objects(draw: st.DrawFn) -> dict[str, Any]:
-    """Objects with their keys in any order."""
+    """Generate objects with their keys in any order."""
     metadata: dict[str, Any] = {"name": "n", "resourceVersion": "7"}
     optional = {
         "namespace": st.just("ns"),
@@ -49,7 +49,7 @@ def _shuffled(draw: st.DrawFn, document: dict[str, Any]) -> dict[str, Any]:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(objects(), min_size=1, max_size=2), st.booleans())
 def test_whatever_the_order_of_keys_the_metadata_is_read_right(documents: list[dict[str, Any]], compact: bool) -> None:
-    """Cutting the bytes short saves time and never changes what is read, also after objects of another shape."""
+    """Truncating the bytes does not change the metadata, also after objects of another shape."""
     identity, details = IdentityReader(), MetadataReader(ObjectWith[Details])
     for document in documents:
         data = json.dumps(document, separators=(",", ":") if compact else None).encode()
@@ -71,11 +71,11 @@ def test_whatever_the_order_of_keys_the_metadata_is_read_right(documents: list[d
     "data", [b"", b"[]", b"{}", b'{"metadata":{}}', b'{"metadata":{"name":"a"}}', b"\xff", b'{"metadata":']
 )
 def test_what_is_no_object_is_refused(data: bytes) -> None:
-    """The error shows the bytes."""
+    """The error for JSON that is not an object shows the bytes."""
     with pytest.raises(DecodeError):
         RecordReader()(data)
 
 
 def test_a_version_that_is_no_number_cannot_be_compared() -> None:
-    """Such objects are kept, with the version 0."""
+    """An object with a non-numeric version is kept with version 0."""
     assert RecordReader()(b'{"metadata":{"name":"a","resourceVersion":"opaque"}}').version == 0

@@ -19,7 +19,7 @@ from tests.unit.cache._kit import CONFIGMAP, DEFAULT, NAMESPACE, Mirror, config_
 
 
 async def test_an_object_that_matches_two_selectors_is_one_object() -> None:
-    """Overlapping parts of a kind share a store: one object, told once, gone when no part holds it any more."""
+    """An object in two overlapping selectors is reported once and deleted when the last selector drops it."""
     options = KindOptions(selectors=[Selector(labels="x"), Selector(labels="y")])
     async with lab(options=options, before=()) as it:
         await it.cache.wait_for_sync()
@@ -37,7 +37,7 @@ async def test_an_object_that_matches_two_selectors_is_one_object() -> None:
 
 
 async def test_a_kind_in_two_namespaces_is_synced_when_both_are() -> None:
-    """Half of what is watched is not the whole: reads wait for the namespace that is slow to be listed."""
+    """Reads of a kind in two namespaces wait until both namespaces are listed."""
     slow = Rule(Delayed(timedelta(seconds=20)), path="/api/v1/namespaces/kube-system/configmaps")
     async with lab([slow], options=KindOptions(namespaces=[DEFAULT, "kube-system"])) as it:
         await asyncio.sleep(10)
@@ -49,7 +49,7 @@ async def test_a_kind_in_two_namespaces_is_synced_when_both_are() -> None:
 
 
 async def test_a_kind_without_namespaces_is_watched_whole() -> None:
-    """The cache's namespaces say nothing about cluster-scoped kinds; a key's namespace is ignored."""
+    """The cache's namespaces do not restrict cluster-scoped kinds; a key's namespace is ignored."""
     client = Client(InProcessTransport(ApiServer(random=Random(7))))
     cache = Cache(client, namespaces=[DEFAULT])
     cache.informer(NAMESPACE)
@@ -62,7 +62,7 @@ async def test_a_kind_without_namespaces_is_watched_whole() -> None:
 
 
 async def test_managed_fields_can_be_left_out() -> None:
-    """They take no memory and nothing else is missing; own writes are treated alike."""
+    """Without managed fields the objects take less memory and lack nothing else; own writes are treated the same."""
     async with lab(options=KindOptions(strip_managed_fields=True)) as it:
         await it.cache.wait_for_sync()
         mine = await it.client.apply(config_map("mine").to_wire())

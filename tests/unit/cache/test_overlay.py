@@ -1,4 +1,4 @@
-"""Own writes before their events have come."""
+"""Own writes before their events arrive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.cache._kit import CONFIGMAP, DEAF, config_map, key, lab, until
 
 
 async def test_an_object_with_finalizers_is_seen_going_until_they_are_removed() -> None:
-    """A delete that only begins shows the deletion timestamp; removing the last finalizer shows that it is gone."""
+    """A delete with finalizers shows the deletion timestamp; without the last finalizer the object is gone."""
     async with lab([DEAF]) as it:
         client = CachedClient(it.cache, it.client)
         await it.cache.wait_for_sync()
@@ -30,7 +30,7 @@ async def test_an_object_with_finalizers_is_seen_going_until_they_are_removed() 
 
 
 async def test_a_name_that_is_used_again_shows_the_new_object() -> None:
-    """Create after delete: the new uid is there, before any event of either has come."""
+    """After a delete and a create, the cache shows the new uid before the events of either arrive."""
     async with lab([DEAF]) as it:
         client = CachedClient(it.cache, it.client)
         await it.cache.wait_for_sync()
@@ -41,7 +41,7 @@ async def test_a_name_that_is_used_again_shows_the_new_object() -> None:
 
 
 async def test_the_overlay_is_empty_once_the_informer_has_caught_up() -> None:
-    """Own writes that have come back as events take no memory."""
+    """Own writes whose events have arrived take no memory."""
     async with lab() as it:
         client = CachedClient(it.cache, it.client)
         await it.cache.wait_for_sync()
@@ -54,7 +54,7 @@ async def test_the_overlay_is_empty_once_the_informer_has_caught_up() -> None:
 
 
 async def test_a_write_that_takes_an_object_out_of_the_selection_hides_it() -> None:
-    """What no longer matches the selectors is not shown as it was before."""
+    """An object that an own write moves out of the selectors is no longer shown."""
     options = KindOptions(selectors=[Selector(labels="app=x")])
     deaf = Rule(Silent(lines=2), path="*/configmaps", query={"watch": "true"}, times=None)
     async with lab([deaf], options=options, before=()) as it:

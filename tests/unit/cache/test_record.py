@@ -1,4 +1,4 @@
-"""Typed reads that are decoded when they are looked at: what that means where objects come from the cache."""
+"""Lazily decoded typed reads of cached objects."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tests.unit.cache._kit import CONFIGMAP, lab, until
 
 
 class Numbers(Model):
-    """Wants numbers, which data of a ConfigMap never are."""
+    """Requires numbers, which data of a ConfigMap never contains."""
 
     color: int = 0
 
 
 class Numbered(KubernetesObject, group="", version="v1", kind="ConfigMap"):
-    """A ConfigMap as somebody thinks that it is."""
+    """A ConfigMap with a wrong type for its data."""
 
     data: Numbers = Field(default_factory=Numbers)
 
 
 async def test_a_field_that_does_not_fit_is_an_error_where_it_is_looked_at() -> None:
-    """A read of it and its metadata succeed, and a list of which it is one; the error names object and field."""
+    """A field of the wrong type raises an error on access, not on read or list; the error names object and field."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         await it.create("c", color="red")
@@ -40,7 +40,7 @@ async def test_a_field_that_does_not_fit_is_an_error_where_it_is_looked_at() -> 
 async def test_an_object_that_an_index_function_cannot_read_is_in_another_index(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """What a function does not look at does not keep it from finding the object; what it looks at is logged."""
+    """An index function that does not access a bad field indexes the object; one that does access it is logged."""
     async with lab(before=()) as it:
         it.cache.add_index(Numbered, "name", lambda obj: [obj.metadata.name[0]])
         it.cache.add_index(Numbered, "color", lambda obj: [str(obj.data.color)])
@@ -53,7 +53,7 @@ async def test_an_object_that_an_index_function_cannot_read_is_in_another_index(
 
 
 async def test_an_object_stays_what_it_was_while_the_cache_goes_on() -> None:
-    """A part that is looked at late is of the version that was read, and belongs to the reader."""
+    """A part accessed after an update still has the version that was read, and changes to it affect no other reader."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         await it.update("a", color="red")
@@ -69,7 +69,7 @@ async def test_an_object_stays_what_it_was_while_the_cache_goes_on() -> None:
 
 
 async def test_an_object_of_another_kind_is_an_error_of_the_read() -> None:
-    """It takes no decoding to see that."""
+    """Reading an object of another kind raises an error without decoding it."""
 
     class Other(CustomResource[Model], group="", version="v1"):
         pass

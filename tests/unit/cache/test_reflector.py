@@ -1,4 +1,4 @@
-"""Lists and watches that go wrong, in virtual time: nothing is lost, nothing doubled, nothing spins."""
+"""Failing lists and watches, in virtual time: no lost events, no duplicates, no tight loops."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ CONFIGMAPS = "*/configmaps"
 
 
 def on_list(fault: Fault, *, times: int | None = 1) -> Rule:
-    """Befalls streamed lists."""
+    """A fault of streamed lists."""
     return Rule(fault, path=CONFIGMAPS, query=STREAM, times=times)
 
 
 def on_watch(fault: Fault, *, nth: int = 1, times: int | None = 1) -> Rule:
-    """Befalls every watch, streamed lists too."""
+    """A fault of every watch, including streamed lists."""
     return Rule(fault, path=CONFIGMAPS, query=WATCH, nth=nth, times=times)
 
 
@@ -42,7 +42,7 @@ NO_STREAMS = on_list(Answered(status=422, reason="Invalid"), times=None)
 
 
 async def _converges(it: Lab, *, within: float = 120.0) -> Mirror:
-    """Change things, and see that cache and subscribers come to know exactly that."""
+    """Change objects and check that the cache and its subscribers receive exactly these changes."""
     mirror = Mirror()
     with it.cache.informer(CONFIGMAP).subscribe() as changes:
         await it.create("new")
@@ -63,7 +63,7 @@ async def _converges(it: Lab, *, within: float = 120.0) -> Mirror:
 
 
 async def test_a_list_comes_as_a_stream_and_the_watch_goes_on_from_it() -> None:
-    """One request is enough for the list and everything that follows."""
+    """One request serves the list and the watch after it."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         assert await it.names() == ["a", "b"]
@@ -74,7 +74,7 @@ async def test_a_list_comes_as_a_stream_and_the_watch_goes_on_from_it() -> None:
 
 @pytest.mark.parametrize(("status", "reason"), [(400, "BadRequest"), (422, "Invalid"), (405, "MethodNotAllowed")])
 async def test_a_server_that_cannot_stream_lists_is_asked_for_pages(status: int, reason: str) -> None:
-    """A refusal of the option is not retried: pages follow, then watches from their version."""
+    """If the server refuses streamed lists, the reflector lists in pages without a retry, then watches."""
     names = [f"n{number:04}" for number in range(1201)]
     async with lab([on_list(Answered(status=status, reason=reason), times=None)], before=names) as it:
         await it.cache.wait_for_sync(timeout=10 * SECOND)
@@ -87,7 +87,7 @@ async def test_a_server_that_cannot_stream_lists_is_asked_for_pages(status: int,
 
 
 async def test_a_server_that_does_not_know_streamed_lists_is_found_out() -> None:
-    """Initial events without the bookmark that ends them are given ten seconds, then pages are asked for."""
+    """If initial events lack the final bookmark for ten seconds, the reflector lists in pages."""
     async with lab([on_list(Silent(lines=1), times=None)]) as it:
         await it.cache.wait_for_sync(timeout=20 * SECOND)
         assert await it.names() == ["a", "b"]
@@ -97,7 +97,7 @@ async def test_a_server_that_does_not_know_streamed_lists_is_found_out() -> None
 @pytest.mark.parametrize("is_streamed", [True, False])
 @pytest.mark.parametrize("fault", [ConnectionRefused(), AnswerLost(), Broken(lines=1), Silent(lines=1)])
 async def test_a_list_that_fails_is_tried_again(fault: Fault, is_streamed: bool) -> None:
-    """Reset while connecting, in the head, in the body, or silence: the list begins anew until it is whole."""
+    """After a reset while connecting, in the head or in the body, or after silence, a list restarts."""
     if is_streamed:
         rules = [on_list(fault, times=2)]
     else:
@@ -113,7 +113,7 @@ async def test_a_list_that_fails_is_tried_again(fault: Fault, is_streamed: bool)
     "fault", [ConnectionRefused(), AnswerLost(), Broken(lines=1), Broken(), Ended(lines=1), Silent(lines=1), Repeated()]
 )
 async def test_a_watch_that_fails_is_resumed_where_it_was(fault: Fault) -> None:
-    """Whatever becomes of the connection, the watch goes on after the last event; there is no new list."""
+    """After any connection failure the watch resumes after the last event without a new list."""
     async with lab([on_list(Ended(lines=3)), on_watch(fault, nth=2, times=3)]) as it:
         await it.cache.wait_for_sync(timeout=30 * SECOND)
         await _converges(it, within=400)
@@ -122,7 +122,7 @@ async def test_a_watch_that_fails_is_resumed_where_it_was(fault: Fault) -> None:
 
 
 async def test_a_silent_connection_is_given_up_when_bookmarks_are_overdue() -> None:
-    """A half-open connection costs 90 seconds, not for ever; then the watch is resumed at once."""
+    """A half-open connection is dropped after 90 seconds and the watch resumes at once."""
     async with lab([on_list(Silent(lines=3))]) as it:
         await it.cache.wait_for_sync()
         await it.create("while-silent")
@@ -134,7 +134,7 @@ async def test_a_silent_connection_is_given_up_when_bookmarks_are_overdue() -> N
 
 
 async def test_silence_counts_from_the_last_sign_of_life() -> None:
-    """Something every 60 seconds keeps a watch for as long as it lasts; silence after that ends it in 90."""
+    """Data every 60 seconds keeps a watch open; 90 seconds of silence end it."""
     loop = asyncio.get_running_loop()
     begun = heard_at = loop.time()
     with pytest.raises(TimeoutError):
@@ -151,7 +151,7 @@ async def test_silence_counts_from_the_last_sign_of_life() -> None:
     "fault", [Answered.expired(), Inserted.error_event(410, "Expired"), Inserted.error_event(410, "Gone")]
 )
 async def test_a_version_that_is_too_old_makes_a_list_that_tells_only_what_is_different(fault: Fault) -> None:
-    """410 as an answer or as an event: a new list, and subscribers hear of nothing that they knew."""
+    """After 410, as an answer or an event, a new list notifies subscribers only of differences."""
     async with lab([on_list(Ended(lines=3)), on_watch(fault, nth=2)]) as it:
         await it.cache.wait_for_sync()
         mirror = await _converges(it)
@@ -161,14 +161,14 @@ async def test_a_version_that_is_too_old_makes_a_list_that_tells_only_what_is_di
 
 
 async def test_expired_versions_without_end_do_not_spin() -> None:
-    """When every watch is answered 410, lists come at the pace of the backoff."""
+    """If every watch is answered with 410, lists follow the backoff."""
     async with lab([NO_STREAMS, Rule(Answered.expired(), path=CONFIGMAPS, query=RESUMED, nth=2, times=None)]) as it:
         await asyncio.sleep(600)
         assert len(it.network.requests) < 150
 
 
 async def test_a_list_whose_pages_expire_is_asked_for_as_a_whole() -> None:
-    """A continue token that is too old every time means that the list is too slow for pages."""
+    """If continue tokens always expire, the reflector lists without pages."""
     names = [f"n{number:04}" for number in range(1201)]
     expired = Rule(Answered.expired(), path=CONFIGMAPS, query={"limit": "500"}, nth=2)
     async with lab([NO_STREAMS, expired], before=names) as it:
@@ -179,7 +179,7 @@ async def test_a_list_whose_pages_expire_is_asked_for_as_a_whole() -> None:
 
 @pytest.mark.parametrize("is_streamed", [True, False])
 async def test_a_server_that_asks_to_wait_gets_its_time(is_streamed: bool) -> None:
-    """After 429 with Retry-After nothing is asked before that time is over."""
+    """After 429 with Retry-After no request is sent before that time."""
     busy = Answered.too_many_requests(retry_after=20)
     rule = on_list(busy) if is_streamed else Rule(busy, path=CONFIGMAPS, query={"limit": "500"})
     async with lab([rule] if is_streamed else [NO_STREAMS, rule]) as it:
@@ -190,7 +190,7 @@ async def test_a_server_that_asks_to_wait_gets_its_time(is_streamed: bool) -> No
 
 
 async def test_a_busy_watch_is_resumed_after_the_time_it_asked_for() -> None:
-    """429 on a watch, as answer or as event, is not a reason to list again."""
+    """After 429 on a watch, as an answer or an event, the watch resumes without a new list."""
     busy = Inserted.error_event(429, "TooManyRequests")
     async with lab(
         [on_list(Ended(lines=3)), on_watch(Answered.too_many_requests(retry_after=5), nth=2), on_watch(busy, nth=3)]
@@ -211,7 +211,7 @@ FORBIDDEN = Answered(
 async def test_a_missing_right_is_loud_and_the_watch_begins_once_it_is_granted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """403 is logged with the rule to grant, shown as a problem, and tried again at the backoff's pace."""
+    """A 403 is logged once with the rule to grant, shown as a problem, and retried with backoff until granted."""
     async with lab([Rule(FORBIDDEN, path=CONFIGMAPS, times=None)]) as it:
         await asyncio.sleep(300)
         assert 5 < len(it.network.requests) < 60
@@ -226,7 +226,7 @@ async def test_a_missing_right_is_loud_and_the_watch_begins_once_it_is_granted(
 
 
 async def test_who_knows_that_a_right_was_granted_can_have_it_used_at_once() -> None:
-    """The wait for the next try ends when it is told to, and nothing else changes."""
+    """A program can end the wait for the next retry, for example after a permission is granted."""
     async with lab([Rule(FORBIDDEN, path=CONFIGMAPS, times=None)]) as it:
         await asyncio.sleep(300)
         it.network.clear()
@@ -236,7 +236,7 @@ async def test_who_knows_that_a_right_was_granted_can_have_it_used_at_once() -> 
 
 
 async def test_a_right_that_is_taken_away_and_given_back_loses_nothing() -> None:
-    """While a watch is forbidden the cache keeps what it has and says why it is old; afterwards it resumes."""
+    """While a watch is forbidden the cache keeps its objects and gives the reason for their age; then it resumes."""
     async with lab([on_list(Ended(lines=3)), on_watch(FORBIDDEN, nth=2, times=5)]) as it:
         await it.cache.wait_for_sync()
         await asyncio.sleep(1)
@@ -247,7 +247,7 @@ async def test_a_right_that_is_taken_away_and_given_back_loses_nothing() -> None
 
 
 async def test_watches_that_end_at_once_again_and_again_make_a_new_list() -> None:
-    """Some servers close a watch from a version that is too old without saying so."""
+    """Watches that repeatedly end at once cause a new list: some servers close an expired watch without an error."""
     async with lab([on_list(Ended(lines=3)), on_watch(Ended(), nth=2, times=3)]) as it:
         await it.cache.wait_for_sync()
         await _converges(it)
@@ -255,7 +255,7 @@ async def test_watches_that_end_at_once_again_and_again_make_a_new_list() -> Non
 
 
 async def test_a_server_that_ends_every_watch_at_once_is_not_hammered() -> None:
-    """Instant closes without end: the requests come at the pace of the backoff, and the cache stays fresh by lists."""
+    """If every watch ends at once, requests follow the backoff and lists keep the cache fresh."""
     async with lab([NO_STREAMS, Rule(Ended(), path=CONFIGMAPS, query=RESUMED, nth=2, times=None)]) as it:
         await it.cache.wait_for_sync(timeout=10 * SECOND)
         await asyncio.sleep(600)
@@ -276,7 +276,7 @@ async def test_a_server_that_ends_every_watch_at_once_is_not_hammered() -> None:
 async def test_a_line_that_is_no_event_is_logged_and_nothing_is_lost(
     garbage: bytes, logged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The watch begins again after the last good event; the line is in the log, unless it may be of a Secret."""
+    """After an invalid line the watch resumes at the last good event; the line is logged unless of a Secret."""
     async with lab([on_list(Inserted(line=garbage, lines=4))]) as it:
         await it.cache.wait_for_sync()
         await _converges(it)
@@ -285,7 +285,7 @@ async def test_a_line_that_is_no_event_is_logged_and_nothing_is_lost(
 
 
 async def test_a_line_that_is_garbage_every_time_makes_a_new_list() -> None:
-    """An event that cannot be read is got over by listing."""
+    """If the same line is invalid every time, a new list replaces it."""
     async with lab([on_list(Ended(lines=3)), on_watch(Inserted(line=b"garbage"), nth=2, times=3)]) as it:
         await it.cache.wait_for_sync()
         await _converges(it)
@@ -293,7 +293,7 @@ async def test_a_line_that_is_garbage_every_time_makes_a_new_list() -> None:
 
 
 async def test_credentials_that_expire_under_a_watch_are_tried_again() -> None:
-    """401 keeps the position: what happened meanwhile comes as events."""
+    """After 401 the watch resumes at its position, with the events in between."""
     unauthorized = Answered(status=401, reason="Unauthorized")
     async with lab([on_list(Ended(lines=3)), on_watch(unauthorized, nth=2, times=2)]) as it:
         await it.cache.wait_for_sync()
@@ -302,7 +302,7 @@ async def test_credentials_that_expire_under_a_watch_are_tried_again() -> None:
 
 
 async def test_waits_grow_and_are_forgotten_after_two_healthy_minutes() -> None:
-    """An outage ends with waits of up to 30 seconds; the next failure begins again below one."""
+    """Backoff grows to 30 seconds in an outage; after two healthy minutes it starts below one second again."""
     async with lab([on_list(ConnectionRefused(), times=12)]) as it:
         await it.cache.wait_for_sync(timeout=timedelta(minutes=10))
         await asyncio.sleep(130)
@@ -315,7 +315,7 @@ async def test_waits_grow_and_are_forgotten_after_two_healthy_minutes() -> None:
 
 
 async def test_objects_that_vanish_and_come_back_between_two_lists_are_told_as_what_they_are() -> None:
-    """A name with another uid is not an update: the old object is told as deleted, the new one as created."""
+    """An object recreated between two lists is reported as a deletion and a creation, not as an update."""
     async with lab([on_list(Ended(lines=3)), on_watch(Silent(), nth=2)]) as it:
         await it.cache.wait_for_sync()
         mirror = Mirror()

@@ -1,4 +1,4 @@
-"""A server that goes back to older versions, as after a restore of etcd: the cache notices, and has no ghosts."""
+"""Servers restored from an older etcd backup: the cache detects the restore and drops later objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESTORED = streamed(60, body("kept", 50), body("changed", 40), body("back", 45))
 
 
 async def _is_restored(cache: Cache, changes: Mirror) -> None:
-    """See that the cache has what the server has now, and has said so to those who follow it."""
+    """Check that the cache matches the server and has notified its subscribers."""
     await until(lambda: cache.statistics()[0].relists == 1)
     found = {each.metadata.name: each.metadata.resource_version for each in await cache.list(CONFIGMAP)}
     assert found == {"kept": "50", "changed": "40", "back": "45"}
@@ -36,7 +36,7 @@ async def _is_restored(cache: Cache, changes: Mirror) -> None:
     ids=["silence", "an end", "a bookmark", "an event"],
 )
 async def test_a_server_that_goes_back_is_listed_again(rest: list[bytes]) -> None:
-    """After silence, an end without news, or a lower version the versions are compared, and the store is replaced."""
+    """After silence, an end without events, or a lower version, the versions are compared and the store is replaced."""
     wire = Wire([*BEFORE, *rest], *([[END]] if END in rest else []), RESTORED, pages=[page(60)])
     async with cache_on(wire) as cache:
         mirror = Mirror()
@@ -46,7 +46,7 @@ async def test_a_server_that_goes_back_is_listed_again(rest: list[bytes]) -> Non
 
 
 async def test_own_writes_from_before_a_restore_are_forgotten() -> None:
-    """What was written, and is not in the backup, is not read any more."""
+    """Own writes that are not in the backup are no longer read."""
     wire = Wire(BEFORE, RESTORED, pages=[page(60)])
     async with cache_on(wire) as cache:
         await cache.wait_for_sync(timeout=5 * SECOND)
@@ -58,7 +58,7 @@ async def test_own_writes_from_before_a_restore_are_forgotten() -> None:
 
 
 async def test_a_server_that_is_further_is_only_watched_again() -> None:
-    """When nothing was missed but the connection there is no list."""
+    """If only the connection was lost, the watch resumes without a list."""
     wire = Wire([*BEFORE, END], pages=[page(120)])
     async with cache_on(wire) as cache:
         await until(lambda: len(wire.watches) == 3)
@@ -67,7 +67,7 @@ async def test_a_server_that_is_further_is_only_watched_again() -> None:
 
 
 async def test_a_watch_that_moves_is_not_compared() -> None:
-    """Bookmarks that rise say enough: a healthy watch costs no further request."""
+    """Rising bookmarks suffice: a healthy watch costs no further request."""
     wire = Wire([*BEFORE, bookmark(110), END], [bookmark(120), END], [bookmark(130)])
     async with cache_on(wire) as cache:
         await until(lambda: len(wire.watches) == 3)
@@ -76,7 +76,7 @@ async def test_a_watch_that_moves_is_not_compared() -> None:
 
 
 async def test_versions_that_are_no_numbers_are_not_compared() -> None:
-    """A server whose versions cannot be ordered is followed as before."""
+    """A server with non-numeric versions is followed without comparison."""
     opaque = event("BOOKMARK", b'{"metadata":{"resourceVersion":"b"}}')
     pages = [page(5)]
     wire = Wire([*BEFORE, opaque, END], [END], pages=pages)
@@ -86,7 +86,7 @@ async def test_versions_that_are_no_numbers_are_not_compared() -> None:
 
 
 async def test_a_kind_that_does_not_move_although_the_server_does_is_reported_and_listed() -> None:
-    """A watch that has brought bookmarks, and brings nothing for two watches while the server goes on, is stalled."""
+    """A kind without bookmarks while the server advances is reported as stalled and listed again."""
     wire = Wire([*BEFORE, bookmark(110)], [], streamed(155), pages=[page(150)])
     async with cache_on(wire) as cache:
         await until(lambda: cache.stalled == (CONFIGMAP,))
@@ -98,7 +98,7 @@ async def test_a_kind_that_does_not_move_although_the_server_does_is_reported_an
 
 
 async def test_a_quiet_server_does_not_count_as_stalled() -> None:
-    """Nothing that happens nowhere can be missed."""
+    """A quiet server does not count as stalled."""
     async with lab() as it:
         await asyncio.sleep(3600)
         assert it.cache.stalled == ()
@@ -106,7 +106,7 @@ async def test_a_quiet_server_does_not_count_as_stalled() -> None:
 
 
 class _Etcd:
-    """An API server whose storage can be replaced by that of another one, under open connections."""
+    """An API server whose storage can be replaced while connections are open."""
 
     def __init__(self, server: ApiServer) -> None:
         self.server = server
@@ -118,7 +118,7 @@ class _Etcd:
 
 
 async def test_a_backup_that_is_restored_under_a_running_cache_is_what_it_shows() -> None:
-    """With an API server in this process: what came after the backup is gone, what changed is as it was."""
+    """After a restore the cache drops objects created after the backup and reverts changed ones."""
     now, backup = ApiServer(), ApiServer()
     etcd = _Etcd(now)
     client = Client(InProcessTransport(now))
@@ -146,7 +146,7 @@ async def test_a_backup_that_is_restored_under_a_running_cache_is_what_it_shows(
 
 
 async def test_a_server_that_asks_to_wait_for_a_day_is_asked_again_within_a_minute() -> None:
-    """Lists and watches wait for 30 seconds at most, beside their own backoff."""
+    """Lists and watches wait for 30 seconds at most for a Retry-After, in addition to their backoff."""
     rule = Rule(Answered.unavailable(retry_after=86400), path="*/configmaps", query={"watch": "true"})
     async with lab([rule]) as it:
         await it.cache.wait_for_sync(timeout=35 * SECOND)

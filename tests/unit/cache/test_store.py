@@ -14,7 +14,7 @@ def colours(of: Record) -> list[str]:
 
 
 def test_records_are_found_by_namespace_and_name() -> None:
-    """Names are unique in a namespace only, and a missing record is None."""
+    """Names are unique per namespace; a missing record is None."""
     store = Store()
     store.put(record("a", 1))
     store.put(record("a", 2, namespace="web"))
@@ -26,7 +26,7 @@ def test_records_are_found_by_namespace_and_name() -> None:
 
 
 def test_a_put_returns_the_replaced_record() -> None:
-    """The size is that of the records that are kept."""
+    """`put` returns the replaced record, and the size is that of the kept records."""
     store, old, new = Store(), record("a", 1), record("a", 2, data={"k": "v" * 100})
     assert store.put(old) is None
     assert store.put(new) is old
@@ -37,7 +37,7 @@ def test_a_put_returns_the_replaced_record() -> None:
 
 
 def test_indexes_follow_changes() -> None:
-    """An index covers records from before it was added, and a record moves with its value."""
+    """An index covers records from before it was added, and follows changed values."""
     store = Store()
     store.put(record("a", 1, labels={"colour": "red"}))
     store.add_index("colour", colours)
@@ -53,7 +53,7 @@ def test_indexes_follow_changes() -> None:
 
 
 def test_several_indexes_are_combined() -> None:
-    """A record must have the value in each of them."""
+    """A lookup in several indexes returns the records with the value in each of them."""
     store = Store()
     store.add_index("colour", colours)
     store.add_index("name", lambda each: [each.name])

@@ -1,4 +1,4 @@
-"""Store, feeds and overlay against a model: any interleaving of a world's history, lists, watches and own writes."""
+"""Store, feeds and overlay against a model: interleaved server history, lists, watches and own writes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LABELS = st.sampled_from(["x", "y", "z"])
 
 @dataclass(frozen=True)
 class Happened:
-    """One entry of the world's history: an object's state, or its last one."""
+    """One entry of the server's history: an object's state, or its last one."""
 
     name: str
     uid: str
@@ -37,7 +37,7 @@ class Happened:
 
 
 class World:
-    """What the server keeps: every version of everything."""
+    """The server's data: every version of every object."""
 
     def __init__(self) -> None:
         self.history: list[Happened] = []
@@ -68,11 +68,11 @@ class World:
 
 
 class Witness(Mirror):
-    """A subscriber that remembers more: what it was told of each object must go forward in time."""
+    """A subscriber that checks that each object's reported states go forward in time."""
 
     def __init__(self, *, is_strict: bool) -> None:
         super().__init__()
-        self.is_strict = is_strict  # of different selectors, one that lags behind may bring back what has left another
+        self.is_strict = is_strict  # with selectors, a slow feed may report what has left another
         self.latest: dict[str, int] = {}
         self.told: Counter[str] = Counter()
         self.look: Callable[[str], Record | None] = lambda _name: None
@@ -92,7 +92,7 @@ class Witness(Mirror):
 
 
 class CacheMachine(RuleBasedStateMachine):
-    """One kind with any coverages; every step of server, network and program in any order."""
+    """One kind with any coverages; steps of server, network and program in any order."""
 
     coverages: tuple[Coverage, ...] = (Coverage(),)
 
@@ -105,11 +105,11 @@ class CacheMachine(RuleBasedStateMachine):
         for coverage in self.coverages:
             self.lister.add_writer(coverage, [self.mirror])
         self.lister.add_index("label", lambda r: [r.labels["l"]])
-        self.positions = [-1] * len(self.coverages)  # -1: not listed, or listing anew
-        self.lists: dict[int, tuple[int, list[Happened]]] = {}  # that are on their way: version, what is to come
-        self.late: list[Happened] = []  # answers that are on their way
-        self.own: dict[str, Happened] = {}  # the newest own write of each name whose answer has come
-        self.was_shown: dict[str, tuple[str, int]] = {}  # by name: a uid, and how much was told of the name by then
+        self.positions = [-1] * len(self.coverages)  # -1: not listed, or being listed again
+        self.lists: dict[int, tuple[int, list[Happened]]] = {}  # in flight: version, remaining events
+        self.late: list[Happened] = []  # answers in flight
+        self.own: dict[str, Happened] = {}  # the newest answered own write of each name
+        self.was_shown: dict[str, tuple[str, int]] = {}  # by name: a uid, and the number of changes reported by then
 
     # --- the server ---
 
@@ -152,7 +152,7 @@ class CacheMachine(RuleBasedStateMachine):
         key = Key("default", happened.name)
         if happened.is_deletion:
             if self.lister.overlay.last_version(key, happened.uid) == 0:
-                return  # neither this process nor its informer has ever seen the object: nothing is promised
+                return  # neither this process nor its informer has seen the object: no guarantee applies
             self.lister.deleted(key, b'{"kind":"Status","details":{"uid":"%s"}}' % happened.uid.encode())
         else:
             self.lister.wrote(happened.bytes)
@@ -169,7 +169,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def informer_begins_to_list(self, data: st.DataObject) -> None:
-        """From its start, also when the list before has not come to its end."""
+        """Start a list, possibly before the previous one has ended."""
         number = data.draw(self._feeds())
         writer, version = self.lister.writers[number], self.world.version
         writer.begin_list()
@@ -179,7 +179,7 @@ class CacheMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.lists)
     @rule(data=st.data(), count=st.integers(1, 4))
     def informer_takes_items(self, data: st.DataObject, count: int) -> None:
-        """Whatever happens between the items of a list, on the other feeds too."""
+        """Deliver items of a list, interleaved with anything else, also on other feeds."""
         number = data.draw(st.sampled_from(sorted(self.lists)))
         writer, (version, items) = self.lister.writers[number], self.lists[number]
         for state in items[:count]:
@@ -206,7 +206,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.positions[number] = end
 
     def _event(self, number: int, happened: Happened, before: int) -> None:
-        """Tell a feed as kube-apiserver does: leaving the selection is a deletion, in the state before."""
+        """Send an event as kube-apiserver does: leaving the selection is a deletion with the previous state."""
         writer, old = self.lister.writers[number], self.world.state(before, happened.name)
         was_in = old is not None and writer.coverage.matches(self.read(old.bytes))
         is_in = not happened.is_deletion and writer.coverage.matches(self.read(happened.bytes))
@@ -224,12 +224,12 @@ class CacheMachine(RuleBasedStateMachine):
 
     @invariant()
     def subscribers_know_the_store(self) -> None:
-        """What changes tell adds up to what the store has."""
+        """The reported changes add up to the contents of the store."""
         assert self.mirror.versions == {(r.namespace, r.name): r.version for r in self.lister.store}
 
     @invariant()
     def what_vanishes_is_told(self) -> None:
-        """What could be read and is no more was told of: somebody may have acted on it."""
+        """The disappearance of a readable object is reported, because a reader may have acted on it."""
         for name in "abc":
             record, entry = self._shown(name), self.lister.overlay.entries.get(Key("default", name))
             uid, told = self.was_shown.get(name, ("", 0))
@@ -252,7 +252,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @invariant()
     def only_what_was_is_shown(self) -> None:
-        """Every object that is shown has been in the world in this version, and is covered."""
+        """Every object shown existed on the server in this version and is covered."""
         for name in "abc":
             if record := self._shown(name):
                 happened = self.world.history[record.version - 1]
@@ -261,7 +261,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @invariant()
     def own_writes_are_seen(self) -> None:
-        """Nothing older than an own write whose answer has come is shown."""
+        """No object is older than an answered own write."""
         for name, own in self.own.items():
             record = self._shown(name)
             if record is not None:
@@ -271,7 +271,7 @@ class CacheMachine(RuleBasedStateMachine):
                 assert later, "an own write is not shown although nobody has changed the object since"
 
     def teardown(self) -> None:
-        """When the informer has caught up, the view is the world and nothing is left in the overlay."""
+        """After the informer has caught up, the view equals the server and the overlay is empty."""
         self.late.clear()
         for number, writer in enumerate(self.lister.writers):
             if self.positions[number] < 0:
@@ -292,7 +292,7 @@ class CacheMachine(RuleBasedStateMachine):
 
 
 class WholeKindMachine(CacheMachine):
-    """The usual case: one feed without selectors; here the view is known exactly."""
+    """The usual case: one feed without selectors, where the exact view is known."""
 
     @invariant()
     def the_view_is_the_informers_state_or_the_own_write(self) -> None:
@@ -310,7 +310,7 @@ class WholeKindMachine(CacheMachine):
 
 
 class SelectorsMachine(CacheMachine):
-    """Two overlapping parts of a kind, each at its own pace."""
+    """Two overlapping parts of a kind, each progressing independently."""
 
     coverages = (
         Coverage(labels=LabelSelector.parse("l in (x,y)")),
@@ -319,7 +319,7 @@ class SelectorsMachine(CacheMachine):
 
 
 def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
-    """What was read once cannot vanish in silence: whoever acted on it has to look again."""
+    """An own write that is deleted before its event arrives is reported as deleted."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     writer = lister.add_writer(Coverage(), [mirror])
@@ -327,7 +327,7 @@ def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
     writer.end_list(1)
     lister.wrote(body("a", 2, uid="one"))
     assert lister.find(Key("default", "a")) is not None
-    writer.begin_list()  # the watch broke, and somebody deleted the object meanwhile
+    writer.begin_list()  # the watch broke, and another client deleted the object meanwhile
     writer.end_list(4)
     assert lister.find(Key("default", "a")) is None
     assert [type(change) for change in mirror.changes] == [Created, Deleted]
@@ -335,7 +335,7 @@ def test_an_own_write_that_is_gone_before_it_was_seen_is_told_of() -> None:
 
 
 def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> None:
-    """An object that two parts of a kind select is there until both have seen it go."""
+    """An object in two parts of a kind is shown until both have reported its removal."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     writers = [lister.add_writer(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
@@ -346,7 +346,7 @@ def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> 
     writers[1].advance_to(2)
     writers[1].remove(
         read(body("a", 3, labels={"l": "x"}))
-    )  # it has another label now, which the first part has to tell
+    )  # the object has another label now, which the first part has yet to report
     writers[1].advance_to(3)
     assert lister.find(Key("default", "a")) is not None
     writers[0].put(read(body("a", 2, labels={"l": "x"})))
@@ -358,7 +358,7 @@ def test_what_leaves_one_selector_is_not_missing_while_another_lags_behind() -> 
 
 
 def test_what_has_left_does_not_come_back_in_an_older_state() -> None:
-    """A part that lags behind is still to tell of states from before the object left: they are news to nobody."""
+    """A part that lags behind does not bring back an object with a state from before it left."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     every, labelled = [lister.add_writer(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
@@ -373,12 +373,12 @@ def test_what_has_left_does_not_come_back_in_an_older_state() -> None:
     assert lister.overlay.find(Key("default", "a")) is None
     labelled.remove(read(body("a", 3, labels={"l": "x"})))
     labelled.advance_to(5)
-    labelled.put(read(body("a", 6, labels={"l": "x"})))  # nobody promises that it was deleted, and not only left
+    labelled.put(read(body("a", 6, labels={"l": "x"})))  # the object may have left the selection without being deleted
     assert [type(change) for change in mirror.changes] == [Created, Updated, Deleted, Created]
 
 
 def test_a_list_that_has_what_has_left_is_believed() -> None:
-    """A server that was restored from a backup has it again."""
+    """A list can bring back an object that left: the server may have been restored from a backup."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     every, labelled = [lister.add_writer(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
@@ -395,7 +395,7 @@ def test_a_list_that_has_what_has_left_is_believed() -> None:
 
 
 def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
-    """A part that lists anew brings older states than another has told of, and let go of since: nothing goes back."""
+    """A new list of one part does not bring back states older than those another part has reported and dropped."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     lagging, quick = [lister.add_writer(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
@@ -413,7 +413,7 @@ def test_a_list_does_not_take_back_what_another_part_has_seen() -> None:
 
 
 def test_a_list_does_not_end_what_began_after_it() -> None:
-    """What another part has told of after the state of a list is not missing from that list."""
+    """A list does not delete an object that another part reported after the list's version."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     lagging, quick = [lister.add_writer(Coverage(labels=LabelSelector.parse(text)), [mirror]) for text in ("l", "l=x")]
@@ -430,7 +430,7 @@ def test_a_list_does_not_end_what_began_after_it() -> None:
 
 
 def test_two_parts_that_list_at_once_lose_nothing() -> None:
-    """What one part of a kind lets go at the end of its list stays if the list of another has had it already."""
+    """An object that one list drops stays if the concurrent list of another part has it."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     every, labelled = [lister.add_writer(coverage, [mirror]) for coverage in (Coverage(), Coverage(labels=X))]
@@ -440,7 +440,7 @@ def test_two_parts_that_list_at_once_lose_nothing() -> None:
         writer.end_list(2)
     every.begin_list()
     labelled.begin_list()
-    every.put(read(body("a", 3)))  # without the label now
+    every.put(read(body("a", 3)))  # now without the label
     labelled.end_list(4)
     every.end_list(4)
     assert lister.find(Key("default", "a")) is not None
@@ -448,7 +448,7 @@ def test_two_parts_that_list_at_once_lose_nothing() -> None:
 
 
 def test_a_restored_server_takes_everything_back() -> None:
-    """A list that is older than what came before is right all the same: the server was restored from a backup."""
+    """A list with an older version is accepted: the server was restored from a backup."""
     mirror, read = Mirror(), RecordReader()
     lister = Lister(CONFIGMAP, read)
     writer = lister.add_writer(Coverage(), [mirror])
@@ -468,7 +468,7 @@ TestSelectors.settings = STEPS
 
 
 def test_a_query_and_a_coverage_are_compared_by_their_requirements() -> None:
-    """A list is answered only if each requirement of a coverage is one of its own."""
+    """A list is answered only if it includes each requirement of a coverage."""
     coverage = Coverage(namespace="a", labels=LabelSelector.parse("x=1"))
     assert coverage.contains(ListQuery(namespace="a", labels=LabelSelector.parse("x=1,y=2")))
     assert not coverage.contains(ListQuery(namespace="a"))

@@ -10,7 +10,7 @@ from tests.unit.cache._kit import CONFIGMAP, key, lab
 
 
 async def test_a_subscription_begins_with_what_is_there() -> None:
-    """Created for each object, marked as initial, then Synced once, then what happens."""
+    """A subscription yields Created for each existing object, marked as initial, then Synced once, then changes."""
     async with lab() as it:
         await it.cache.wait_for_sync()
         with it.cache.informer(CONFIGMAP).subscribe() as changes:

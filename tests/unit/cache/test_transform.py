@@ -15,7 +15,7 @@ from tests.unit.cache._kit import CONFIGMAP, key, lab, until
 
 
 async def test_a_transform_changes_what_is_kept_and_not_what_it_is() -> None:
-    """The object can be cut down to nothing; its name and version stay known. One that fails keeps the object whole."""
+    """A transform may drop all but name and version; if it fails, the object is stored whole."""
 
     def cut(obj: dict[str, object]) -> dict[str, object]:
         if obj.get("data") == {"keep": "me"}:
@@ -59,7 +59,7 @@ NAMED = {"name": "a", "resourceVersion": "1"}
 def test_only_the_managed_fields_of_the_object_itself_are_left_out(
     document: dict[str, Any], separators: tuple[str, str]
 ) -> None:
-    """Wherever they stand, and whatever else has that name."""
+    """Only the object's own managed fields are dropped, wherever they are, not other fields of that name."""
     expected = copy.deepcopy(document)
     expected["metadata"].pop("managedFields", None)
     data = json.dumps(document, separators=separators).encode()

@@ -1,4 +1,4 @@
-"""Objects that cannot be decoded: they stop nothing but the reads of themselves."""
+"""Objects that cannot be decoded affect only reads of themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_STREAMS = event("ERROR", b'{"kind":"Status","code":422,"reason":"Invalid"}')
 
 
 def nested(version: int = 5, *, levels: int = 20_000) -> bytes:
-    """An object that msgspec cannot scan, on any Python, as kube-apiserver writes one: managed fields amid metadata."""
+    """Return an object that msgspec cannot scan, with managed fields amid metadata as kube-apiserver writes."""
     return (
         b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"labels":{"a":"b"},'
         b'"managedFields":[{"fieldsV1":%s,"manager":"test"}],"name":"deep","namespace":"default",'
@@ -29,12 +29,12 @@ def nested(version: int = 5, *, levels: int = 20_000) -> bytes:
 
 
 def added(name: str, version: int) -> bytes:
-    """The event of an object that decodes."""
+    """Return the event of an object that decodes."""
     return event("ADDED", body(name, version, data={"x": "1"}))
 
 
 async def _is_survived(cache: Cache, *others: str) -> None:
-    """See that all others are there, and that reads of the object say what is wrong with it."""
+    """Check that all other objects are present and that reads of this object raise the decoding error."""
     await cache.wait_for_sync(timeout=5 * SECOND)
     await asyncio.sleep(0.1)
     for name in others:
@@ -59,7 +59,7 @@ async def _is_survived(cache: Cache, *others: str) -> None:
 async def test_an_event_that_cannot_be_decoded_stops_nothing_else(
     script: list[bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Other objects come without another request, one warning names the object, and statistics count it."""
+    """Other objects arrive without another request, one warning names the bad object, and statistics count it."""
     wire = Wire(script)
     async with cache_on(wire) as cache:
         await _is_survived(cache, "a", "b")
@@ -74,7 +74,7 @@ async def test_an_event_that_cannot_be_decoded_stops_nothing_else(
 
 
 async def test_a_watch_goes_on_after_an_event_that_cannot_be_decoded() -> None:
-    """Its version is where the next watch begins."""
+    """The next watch starts at the version of the event that cannot be decoded."""
     wire = Wire([added("a", 1), bookmark(2, ends_list=True), event("ADDED", nested(7)), END])
     async with cache_on(wire) as cache:
         await _is_survived(cache, "a")
@@ -83,7 +83,7 @@ async def test_a_watch_goes_on_after_an_event_that_cannot_be_decoded() -> None:
 
 
 async def test_a_page_with_an_object_that_cannot_be_decoded_is_read() -> None:
-    """A list in pages has everything else, and the object itself raises an error that says why."""
+    """A list in pages returns the other objects; reading the bad one raises an error with the reason."""
     wire = Wire([NO_STREAMS], pages=[page(9, body("a", 1), nested(), body("b", 2))])
     async with cache_on(wire) as cache:
         await _is_survived(cache, "a", "b")
@@ -91,7 +91,7 @@ async def test_a_page_with_an_object_that_cannot_be_decoded_is_read() -> None:
 
 
 async def test_a_page_that_is_cut_off_deletes_nothing() -> None:
-    """A page with a deep object whose brackets do not match is no list: what it lacks may be there."""
+    """A truncated page with a deep object is rejected as a list and deletes nothing."""
     whole = page(9, body("a", 1), nested(), body("b", 2))
     cut = HttpResponse(status=200, headers=Headers(), body=whole.body.replace(b"]}", b""))
     wire = Wire([NO_STREAMS], pages=[cut, whole])
@@ -101,7 +101,7 @@ async def test_a_page_that_is_cut_off_deletes_nothing() -> None:
 
 
 async def test_lists_hold_the_object_by_its_name() -> None:
-    """Only what cannot be read of it raises: whoever lists a kind is not stopped by one object of it."""
+    """A list includes the object; only access to its undecodable parts raises."""
     async with cache_on(Wire([added("a", 1), event("ADDED", nested()), bookmark(9, ends_list=True)])) as cache:
         await _is_survived(cache, "a")
         typed = {each.metadata.name: each for each in await cache.list(ConfigMap)}
@@ -121,7 +121,7 @@ async def test_lists_hold_the_object_by_its_name() -> None:
 
 
 async def test_an_object_that_is_repaired_is_no_trouble_any_more() -> None:
-    """With the next version that decodes it reads as ever, and subscribers are notified of an update."""
+    """A later version that decodes is read normally, and subscribers get an update."""
     wire = Wire([event("ADDED", nested()), bookmark(9, ends_list=True)])
     async with cache_on(wire) as cache:
         await _is_survived(cache)
@@ -135,7 +135,7 @@ async def test_an_object_that_is_repaired_is_no_trouble_any_more() -> None:
 
 @pytest.mark.parametrize("last", [nested(10), body("deep", 10, uid="u")], ids=["not decodable either", "decodable"])
 async def test_an_object_that_is_deleted_is_no_trouble_any_more(last: bytes) -> None:
-    """Its deletion takes it out of the cache, whether the last state of it decodes or not."""
+    """A deletion removes the object from the cache, whether its last state decodes or not."""
     wire = Wire([event("ADDED", nested()), bookmark(9, ends_list=True)])
     async with cache_on(wire) as cache:
         await _is_survived(cache)
@@ -147,7 +147,7 @@ async def test_an_object_that_is_deleted_is_no_trouble_any_more(last: bytes) -> 
 
 
 async def test_a_list_without_the_object_takes_it_out() -> None:
-    """An object that is gone from the next list is gone from the cache, as any other is."""
+    """An object missing from the next list is removed from the cache."""
     expired = event("ERROR", b'{"kind":"Status","code":410,"reason":"Expired"}')
     first = [added("a", 1), event("ADDED", nested()), bookmark(9, ends_list=True), expired]
     async with cache_on(Wire(first, [added("a", 1), bookmark(20, ends_list=True)])) as cache:
@@ -158,7 +158,7 @@ async def test_a_list_without_the_object_takes_it_out() -> None:
 
 
 async def test_what_has_no_name_is_left_out_after_a_list() -> None:
-    """It is requested again, then a list finds out what it was about, and then it is left out and counted."""
+    """An event without a name is requested again, then listed, then skipped and counted."""
     nameless = event("ADDED", b'{"metadata":{"name":5,"resourceVersion":"7"}}')
     synced = [added("a", 1), bookmark(2, ends_list=True)]
     wire = Wire([*synced, nameless], [nameless], synced, [])
@@ -175,7 +175,7 @@ async def test_what_has_no_name_is_left_out_after_a_list() -> None:
 
 
 async def test_a_bookmark_that_cannot_be_decoded_counts_by_its_version() -> None:
-    """A deep bookmark ends a list like any other, as its metadata can be read."""
+    """A deep bookmark ends a list, because its metadata can be read."""
     deep = b'{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"9"},"x":%s}'
     line = event("BOOKMARK", deep % (b"[" * 20_000 + b"]" * 20_000))
     wire = Wire([added("a", 1), line, added("b", 10) + line.replace(b'"9"', b'"12"'), END])

@@ -1,4 +1,4 @@
-"""Errors of lists and watches: the reaction to each, waits, and advice."""
+"""Errors of lists and watches: reaction, backoff and advice."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ from pyctrl.errors import (
     ],
 )
 def test_each_error_has_one_reaction(error: Exception, watch: RetryAction, streamed_list: RetryAction) -> None:
-    """A server that does not stream lists is asked for pages; a version that is gone makes a new list."""
+    """Without streamed lists the reflector lists in pages; an expired version causes a new list."""
     assert retry_action_for(error, is_streamed_list=False) is watch
     assert retry_action_for(error, is_streamed_list=True) is streamed_list
 
 
 def test_errors_that_pass_need_no_attention() -> None:
-    """A missing permission stays until someone grants it; an outage ends."""
+    """A missing permission needs attention; an outage does not."""
     assert needs_attention(Forbidden("no"))
     assert needs_attention(Unauthorized("expired"))
     assert not any(needs_attention(each("x")) for each in (ConnectionFailed, Gone, TooManyRequests, ServiceUnavailable))
 
 
 def test_a_server_may_ask_for_thirty_seconds_at_most() -> None:
-    """A proxy may send a Retry-After of a day; other errors ask for none."""
+    """A Retry-After counts for 30 seconds at most; other errors have none."""
     assert retry_after(TooManyRequests("busy", retry_after=5.0)) == 5.0
     assert retry_after(TooManyRequests("busy", retry_after=86400.0)) == 30.0
     assert retry_after(TooManyRequests("busy")) == retry_after(ConnectionFailed("refused")) == 0.0
 
 
 def test_a_refusal_is_logged_with_the_commands_that_grant_it() -> None:
-    """No permission helps against other errors."""
+    """A 403 is logged with the commands that grant the permission; other errors are logged without."""
     sentence = (
         'configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" at the cluster scope'
     )

@@ -1,4 +1,4 @@
-"""The watch handler with chunks that cut lines, and with objects that broken servers send."""
+"""The watch handler with split lines and with objects of non-conforming servers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pyctrl.errors import ApiError, DecodeError
 from tests.unit.cache._kit import CONFIGMAP, body
 from tests.unit.cache._scripted import bookmark, event, page
 
-TRIES = 6  # a line is requested again once, and once more a list is made
+TRIES = 6  # a line is requested again once, then one new list is made
 
 
 class Desk:
-    """A watch handler and the lister that it supplies; `take` does what a reflector does."""
+    """A watch handler and its lister; `take` acts as a reflector."""
 
     def __init__(self, *, transformed: bool = False) -> None:
         reader = RecordReader(bytes_transform(dict, True) if transformed else bytes_transform(None, True))
@@ -32,21 +32,21 @@ class Desk:
         self.handler = WatchHandler(self.lister.add_writer(Coverage(), []), reader, self.lister.unreadable)
 
     def take(self, *lines: bytes) -> None:
-        """Take lines as a reflector does that resumes after each failure, and as the server sends them again."""
+        """Take lines as a reflector that resumes after each failure, with the server sending them again."""
         for _ in range(TRIES):
             self.handler.begin_answer()
             try:
                 for line in lines:
                     self.handler.take_lines(line)
             except EventLost:
-                continue  # a list would follow, which changes nothing here
+                continue  # here a list would follow, without changes
             except (DecodeError, ApiError):
                 continue
             return
         raise AssertionError("not survived")
 
     def names(self) -> set[str]:
-        """What is there; everything of it can be asked for."""
+        """Return the names of all objects; each of them can be read."""
         found = self.lister.select(ListQuery(labels=label_selector("!none")))
         for record in found:
             _ = record.labels, record.owners, record.finalizers, record.is_gone, record.field("data.x")
@@ -68,7 +68,7 @@ def _with_spec(spec: bytes) -> bytes:
 
 
 def test_a_line_may_come_in_several_chunks() -> None:
-    """Chunks end anywhere: before, within and behind a line."""
+    """Lines may be split into chunks anywhere."""
     desk = Desk()
     desk.handler.take_page(page(1).body)
     whole = b"".join(event("ADDED", body(name, version)) for name, version in (("a", 2), ("b", 3), ("c", 4)))
@@ -82,7 +82,7 @@ def test_a_line_may_come_in_several_chunks() -> None:
 
 
 def test_the_beginning_of_a_line_is_dropped_with_its_connection() -> None:
-    """The server sends the event again over the next connection, from its beginning."""
+    """A partial line is dropped with its connection; the server sends the event again in full."""
     desk = Desk()
     desk.handler.take_page(page(1).body)
     line = event("ADDED", body("a", 2))
@@ -94,7 +94,7 @@ def test_the_beginning_of_a_line_is_dropped_with_its_connection() -> None:
     assert desk.names() == {"a"}
 
 
-#: Objects that real and broken servers send, or could; each between good ones must change nothing for those.
+#: Objects that real and broken servers send, or could send; none may affect the good objects around it.
 CORPUS = {
     "999 levels": _with_spec(b"[" * 999 + b"]" * 999),
     "10,000 levels, kube-apiserver's limit": _with_spec(b'{"a":' * 10_000 + b"1" + b"}" * 10_000),
@@ -140,7 +140,7 @@ GOOD = (event("ADDED", body("before", 2)), event("MODIFIED", body("after", 9)))
 
 @pytest.mark.parametrize("odd", CORPUS.values(), ids=CORPUS.keys())
 def test_an_odd_object_does_not_keep_others_from_arriving(odd: bytes) -> None:
-    """The objects before and after it are in the store, whatever it is, and in lists and watches alike."""
+    """An odd object does not affect the objects before and after it, in lists and in watches."""
     for kind, is_listing in (("ADDED", True), ("MODIFIED", False), ("DELETED", False)):
         desk = Desk()
         desk.handler.begin_list()
@@ -153,7 +153,7 @@ def test_an_odd_object_does_not_keep_others_from_arriving(odd: bytes) -> None:
 
 @pytest.mark.parametrize("odd", CORPUS.values(), ids=CORPUS.keys())
 def test_an_odd_item_of_a_page_does_not_keep_others_from_arriving(odd: bytes) -> None:
-    """A page is read around it, or is refused as a whole when it is no JSON: then it would delete what it lacks."""
+    """A page with an odd item is read without the item, or refused as a whole if it is not JSON."""
     desk = Desk(transformed=True)
     for _ in range(3):
         desk.handler.begin_list()
@@ -173,7 +173,7 @@ def test_an_odd_item_of_a_page_does_not_keep_others_from_arriving(odd: bytes) ->
 
 @pytest.mark.parametrize("odd", CORPUS.values(), ids=CORPUS.keys())
 def test_odd_notices_do_not_keep_others_from_arriving(odd: bytes) -> None:
-    """Bookmarks that are none and events of unknown types are survived too; an error is one, whatever it says."""
+    """Malformed bookmarks and events of unknown types are skipped; every error event raises."""
     for kind in (b"BOOKMARK", b"ODD", b"\xff"):
         desk = Desk()
         desk.handler.begin_list()
@@ -196,7 +196,7 @@ _json = st.recursive(
 @settings(max_examples=60)
 @given(st.lists(_json, max_size=4), st.binary(max_size=30), st.integers(0, 3), st.integers(0, 2**32))
 def test_whatever_comes_is_survived(documents: list[object], junk: bytes, levels: int, seed: int) -> None:
-    """Random documents, damaged and nested at random, are survived, and what is good around them arrives."""
+    """Random, damaged and nested documents do not prevent good objects around them from arriving."""
     random = Random(seed)
     lines = []
     for document in documents:

@@ -1,4 +1,4 @@
-"""A host of controllers on an in-process API server, and a reconciler that keeps a journal."""
+"""A host of controllers on an in-process API server, and a reconciler that records its calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyctrl.kinds.core.v1 import ConfigMap
 
 
 class PlainHost:
-    """The least that a builder needs."""
+    """The minimal host for a builder."""
 
     def __init__(self, client: Client) -> None:
         self.live_client = client
@@ -42,7 +42,7 @@ class PlainHost:
 
 
 class Journal(Reconciler):
-    """Writes down what it is asked for, and why."""
+    """Records its requests and their causes."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -54,7 +54,7 @@ class Journal(Reconciler):
         return None
 
     def take(self) -> list[str]:
-        """Return what came since the last time, sorted."""
+        """Return the calls since the last `take`, sorted."""
         names = sorted(str(request) for request in self.requests)
         self.requests.clear()
         return names
@@ -80,7 +80,7 @@ async def running(host: PlainHost) -> AsyncIterator[Client]:
 
 
 async def settle() -> None:
-    """Let everything happen that can."""
+    """Wait until all pending work is done."""
     await asyncio.sleep(2)
 
 

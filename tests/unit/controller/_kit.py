@@ -1,4 +1,4 @@
-"""A controller of a scripted reconciler, and sources that are there at once or late."""
+"""A controller with a scripted reconciler, and sources that sync at once or late."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def now() -> float:
 
 
 class Listed(Source):
-    """A source of requests that are there already, listed after a while."""
+    """A source of existing requests, listed after a delay."""
 
     def __init__(self, *requests: Request, after: float = 0) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Listed(Source):
 
 
 class Scripted(Reconciler[Any]):
-    """Does what the test says, and writes down when."""
+    """Runs the script of the test and records the times of its calls."""
 
     def __init__(self, reconcile: Callable[[Request], Awaitable[Any]]) -> None:
         self.calls: list[tuple[float, Request]] = []
@@ -72,7 +72,7 @@ def make(reconcile: Callable[[Request], Awaitable[Any]], *sources: Source, **opt
 
 @asynccontextmanager
 async def running(controller: Controller) -> AsyncIterator[list[tuple[float, Request]]]:
-    """Run a controller for the length of a block, then ask it to stop and wait for it."""
+    """Run a controller for the length of a block, then stop it and wait for its end."""
     task = asyncio.create_task(controller.run())
     try:
         assert isinstance(controller.reconciler, Scripted)
@@ -83,7 +83,7 @@ async def running(controller: Controller) -> AsyncIterator[list[tuple[float, Req
 
 
 async def nothing(request: Request) -> None:
-    """Have nothing to do."""
+    """Return without doing anything."""
 
 
 MANY = [Request("default", str(number)) for number in range(5 * STEPS)]

@@ -1,4 +1,4 @@
-"""Counts what happens within one turn of the event loop."""
+"""Counter of steps within one turn of the event loop."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 
 
 class Turns:
-    """How many steps at most were made while nothing else on the loop could run."""
+    """Counts the most steps made without a turn of the event loop."""
 
     def __init__(self) -> None:
         self.most = self._steps = 0
 
     def step(self) -> None:
-        """Note a step."""
+        """Count a step."""
         if not self._steps:
             asyncio.get_running_loop().call_soon(self._turn)
         self._steps += 1

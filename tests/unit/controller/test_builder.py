@@ -1,4 +1,4 @@
-"""Controllers wired in one sentence, on a real cache and an API server in this process."""
+"""Controllers built in one expression, with a real cache and an in-process API server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.unit.controller._hosts import Journal, config_map, make_host, running
 
 
 async def test_each_change_of_the_reconciled_kind_asks_for_its_object() -> None:
-    """Created, updated, deleted: the object is asked for, and the causes tell which it was."""
+    """Creating, updating or deleting an object requests it with the matching cause."""
     host, journal = make_host(), Journal()
     controller = Builder(host).reconciles(ConfigMap).build(journal)
     async with running(host) as client:
@@ -44,7 +44,7 @@ async def test_each_change_of_the_reconciled_kind_asks_for_its_object() -> None:
 
 
 async def test_what_is_there_at_the_beginning_is_reconciled_at_low_priority() -> None:
-    """The first list goes in line at -100, so that what happens meanwhile goes first."""
+    """Initial objects are reconciled at priority -100, after changes."""
     host, journal = make_host(), Journal()
     for name in "ab":
         await host.live_client.create(config_map(name))
@@ -66,7 +66,7 @@ async def test_what_is_there_at_the_beginning_is_reconciled_at_low_priority() ->
 
 
 async def test_changes_of_owned_objects_ask_for_their_owner() -> None:
-    """A Secret that the ConfigMap controls asks for the ConfigMap, one that nobody owns asks for nothing."""
+    """A Secret requests the ConfigMap that controls it; a Secret without an owner requests nothing."""
     host, journal = make_host(), Journal()
     Builder(host).reconciles(ConfigMap, predicates=[~Predicate(lambda _: True)]).owns(Secret).build(journal)
     async with running(host) as client:
@@ -82,7 +82,7 @@ async def test_changes_of_owned_objects_ask_for_their_owner() -> None:
 
 @pytest.mark.parametrize("owner", [Namespace, Metadata[Namespace], GroupVersionKind("", "v1", "Namespace")])
 async def test_owners_may_be_cluster_scoped(owner: KindLike) -> None:
-    """The request for an owner without namespace has none, whether a class says so or the cluster has to be asked."""
+    """The request for a cluster-scoped owner has no namespace; the class or the cluster defines the scope."""
     host, journal = make_host(), Journal()
     builder = Builder(host).reconciles(cast(type[Namespace], owner), predicates=[~Predicate(lambda _: True)])
     builder.owns(Secret).build(journal)
@@ -97,7 +97,7 @@ async def test_owners_may_be_cluster_scoped(owner: KindLike) -> None:
 
 
 async def test_other_kinds_are_mapped_by_a_handler() -> None:
-    """Any function of the object, or of the change itself, says what to reconcile."""
+    """A handler that maps the object, or the change, determines the requests."""
     host, journal = make_host(), Journal()
 
     def requests(change: ObjectChange[Unstructured]) -> list[Request]:
@@ -129,7 +129,7 @@ async def test_other_kinds_are_mapped_by_a_handler() -> None:
 
 
 async def test_other_sources_can_be_added() -> None:
-    """A channel is enough for a controller of its own."""
+    """A controller can have a channel as its only source."""
     host, journal = make_host(), Journal()
     source: ChannelSource = ChannelSource()
     Builder(host).watches_source(source).options(name="hook").build(journal)
@@ -141,14 +141,14 @@ async def test_other_sources_can_be_added() -> None:
 
 
 def test_options_add_up() -> None:
-    """A second call changes what it names, and leaves the rest as it was."""
+    """A second call of `options` changes only the options it names."""
     host = make_host()
     controller = Builder(host).reconciles(ConfigMap).options(workers=4, name="maps").options(workers=2).build(Journal())
     assert (controller.name, controller.workers) == ("maps", 2)
 
 
 def test_mistakes_in_wiring_are_told_with_the_way_out() -> None:
-    """Each is one clear error, where it is made or when all is known."""
+    """Each wiring mistake raises one error that names the fix, when it is made or when the controller is built."""
     host = cast(ManagedCluster, make_host())
     with pytest.raises(BuilderError, match=r"called twice, with v1, Kind=ConfigMap and v1, Kind=Secret; .*watches\(\)"):
         Builder(host).reconciles(ConfigMap).reconciles(Secret)

@@ -1,4 +1,4 @@
-"""Why a reconcile runs: merged, counted, bounded, readable."""
+"""Causes of a reconcile: merged, counted, bounded, readable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pod_changed(version: str, *, name: str = "web", initial: bool = False) -> Ch
 
 
 def test_changes_of_one_object_are_counted_and_the_newest_version_is_kept() -> None:
-    """A hundred updates of a pod are one cause."""
+    """A hundred updates of a pod become one cause with the newest version."""
     causes: tuple[ReconcileCause, ...] = ()
     for version in ("5", "6", "7"):
         causes = remember(causes, pod_changed(version))
@@ -29,7 +29,7 @@ def test_changes_of_one_object_are_counted_and_the_newest_version_is_kept() -> N
 
 
 def test_the_number_of_causes_is_bounded() -> None:
-    """The newest are kept, the others are counted: a request that waits for days does not grow."""
+    """Only the newest causes are kept; older ones are counted."""
     causes: tuple[ReconcileCause, ...] = ()
     for number in range(100):
         causes = remember(causes, pod_changed("1", name=str(number)))
@@ -40,7 +40,7 @@ def test_the_number_of_causes_is_bounded() -> None:
 
 
 def test_merging_keeps_every_cause_in_order() -> None:
-    """What two reasons to run have to say is said once each."""
+    """Merged causes keep their order; a repeated cause is counted and comes last."""
     assert merge((TriggerCause("a"),), (TriggerCause("b"), TriggerCause("a"))) == (
         TriggerCause("b"),
         TriggerCause("a", times=2),
@@ -48,7 +48,7 @@ def test_merging_keeps_every_cause_in_order() -> None:
 
 
 def test_causes_read_as_sentences() -> None:
-    """Logs show them as they are."""
+    """The text of each cause is readable in a log line."""
     assert str(ChangeCause(POD, Key("", "web"), "created", "3", initial=True)) == "Pod web listed (version 3)"
     assert str(RetryCause(3, "Conflict: changed")) == "retry 3 after Conflict: changed"
     assert str(TimerCause(timedelta(minutes=10))) == "requeued after 0:10:00"
@@ -57,5 +57,5 @@ def test_causes_read_as_sentences() -> None:
 
 
 def test_there_are_no_causes_outside_of_a_reconcile() -> None:
-    """Asking elsewhere is harmless."""
+    """Outside of a reconcile, there are no causes and no error."""
     assert reconcile_causes() == ()

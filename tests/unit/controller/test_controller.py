@@ -1,4 +1,4 @@
-"""The controller: start, work, failures of every kind, stop."""
+"""The controller: start, work, failures, stop."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tests.unit.controller._kit import A, B, C, Listed, make, nothing, now, runn
 
 
 def statistics(controller: Controller) -> dict[str, int]:
-    """Return the counts that are not zero."""
+    """Return the non-zero counts."""
     counts = controller.statistics().reconciles
     names = ("success", "requeue_after", "error", "terminal_error", "timeout")
     return {name: count for name in names if (count := getattr(counts, name))}
 
 
 async def test_nothing_is_reconciled_before_every_source_is_synced() -> None:
-    """A reconcile never sees half of the world: all sources have delivered what is there first."""
+    """No reconcile runs before every source has synced."""
     controller = make(nothing, Listed(A), Listed(B, after=30))
     async with running(controller) as calls:
         await asyncio.sleep(60)
@@ -44,7 +44,7 @@ async def test_nothing_is_reconciled_before_every_source_is_synced() -> None:
 
 
 async def test_as_many_requests_as_workers_are_reconciled_at_once() -> None:
-    """Two workers, three requests of a second each: two seconds."""
+    """Two workers reconcile three requests of a second each in two seconds."""
 
     async def slow(request: Request) -> None:
         await asyncio.sleep(1)
@@ -56,7 +56,7 @@ async def test_as_many_requests_as_workers_are_reconciled_at_once() -> None:
 
 
 async def test_workers_can_be_added_and_taken_away_while_running() -> None:
-    """More workers begin at once; those that are too many finish what they do."""
+    """Added workers start at once; removed workers finish their current request."""
     done: list[Request] = []
 
     async def slow(request: Request) -> None:
@@ -88,7 +88,7 @@ async def test_workers_can_be_added_and_taken_away_while_running() -> None:
 
 
 async def test_an_exception_is_retried_and_never_ends_the_worker(caplog: pytest.LogCaptureFixture) -> None:
-    """Whatever the reconciler raises, the request comes back later and others go on."""
+    """After any exception of the reconciler the request is retried and other requests continue."""
     errors = iter([ValueError("no"), ExceptionGroup("several", [OSError()]), AssertionError()])
 
     async def fail(request: Request) -> None:
@@ -106,7 +106,7 @@ async def test_an_exception_is_retried_and_never_ends_the_worker(caplog: pytest.
 
 
 async def test_of_an_error_that_repeats_one_traceback_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """Retries that fail the same way repeat the message; pyctrl's own errors never need a traceback."""
+    """A retry that fails with the same error logs only its message; pyctrl's own errors have no traceback."""
 
     async def fail(request: Request) -> None:
         raise ValueError("no") if request == A else DecodeError("Box: Field required - at spec.size")
@@ -122,7 +122,7 @@ async def test_of_an_error_that_repeats_one_traceback_is_logged(caplog: pytest.L
 
 
 async def test_a_cancellation_from_elsewhere_is_a_failure_like_any_other() -> None:
-    """Awaiting a task that somebody else cancelled does not take the worker down."""
+    """A reconcile that awaits a cancelled task fails without ending the worker."""
 
     async def fail(request: Request) -> None:
         other = asyncio.create_task(asyncio.sleep(60))
@@ -137,7 +137,7 @@ async def test_a_cancellation_from_elsewhere_is_a_failure_like_any_other() -> No
 
 
 async def test_a_terminal_error_is_not_retried() -> None:
-    """TerminalError waits for the next change."""
+    """A reconcile that raises TerminalError is not retried until the next change."""
 
     async def fail(request: Request) -> None:
         raise TerminalError("the spec makes no sense")
@@ -155,7 +155,7 @@ async def test_a_terminal_error_is_not_retried() -> None:
 
 @pytest.mark.parametrize("nonsense", ["5m", True, timedelta(minutes=5), Result(requeue_after=300)])  # type: ignore[arg-type]
 async def test_nonsense_is_one_clear_error_and_no_crash(nonsense: object, caplog: pytest.LogCaptureFixture) -> None:
-    """A result that is none names the controller, the value and what is expected; it is not retried."""
+    """An invalid result is an error that names the controller, the value and the expected types; it is not retried."""
 
     async def answer(request: Request) -> object:
         return nonsense
@@ -167,7 +167,7 @@ async def test_nonsense_is_one_clear_error_and_no_crash(nonsense: object, caplog
     assert len(calls) == 2
     assert statistics(controller) == {"terminal_error": 2}
     [told, _] = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert told.exc_info is None  # the message says it all
+    assert told.exc_info is None  # the message is complete
     assert told.message == (
         "Reconciler error, not retried: InvalidResult: "
         f"the reconciler of controller 'thing' returned {nonsense!r}; "
@@ -176,7 +176,7 @@ async def test_nonsense_is_one_clear_error_and_no_crash(nonsense: object, caplog
 
 
 async def test_a_reconcile_that_is_not_async_is_told_so(caplog: pytest.LogCaptureFixture) -> None:
-    """Forgetting `async` is an error that says it, not one about awaiting None."""
+    """A reconcile without `async` is an error that names the missing `async`."""
 
     class Sync(Reconciler[Any]):
         def reconcile(self, request: Request) -> Any:
@@ -192,7 +192,7 @@ async def test_a_reconcile_that_is_not_async_is_told_so(caplog: pytest.LogCaptur
 
 
 async def test_a_reconcile_that_takes_too_long_is_cancelled_and_retried(caplog: pytest.LogCaptureFixture) -> None:
-    """With a reconcile_timeout a hanging reconcile is a failure that says so, and is counted."""
+    """A reconcile longer than reconcile_timeout is cancelled, counted and retried; the error names the timeout."""
 
     async def hang(request: Request) -> None:
         await asyncio.Event().wait()
@@ -208,7 +208,7 @@ async def test_a_reconcile_that_takes_too_long_is_cancelled_and_retried(caplog: 
 
 
 async def test_somebody_elses_timeout_is_not_ours() -> None:
-    """A TimeoutError of the user's code counts as an error and not as our timeout."""
+    """A TimeoutError from user code counts as an error, not as a reconcile timeout."""
 
     async def fail(request: Request) -> None:
         raise TimeoutError("theirs")
@@ -221,7 +221,7 @@ async def test_somebody_elses_timeout_is_not_ours() -> None:
 
 
 async def test_requeue_after_runs_again_in_time() -> None:
-    """The timer is kept when a change comes earlier, and runs at its time."""
+    """After requeue_after the request runs on time, even if a change runs it earlier."""
 
     async def once_an_hour(request: Request) -> Result | None:
         return Result.after(timedelta(hours=1)) if now() in (0, 3600) else None
@@ -237,7 +237,7 @@ async def test_requeue_after_runs_again_in_time() -> None:
 
 
 async def test_causes_are_there_for_tests_and_logs(caplog: pytest.LogCaptureFixture) -> None:
-    """Inside of a reconcile one can ask why it runs, and an error's log line tells it."""
+    """Causes are available inside a reconcile and in the log line of its error."""
     seen: list[tuple[ReconcileCause, ...]] = []
 
     async def look(request: Request) -> None:
@@ -255,7 +255,7 @@ async def test_causes_are_there_for_tests_and_logs(caplog: pytest.LogCaptureFixt
 
 
 async def test_every_line_logged_in_a_reconcile_has_controller_runtimes_keys() -> None:
-    """controller, controllerGroup, controllerKind, namespace, name, and an id for each attempt."""
+    """Log lines have controller, controllerGroup, controllerKind, namespace, name, and an id for each attempt."""
     contexts, told = [], []
 
     async def look(request: Request) -> None:
@@ -279,7 +279,7 @@ async def test_every_line_logged_in_a_reconcile_has_controller_runtimes_keys() -
 
 
 async def test_stopping_finishes_what_was_begun_and_begins_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """Work in flight is not cancelled; what is still in line is logged and left to the next start."""
+    """On stop, running reconciles finish; queued requests are logged and do not run."""
     caplog.set_level(logging.INFO)
     done: list[Request] = []
 
@@ -306,7 +306,7 @@ async def test_stopping_finishes_what_was_begun_and_begins_nothing(caplog: pytes
 
 
 async def test_cancelling_cuts_the_work_off_and_leaves_nothing_behind(caplog: pytest.LogCaptureFixture) -> None:
-    """When the grace period is over the reconcile in flight sees CancelledError, and its request counts as dropped."""
+    """After the grace period a running reconcile gets CancelledError and its request counts as dropped."""
     caplog.set_level(logging.INFO)
     cut_off: list[Request] = []
 
@@ -328,7 +328,7 @@ async def test_cancelling_cuts_the_work_off_and_leaves_nothing_behind(caplog: py
 
 
 async def test_nothing_is_dropped_without_a_line(caplog: pytest.LogCaptureFixture) -> None:
-    """Retries and timers count too, the most urgent first; whoever asks for more afterwards is told as well."""
+    """On stop, dropped retries and timers are logged by urgency; a request added later is logged as dropped."""
     caplog.set_level(logging.INFO)
 
     async def moody(request: Request) -> Result | None:
@@ -357,7 +357,7 @@ async def test_nothing_is_dropped_without_a_line(caplog: pytest.LogCaptureFixtur
 
 
 async def test_the_queue_is_shown_every_ten_seconds_at_the_verbosity_of_go(caplog: pytest.LogCaptureFixture) -> None:
-    """At V(5), or by its own logger, with what waits and why; otherwise nothing is done for it."""
+    """At V(5), or by its own logger, the queue is logged every ten seconds with its causes; otherwise no task runs."""
 
     async def slow(request: Request) -> None:
         await asyncio.sleep(25)
@@ -377,7 +377,7 @@ async def test_the_queue_is_shown_every_ten_seconds_at_the_verbosity_of_go(caplo
 
 
 async def test_stopping_while_sources_sync_ends_at_once() -> None:
-    """A controller that waits for its sources can be stopped."""
+    """A controller that waits for its sources stops at once."""
     async with running(make(nothing, Listed(A, after=100))) as calls:
         await asyncio.sleep(5)
 
@@ -386,13 +386,13 @@ async def test_stopping_while_sources_sync_ends_at_once() -> None:
 
 
 async def test_no_workers_is_refused() -> None:
-    """A controller that could do nothing is a mistake in its options."""
+    """Zero workers are refused."""
     with pytest.raises(BuilderError, match="at least one worker, got workers=0"):
         ControllerOptions(workers=0)
 
 
 async def test_a_seeded_random_repeats_reconcile_ids() -> None:
-    """The ids of a run come from the random source that was given, so a run can be repeated."""
+    """A seeded random source makes the reconcile ids repeatable."""
 
     async def ids() -> list[object]:
         found = []

@@ -1,4 +1,4 @@
-"""Checks of the attributes and the signature of a reconciler."""
+"""Checks of a reconciler's attributes and signature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyctrl.rbac import allow
 
 
 class Declared(Reconciler[ConfigMap]):
-    """A reconciler that declares everything."""
+    """A reconciler with all declarations."""
 
     rbac = (allow(Pod, "create"),)
     owns = (Deployment,)
@@ -30,7 +30,7 @@ def declared(**members: Any) -> Reconciler[Any]:
 
 
 def test_a_complete_declaration_is_accepted() -> None:
-    """So is one whose method is wrapped by a decorator, which may return anything."""
+    """A complete declaration is accepted, also if a decorator wraps the method."""
     check_declarations(Declared())
 
     def wrapper() -> None: ...
@@ -61,6 +61,6 @@ def synchronous(self: object, request: Request) -> None: ...
     ],
 )
 def test_a_mistake_is_named_with_what_was_expected(members: dict[str, Any], message: str) -> None:
-    """Without the check, each reconcile would fail and be retried for ever."""
+    """A wrong declaration is an error that names what was expected, before any reconcile runs."""
     with pytest.raises(BuilderError, match=message):
         check_declarations(declared(**members))

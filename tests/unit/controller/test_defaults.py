@@ -1,4 +1,4 @@
-"""What controller-runtime's controllers do unless told otherwise: measured, and not read off constants."""
+"""Measured defaults of controllers, equal to controller-runtime's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def now() -> float:
 
 
 class Listed(Source):
-    """Requests that are there already."""
+    """A source of existing requests."""
 
     def __init__(self, count: int, *, is_complete: bool = True) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Listed(Source):
 
 
 class Slow(Reconciler):
-    """Takes its time, and notes how many do so at once."""
+    """Takes some time and records how many calls run at once."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -48,7 +48,7 @@ class Slow(Reconciler):
 
 
 class Failing(Reconciler):
-    """Fails the first times that it is asked, and notes when that was."""
+    """Fails a number of times and records when."""
 
     def __init__(self, times: int) -> None:
         self._times = times
@@ -63,9 +63,9 @@ class Failing(Reconciler):
 
 
 async def run(reconciler: Reconciler, source: Source, *, seconds: float) -> None:
-    """Run a controller with nothing but its defaults for a while."""
+    """Run a controller with its defaults for some seconds."""
     controller = Controller("thing", reconciler, [source], random=Random(1))
-    controller.on_sync_failure = OnSyncFailure.END  # as theirs
+    controller.on_sync_failure = OnSyncFailure.END  # as in controller-runtime
     asyncio.get_running_loop().call_later(seconds, controller.ask_to_stop)
     await controller.run()
 
@@ -109,12 +109,12 @@ async def messages_that_a_channel_keeps() -> float:
     ],
 )
 async def test_a_default_is_as_it_is_measured(measured: Callable[[], Awaitable[float]], expected: float) -> None:
-    """One reconcile at a time, for as long as it takes; two minutes for first lists; 1024 messages."""
+    """Defaults: one reconcile at a time, no reconcile timeout, two minutes to sync, 1024 channel messages."""
     assert await measured() == expected
 
 
 async def test_retries_wait_for_5_ms_and_twice_as_long_each_time_up_to_1000_s() -> None:
-    """As client-go's, each spread by a fifth: the nineteenth is the first that would be longer."""
+    """Retries wait 5 ms, doubled up to 1000 s from the 19th on, with 20 % jitter, as in client-go."""
     failing = Failing(30)
     await run(failing, Listed(1), seconds=6 * 3600)
     ((*asked,),) = failing.asked.values()
@@ -122,13 +122,13 @@ async def test_retries_wait_for_5_ms_and_twice_as_long_each_time_up_to_1000_s() 
     waits = [later - earlier for earlier, later in pairwise(asked)]
     wanted = [min(1000, 0.005 * 2**number) for number in range(30)]
     assert wanted[17] < wanted[18] == 1000
-    longest = [min(1000, 1.2 * want) + 1e-6 for want in wanted]  # later times are known to fewer digits
+    longest = [min(1000, 1.2 * want) + 1e-6 for want in wanted]  # later times have fewer digits
     assert all(0.8 * want - 1e-6 <= wait <= most for want, wait, most in zip(wanted, waits, longest, strict=True))
     assert max(waits) == pytest.approx(1000)
 
 
 async def test_no_bucket_holds_up_the_retries_of_many() -> None:
-    """With one of ten a second after a hundred, five hundred that fail together would take forty seconds."""
+    """Five hundred requests that fail together are not delayed by a token bucket, which would take forty seconds."""
     failing = Failing(1)
     await run(failing, Listed(500), seconds=1)
 

@@ -1,4 +1,4 @@
-"""Nothing that a controller does keeps its event loop from everything else: whatever never waits is interrupted."""
+"""Fairness: code that never awaits does not block the event loop of a controller."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ WORKERS = 4
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop turn until a condition holds."""
+    """Run the event loop until a condition holds."""
     while not condition():
         await asyncio.sleep(0)
 
 
 async def test_reconciles_that_never_wait_let_the_loop_turn() -> None:
-    """With a thousand requests in line, others run after one slice of them, however many workers there are."""
+    """With a thousand queued requests, other tasks run after one slice, whatever the number of workers."""
     turns = Turns()
 
     async def reconcile(_request: Request) -> None:
@@ -42,7 +42,7 @@ async def test_reconciles_that_never_wait_let_the_loop_turn() -> None:
 
 
 async def test_several_controllers_hold_up_the_loop_no_longer_than_one() -> None:
-    """They share the slices of their loop."""
+    """Several controllers share the slices of their loop and block it no longer than one."""
     turns = Turns()
 
     async def reconcile(_request: Request) -> None:
@@ -56,7 +56,7 @@ async def test_several_controllers_hold_up_the_loop_no_longer_than_one() -> None
 
 
 async def test_timers_of_a_microsecond_let_the_loop_turn() -> None:
-    """A thousand requests that always want to run a microsecond later, at high priority, are no exception."""
+    """A thousand requests with timers of a microsecond and high priority do not block the loop."""
     turns = Turns()
 
     async def reconcile(_request: Request) -> Result:
@@ -72,7 +72,7 @@ async def test_timers_of_a_microsecond_let_the_loop_turn() -> None:
 
 
 async def test_messages_of_a_channel_are_taken_in_slices() -> None:
-    """A handler that never waits may have a thousand messages before it."""
+    """A channel handler that never awaits does not block the loop with a thousand messages."""
     turns, queue = Turns(), Queue()
 
     def handle(message: Request) -> list[Request]:
@@ -90,7 +90,7 @@ async def test_messages_of_a_channel_are_taken_in_slices() -> None:
 
 
 async def test_requests_of_a_tick_are_added_in_slices() -> None:
-    """A generator of requests is not read to its end in one go."""
+    """A ticker reads a generator of requests in slices."""
     turns, queue = Turns(), Queue()
 
     def requests() -> Iterator[Request]:
@@ -108,7 +108,7 @@ async def test_requests_of_a_tick_are_added_in_slices() -> None:
 
 
 async def test_the_many_requests_of_one_change_are_added_in_slices() -> None:
-    """One ConfigMap may ask for every object that there is; a change after it is not overtaken."""
+    """The many requests of one change are added in slices and before those of the next change."""
     turns = Turns()
 
     def everything(change: ObjectChange[ConfigMap]) -> Iterator[Request]:
@@ -126,7 +126,7 @@ async def test_the_many_requests_of_one_change_are_added_in_slices() -> None:
 
 
 async def test_a_generator_of_requests_that_fails_costs_its_own_change_only(caplog: pytest.LogCaptureFixture) -> None:
-    """What it has named before is kept, and the source goes on."""
+    """If a generator of requests fails, its earlier requests are kept and the source continues."""
 
     def requests(change: ObjectChange[ConfigMap]) -> Iterator[Request]:
         yield Request("default", change.current.name)
@@ -142,7 +142,7 @@ async def test_a_generator_of_requests_that_fails_costs_its_own_change_only(capl
 
 
 async def test_a_loop_over_a_subscription_lets_the_loop_turn() -> None:
-    """Thousands of objects that are there already come without a wait between them."""
+    """A loop over a subscription with thousands of initial objects does not block the event loop."""
     turns, store = Turns(), Store()
     for request in MANY:
         store.put(Record(b"{}", request.name, request.namespace, request.name, 1))

@@ -24,7 +24,7 @@ DEPLOYMENT = {
 
 
 class Cleaner:
-    """Notes who was asked to clean up, and fails for some."""
+    """Records its calls and fails for some finalizers."""
 
     def __init__(self, *failing: str) -> None:
         self.asked: list[str] = []
@@ -50,19 +50,19 @@ class Cleaner:
 
 @pytest.fixture
 def live() -> Client:
-    """A client of an embedded API server."""
+    """A client of an in-process API server."""
     return Client(InProcessTransport(ApiServer()))
 
 
 async def deleted(live: Client, finalizers: Finalizers[Deployment]) -> Deployment:
-    """Create an object, put the finalizers on it, and delete it."""
+    """Create an object, add the finalizers, and delete the object."""
     obj = await finalizers.finalize_and_patch(live, await live.create(Deployment.from_wire(DEPLOYMENT)))
     await live.delete(obj)
     return await live.get(Deployment, KEY)
 
 
 async def test_they_are_added_once(live: Client) -> None:
-    """What is missing is added, behind what others have; the second time nothing is written."""
+    """Missing finalizers are added after those of others; a second call writes nothing."""
     cleaner = Cleaner()
     made = await live.create(Deployment.from_wire(DEPLOYMENT))
 
@@ -75,7 +75,7 @@ async def test_they_are_added_once(live: Client) -> None:
 
 
 async def test_each_cleans_up_and_goes(live: Client) -> None:
-    """On deletion each runs once, in order; the status is written before the object can go, and others' stay."""
+    """On deletion each finalizer runs once, in order, and is removed with the status; finalizers of others stay."""
     cleaner = Cleaner()
     finalizers = cleaner.finalizers()
 
@@ -88,7 +88,7 @@ async def test_each_cleans_up_and_goes(live: Client) -> None:
 
 
 async def test_one_that_fails_stays(live: Client) -> None:
-    """What succeeded is written, the failure is raised with the finalizer's name, and only it runs again."""
+    """If one finalizer fails, the others are removed; the error names the failing one, and only that one runs again."""
     cleaner = Cleaner("demo.test/first")
     finalizers = cleaner.finalizers()
     obj = await deleted(live, finalizers)
@@ -106,7 +106,7 @@ async def test_one_that_fails_stays(live: Client) -> None:
 
 
 async def test_all_that_fail_are_named(live: Client) -> None:
-    """Several failures are one ExceptionGroup that names the object; nothing is written."""
+    """Several failures raise one ExceptionGroup that names the object; nothing is written."""
     cleaner = Cleaner("demo.test/first", "demo.test/second")
     finalizers = cleaner.finalizers()
     obj = await deleted(live, finalizers)
@@ -117,7 +117,7 @@ async def test_all_that_fail_are_named(live: Client) -> None:
 
 
 async def test_a_stale_object_is_a_conflict(live: Client) -> None:
-    """Finalizers that somebody else has added since are not overwritten."""
+    """A stale object raises Conflict, so finalizers added by another client are kept."""
     made = await live.create(Deployment.from_wire(DEPLOYMENT))
     await live.patch(made, MergePatch({"metadata": {"finalizers": ["others.test/new"]}}))
 
@@ -127,7 +127,7 @@ async def test_a_stale_object_is_a_conflict(live: Client) -> None:
 
 
 async def test_finalize_writes_nothing(live: Client) -> None:
-    """Without a client the object is changed in place, and the result says what there is to write."""
+    """`finalize` changes the object in place, without a client, and returns what needs to be written."""
     cleaner = Cleaner()
     finalizers = cleaner.finalizers()
     new = Deployment(metadata=ObjectMeta(name="b", namespace="default"))
@@ -144,7 +144,7 @@ async def test_finalize_writes_nothing(live: Client) -> None:
     ("name", "reason"), [("demo.test/first", "registered already"), ("first", "expected a domain and a name")]
 )
 def test_names_that_cannot_be(name: str, reason: str) -> None:
-    """A name twice, or one that servers refuse, is an error when it is registered."""
+    """Registering a duplicate or an invalid finalizer name raises an error."""
     finalizers = Cleaner().finalizers()
 
     async def handle(obj: Deployment) -> None: ...
@@ -154,7 +154,7 @@ def test_names_that_cannot_be(name: str, reason: str) -> None:
 
 
 async def test_one_that_waits_stays_without_an_error(live: Client) -> None:
-    """Its finalizer stays until it has nothing to wait for, while the next one goes; nothing is raised."""
+    """A finalizer that is waiting stays without an error, while the next one is removed."""
     answers = [FinalizeResult(waiting=True), FinalizeResult(waiting=True, status_updated=True), None]
     finalizers = Finalizers[Deployment]()
 

@@ -18,7 +18,7 @@ from tests.unit.manager._fleets import A, Away, config_map, logged, settle, text
 
 
 async def test_a_reconciler_of_one_cluster_works_in_each_of_a_fleet() -> None:
-    """Same keys are requests of their own; each cluster has its client and its reconciler, and none sees another's."""
+    """In each cluster of a fleet a reconciler has its own client and requests, even for equal keys."""
     one, two = Away("one"), Away("two")
     await one.create(config_map("a", "of one"))
     await two.create(config_map("a", "of two"))
@@ -30,11 +30,11 @@ async def test_a_reconciler_of_one_cluster_works_in_each_of_a_fleet() -> None:
             assert sorted(there.log.lines) == [("one:default/a", "of one"), ("two:default/a", "of two")]
             assert sorted(controller.controllers) == sorted(there.fleet) == ["one", "two"]
             clients = {noter.client.cluster for noter in there.log.reconcilers}
-            assert clients == {"edge", "one", "two"}  # the first was asked for what it declares
+            assert clients == {"edge", "one", "two"}  # the first one was read for its declarations
 
 
 async def test_clusters_come_and_go_while_the_manager_runs() -> None:
-    """Controllers run in a cluster that joins and stop in one that leaves; each is one log line."""
+    """Controllers start in a cluster that joins and stop in one that leaves, with one log line each."""
     one, two = Away("one"), Away("two")
     await two.create(config_map("a", "of two"))
     async with world() as there:
@@ -59,7 +59,7 @@ async def test_clusters_come_and_go_while_the_manager_runs() -> None:
 
 
 class Slow(Reconciler[ConfigMap]):
-    """Takes a while, then writes."""
+    """Waits, then writes."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -77,7 +77,7 @@ class Slow(Reconciler[ConfigMap]):
 
 @pytest.mark.parametrize(("seconds", "end"), [(20, "a written"), (40, "a cancelled")])
 async def test_work_in_a_cluster_that_goes_gets_the_grace_period(seconds: float, end: str) -> None:
-    """Running reconciles may finish and write; long ones are cancelled; queued ones are dropped with one log line."""
+    """When a cluster leaves, reconciles get the grace period, then are cancelled; the queue is dropped and logged."""
     one, slow = Away("one"), Slow(seconds)
     for name in ("a", "b", "c"):
         await one.create(config_map(name, "new"))

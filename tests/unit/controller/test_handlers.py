@@ -1,4 +1,4 @@
-"""From changes to requests."""
+"""Handlers, which map changes to requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def created(pod: Record) -> ObjectChange[Pod]:
 
 
 def test_the_object_itself() -> None:
-    """Created, updated or deleted: the request is for the object."""
+    """`for_object` requests the object that was created, updated or deleted."""
     expected = [Request("default", "pod")]
     assert for_object(created(record())) == expected
     assert for_object(to_object_change(Updated(record(), record()), Pod)) == expected
@@ -39,7 +39,7 @@ def test_the_object_itself() -> None:
 
 
 def test_the_owner_that_is_the_controller() -> None:
-    """Only the controller reference of the kind counts, whatever its version."""
+    """Only the controller reference of the kind counts, in any version of the kind."""
     references = [owner("a", controller=None), owner("b", api="apps/v1beta1"), owner("c", kind="ReplicaSet")]
     handler = for_owner(Deployment)
     assert handler(created(record(ownerReferences=references))) == [Request("default", "b")]
@@ -47,31 +47,31 @@ def test_the_owner_that_is_the_controller() -> None:
 
 
 def test_an_owner_of_another_group_is_somebody_else() -> None:
-    """A kind of the same name in another group does not own for us."""
+    """An owner of the same kind name in another group is ignored."""
     assert for_owner(Deployment)(created(record(ownerReferences=[owner("a", api="example.com/v1")]))) == []
 
 
 def test_every_owner_if_so_asked() -> None:
-    """Several owners of the kind are all asked for, each once."""
+    """With every=True, all owners of the kind are requested, each once."""
     references = [owner("a", controller=None), owner("b"), owner("c", kind="ReplicaSet", controller=None)]
     handler = for_owner(Deployment, every=True)
     assert handler(created(record(ownerReferences=references))) == [Request("default", "a"), Request("default", "b")]
 
 
 def test_a_change_of_owner_asks_for_both() -> None:
-    """The owner that lost the object has something to do as well."""
+    """A change of owner requests both the old and the new owner."""
     change = Updated(record(ownerReferences=[owner("a")]), record(ownerReferences=[owner("b")]))
     assert for_owner(Deployment)(to_object_change(change, Pod)) == [Request("default", "a"), Request("default", "b")]
 
 
 def test_an_unchanged_owner_is_asked_for_once() -> None:
-    """Old and new naming the same owner is one request."""
+    """An update without a change of owner requests the owner once."""
     change = Updated(record(ownerReferences=[owner("a")]), record(ownerReferences=[owner("a")]))
     assert for_owner(Deployment)(to_object_change(change, Pod)) == [Request("default", "a")]
 
 
 def test_a_cluster_scoped_owner_has_no_namespace() -> None:
-    """A namespaced object may be owned by one that is not; the kind's class, or the caller, says so."""
+    """A cluster-scoped owner of a namespaced object is requested without a namespace."""
     change = created(record(ownerReferences=[owner("a", kind="Namespace", api="v1")]))
     kind = GroupVersionKind("", "v1", "Namespace")
     for handler in (for_owner(Namespace), for_owner(Metadata[Namespace]), for_owner(kind, namespaced=False)):
@@ -80,7 +80,7 @@ def test_a_cluster_scoped_owner_has_no_namespace() -> None:
 
 
 def test_a_function_of_the_object_maps_to_requests() -> None:
-    """On updates it is asked about old and new, and each request comes once."""
+    """On updates the function gets the old and the new object, and each request is added once."""
 
     def requests(pod: Pod) -> list[Request]:
         return [Request("", pod.metadata.labels["node"]), Request("", "all")]
@@ -91,7 +91,7 @@ def test_a_function_of_the_object_maps_to_requests() -> None:
 
 
 async def test_an_async_function_maps_as_well() -> None:
-    """A handler may wait, for a read from the cache say."""
+    """The function may be async, for example to read from the cache."""
 
     async def requests(pod: Pod) -> Iterable[Request]:
         return [Request(*Key.of(pod))]

@@ -1,4 +1,4 @@
-"""Reconciles that cause themselves: named with controller, object and the fields that each run writes."""
+"""Hot loops: reconciles that trigger themselves are reported with controller, object and changed fields."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAUSE = 0.1  # seconds of each run, so that virtual time passes
 
 
 class Scripted(Reconciler[Any]):
-    """Does what the test says, and counts."""
+    """Runs the script of the test and counts calls."""
 
     def __init__(self, do: Callable[[Scripted, Request], Awaitable[None]]) -> None:
         self.runs = 0
@@ -36,7 +36,7 @@ class Scripted(Reconciler[Any]):
 
 
 async def count(reconciler: Scripted, request: Request) -> None:
-    """Write the number of runs and the same colour into the object."""
+    """Write the number of runs and a constant colour into the object."""
     await asyncio.sleep(PAUSE)
     found = await reconciler.client.get(ConfigMap, request.key)
     found.data = {"runs": str(int(found.data.get("runs", "0")) + 1), "colour": "red"}
@@ -63,7 +63,7 @@ def deployment(name: str) -> Deployment:
 async def run(
     do: Callable[[Scripted, Request], Awaitable[None]], *objects: ConfigMap | Deployment, seconds: float
 ) -> Scripted:
-    """Let a controller work on objects for a while."""
+    """Run a controller on some objects for a while."""
     async with Manager(Config.in_process(ApiServer())) as manager:
         reconciler = Scripted(do)
         Builder(manager).reconciles(type(objects[0])).options(name="counter").build(reconciler)
@@ -79,7 +79,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
 
 
 async def test_a_loop_is_warned_of_with_the_field_that_each_run_writes(caplog: pytest.LogCaptureFixture) -> None:
-    """Once for the controller and the field, whatever the object; again after five minutes."""
+    """A hot loop is logged once per controller and field, whatever the object, and again after five minutes."""
     caplog.handler.addFilter(LogContextFilter())
     await run(count, config_map("a"), config_map("b"), seconds=(2 * UPDATES + 10) * PAUSE)
 
@@ -92,7 +92,7 @@ async def test_a_loop_is_warned_of_with_the_field_that_each_run_writes(caplog: p
 
 
 async def test_whoever_shows_loops_is_called_for_each_row_of_runs() -> None:
-    """With the object and what each run writes: the screen of `pyctrl dev` shows it as long as it lasts."""
+    """A callback gets the object and the changed fields for each series of runs, as `pyctrl dev` shows them."""
     seen: list[tuple[Request, str]] = []
     async with Manager(Config.in_process(ApiServer())) as manager:
         controller = Builder(manager).reconciles(ConfigMap).options(name="counter").build(Scripted(count))
@@ -105,7 +105,7 @@ async def test_whoever_shows_loops_is_called_for_each_row_of_runs() -> None:
 
 
 async def test_a_loop_that_lasts_is_warned_of_again(caplog: pytest.LogCaptureFixture) -> None:
-    """After five minutes: whoever looks at the end of the log sees it."""
+    """A hot loop that lasts is logged again after five minutes."""
 
     async def slowly(reconciler: Scripted, request: Request) -> None:
         await asyncio.sleep(REMINDER / (UPDATES + 10))
@@ -117,7 +117,7 @@ async def test_a_loop_that_lasts_is_warned_of_again(caplog: pytest.LogCaptureFix
 
 
 async def test_a_reconcile_that_comes_to_rest_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    """Dozens of steps, each written down, are work."""
+    """Dozens of runs with a write each are not a hot loop if they end."""
 
     async def step(reconciler: Scripted, request: Request) -> None:
         if reconciler.runs < UPDATES - 1:
@@ -130,7 +130,7 @@ async def test_a_reconcile_that_comes_to_rest_is_not_warned_of(caplog: pytest.Lo
 
 
 async def test_runs_that_others_have_caused_are_no_loop(caplog: pytest.LogCaptureFixture) -> None:
-    """Somebody else who writes all the time makes the controller run, and it is not its own doing."""
+    """Runs caused by writes of another client are not a hot loop."""
     server = ApiServer()
     async with Manager(Config.in_process(server)) as manager, Manager(Config.in_process(server)) as other:
         reconciler = Scripted(lambda *_: asyncio.sleep(0))
@@ -147,7 +147,7 @@ async def test_runs_that_others_have_caused_are_no_loop(caplog: pytest.LogCaptur
 
 
 def test_a_status_loop_ends_a_test_in_virtual_time_with_its_cause() -> None:
-    """Some hundred reconciles at one instant are enough: the error names controller, object and field."""
+    """A status loop at one virtual instant fails the test with an error that names controller, object and field."""
     seen: list[Request] = []
 
     async def counted(reconciler: Scripted, request: Request) -> None:
@@ -164,7 +164,7 @@ def test_a_status_loop_ends_a_test_in_virtual_time_with_its_cause() -> None:
 
 
 def test_a_loop_that_creates_is_one() -> None:
-    """Each run makes another object, which causes the next run: two thousand in a row are an error."""
+    """A loop that creates an object in each run is an error after two thousand runs."""
 
     async def create(reconciler: Scripted, request: Request) -> None:
         made = config_map(f"made-{reconciler.runs}")
@@ -204,5 +204,5 @@ def test_a_loop_that_creates_is_one() -> None:
     ],
 )
 def test_differences_are_paths_of_fields(before: Any, after: Any, fields: list[str]) -> None:
-    """As deep as they go, and without what every write changes."""
+    """Differences are field paths of any depth, without the fields that every write changes."""
     assert list(_differences(before, after)) == fields

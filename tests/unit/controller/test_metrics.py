@@ -22,7 +22,7 @@ async def manager() -> Manager:
 
 
 async def test_reconciles_are_counted_by_how_they_end(manager: Manager) -> None:
-    """controller-runtime's series with its labels: all four results from the start, and errors of each kind."""
+    """Reconciles by result and errors by type have controller-runtime's series; all four results start at 0."""
     async with manager:
         options = Builder(manager).reconciles(ConfigMap).options(reconcile_timeout=timedelta(seconds=50))
         options.build(Moody())
@@ -48,7 +48,7 @@ async def test_reconciles_are_counted_by_how_they_end(manager: Manager) -> None:
 
 
 async def test_the_queue_tells_how_long_it_is_and_how_long_one_waits(manager: Manager) -> None:
-    """client-go's series of workqueues, with both labels; depth and waits by priority as well."""
+    """The queue has client-go's metrics with both labels, and depth and waits by priority."""
     labels = {"name": "configmap", "controller": "configmap"}
     async with manager:
         controller = Builder(manager).reconciles(ConfigMap).build(Moody())
@@ -62,7 +62,7 @@ async def test_the_queue_tells_how_long_it_is_and_how_long_one_waits(manager: Ma
             await asyncio.sleep(50)
             assert scrape("workqueue_depth", priority="-7", **labels) == 3
             assert scrape("workqueue_depth", priority="0", **labels) == 0
-            assert scrape("workqueue_adds_total", **labels) == 4  # what is in line already is not added again
+            assert scrape("workqueue_adds_total", **labels) == 4  # a queued request is not added again
             assert scrape("workqueue_longest_running_processor_seconds", **labels) == 50
             assert scrape("workqueue_unfinished_work_seconds", **labels) == 50
             await asyncio.sleep(60)
@@ -76,7 +76,7 @@ async def test_the_queue_tells_how_long_it_is_and_how_long_one_waits(manager: Ma
 
 
 async def test_beyond_25_priorities_the_rest_is_one(manager: Manager) -> None:
-    """Who makes priorities of data does not fill Prometheus: the label of the others is client-go's."""
+    """Priorities beyond 25 share one label, exceeded_cardinality_limit, as in client-go."""
     async with manager:
         controller = Builder(manager).reconciles(ConfigMap).build(Moody())
         async with manager.running():
@@ -94,7 +94,7 @@ async def test_beyond_25_priorities_the_rest_is_one(manager: Manager) -> None:
 
 
 async def test_a_later_run_is_an_add_when_it_is_due_and_a_retry_at_once(manager: Manager) -> None:
-    """So is each delayed add, as in controller-runtime's queue."""
+    """A delayed run counts as an add when due and as a retry at once, as in controller-runtime."""
     labels = {"name": "configmap", "controller": "configmap"}
     async with manager:
         Builder(manager).reconciles(ConfigMap).build(Moody())
@@ -108,13 +108,13 @@ async def test_a_later_run_is_an_add_when_it_is_due_and_a_retry_at_once(manager:
 
 
 async def test_causes_are_counted_and_ones_own_writes_among_them(manager: Manager) -> None:
-    """Why reconciles run, and how many of them only because of what this process has written itself."""
+    """Reconciles are counted by cause, and those caused only by own writes are counted separately."""
     async with manager:
         Builder(manager).reconciles(ConfigMap).build(Moody())
         scrape = Scrape(manager)
         async with manager.running():
             await asyncio.sleep(1)
-            await manager.client.create(config_map("writes"))  # by this process too, as tests and other parts do
+            await manager.client.create(config_map("writes"))  # also by this process, as in other tests
             await asyncio.sleep(1)
 
             def caused(cause: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Changes of objects, as predicates and handlers see them."""
+"""Changes of objects, as passed to predicates and handlers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.unit.controller._changes import created, deleted, record, updated
 
 
 def test_objects_are_decoded_once_and_only_when_asked_for() -> None:
-    """Whoever looks at a change sees the same objects, decoded when the first one looked."""
+    """An object is decoded on first access and shared by all later accesses."""
     change = updated(record(1), record(2))
     assert (change.old, change.new) == (change.old, change.new)
     assert change.new is change.new
@@ -16,6 +16,6 @@ def test_objects_are_decoded_once_and_only_when_asked_for() -> None:
 
 
 def test_a_resync_is_an_update_in_which_nothing_changed() -> None:
-    """The same version again is no news."""
+    """An update with an unchanged version is a resync."""
     assert updated(record(), record()).is_resync
     assert not updated(record(), record(resource_version="2")).is_resync

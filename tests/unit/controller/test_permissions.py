@@ -1,4 +1,4 @@
-"""Reconciles that catch a Forbidden and go on: nobody would hear of it, were it not counted and said."""
+"""Reconciles that catch Forbidden: counted and logged, because no error reaches the controller."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SENTENCE = "Reconciles succeed although they may not get secrets in namespace 'd
 
 
 class Curious(Reconciler[ConfigMap]):
-    """Looks for a Secret, and does without; fails if it is told to."""
+    """Reads a Secret and ignores Forbidden; fails if the ConfigMap says so."""
 
     def __init__(self, live: Client) -> None:
         self._live = live
@@ -36,7 +36,7 @@ class Curious(Reconciler[ConfigMap]):
 
 
 async def test_a_refusal_that_is_swallowed_is_counted_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    """The metric has each, the log the right that is missing, once; the controller is ready, for it goes on."""
+    """Each caught Forbidden is counted, the missing permission is logged once, and the controller stays ready."""
     server = ApiServer(tokens={"joe": User(name="joe")})
     async with Client.connect(Config.in_process(server, token=server.loopback_token)) as admin:
         await admin.create(ClusterRole(metadata=ObjectMeta(name="reader"), rules=RULES))

@@ -1,4 +1,4 @@
-"""Which changes are let through."""
+"""Predicates, which filter changes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.unit.controller._changes import Thing, created, deleted, record, upda
 def test_predicates_of_metadata_let_updates_through_that_change_it(
     predicate: Predicate, difference: dict[str, Any]
 ) -> None:
-    """Each looks at its own field and nothing else; creations and deletions always pass."""
+    """Each metadata predicate compares its own field on updates; creations and deletions always pass."""
     other: dict[str, Any] = {"finalizers": ["example.com/keep"]}
     assert predicate(updated(record(), record(**difference)))
     assert not predicate(updated(record(), record(**other)))
@@ -44,7 +44,7 @@ def test_predicates_of_metadata_let_updates_through_that_change_it(
 
 
 def test_a_function_of_old_and_new_decides_about_updates() -> None:
-    """``changed`` compares decoded objects; creations and deletions pass."""
+    """``changed`` compares the decoded objects of updates; creations and deletions pass."""
     predicate: Predicate[Thing] = changed(lambda old, new: old.spec.size != new.spec.size)
     assert predicate(updated(record(1), record(2)))
     assert not predicate(updated(record(1), record(1, labels={"a": "b"})))
@@ -53,7 +53,7 @@ def test_a_function_of_old_and_new_decides_about_updates() -> None:
 
 
 def test_a_function_of_the_object_sees_the_newest_state() -> None:
-    """``where`` asks the new object, or the last state of one that is gone."""
+    """``where`` checks the new object, or the last state of a deleted one."""
     predicate: Predicate[Thing] = where(lambda thing: thing.spec.size > 1)
     assert predicate(created(record(2)))
     assert predicate(updated(record(1), record(2)))
@@ -62,7 +62,7 @@ def test_a_function_of_the_object_sees_the_newest_state() -> None:
 
 
 def test_labels_are_matched_with_selectors() -> None:
-    """Selectors are text or parsed; text that does not parse is an error at once."""
+    """Label selectors are text or parsed; invalid text raises an error at once."""
     predicate = labels_match("app in (web, db)")
     assert predicate(created(record(labels={"app": "db"})))
     assert not predicate(created(record()))
@@ -78,7 +78,7 @@ def test_kinds_of_changes_can_be_told_apart() -> None:
 
 
 def test_predicates_combine() -> None:
-    """``&``, ``|`` and ``~`` work with each other and with plain functions, and show what they are made of."""
+    """``&``, ``|`` and ``~`` combine predicates and plain functions, and the repr shows the parts."""
     grown = updated(record(), record(generation=2))
     both = generation_changed & labels_changed
     either = generation_changed | labels_changed

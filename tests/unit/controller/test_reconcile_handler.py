@@ -1,4 +1,4 @@
-"""A run that wants to be repeated at once: the rate limiter says when, and it is no failure."""
+"""Immediate requeues: rate-limited, and not counted as failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_ONCE = timedelta(0)
 
 
 async def test_a_run_that_wants_to_be_repeated_at_once_backs_off() -> None:
-    """Each time it waits twice as long, as controller-runtime's Requeue does, and nothing counts as a failure."""
+    """Immediate requeues back off exponentially, as controller-runtime's Requeue, and are not failures."""
     queue = make_queue()
     queue.add(A)
     for expected in (0, 1, 3, 7, 15):
@@ -31,7 +31,7 @@ async def test_a_run_that_wants_to_be_repeated_at_once_backs_off() -> None:
 
 @pytest.mark.parametrize("other", [None, timedelta(seconds=1)], ids=["done", "later"])
 async def test_the_delay_begins_again_when_a_run_ends_otherwise(other: timedelta | None) -> None:
-    """A run that is done, or that names a delay, makes the next immediate repetition the first one."""
+    """A run that is done, or that names a delay, resets the backoff of immediate requeues."""
     queue = make_queue()
     queue.add(A)
     for _ in range(3):
@@ -49,7 +49,7 @@ async def test_the_delay_begins_again_when_a_run_ends_otherwise(other: timedelta
 
 
 async def test_failures_and_repetitions_share_the_delay_and_not_the_count() -> None:
-    """A request that fails and asks to be repeated in turns backs off all the same; only failures are failures."""
+    """Failures and immediate requeues share the backoff; only failures count as failures."""
     queue = make_queue()
     queue.add(A)
     seen = []
@@ -65,7 +65,7 @@ async def test_failures_and_repetitions_share_the_delay_and_not_the_count() -> N
 
 
 async def test_a_change_answers_the_wish_to_be_repeated_at_once() -> None:
-    """It runs now; the delay neither moves nor grows by it, and is gone when that run is done."""
+    """A change runs a rate-limited request at once; its delay stays the same and ends when a run is done."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -86,7 +86,7 @@ async def test_a_change_answers_the_wish_to_be_repeated_at_once() -> None:
 
 
 async def test_to_be_repeated_at_once_replaces_a_timer() -> None:
-    """As each later run's delay does: the timer of an hour does not ring any more."""
+    """An immediate requeue replaces an earlier timer."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -101,7 +101,7 @@ async def test_to_be_repeated_at_once_replaces_a_timer() -> None:
 
 
 async def test_a_negative_delay_is_zero_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """The warning names controller, object, delay and cure; further ones, of whatever object, are not logged."""
+    """A negative delay counts as zero; only the first is logged, with controller, object, delay and fix."""
     caplog.handler.addFilter(LogContextFilter())
 
     async def late(_request: Request) -> Result:
@@ -125,7 +125,7 @@ async def test_a_negative_delay_is_zero_with_one_warning(caplog: pytest.LogCaptu
 
 
 async def test_repetitions_at_once_are_counted_as_such() -> None:
-    """They are controller-runtime's result="requeue", those with a delay its result="requeue_after"."""
+    """Immediate requeues count as "requeue", delayed ones as "requeue_after", as in controller-runtime."""
 
     async def reconcile(request: Request) -> Result:
         return Result.after(AT_ONCE if request == A else timedelta(seconds=60))
@@ -139,7 +139,7 @@ async def test_repetitions_at_once_are_counted_as_such() -> None:
 
 
 async def test_many_that_always_repeat_leave_the_worker_to_others() -> None:
-    """A thousand of them take some ten runs each in the first seconds, and a change of another object is next."""
+    """A thousand immediate requeues take about ten runs each in ten seconds; a change of another object runs next."""
     loop_ends = 10.0
     stubborn = [Request("default", str(number)) for number in range(1000)]
 

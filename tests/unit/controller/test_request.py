@@ -10,7 +10,7 @@ from pyctrl.kinds.core.v1 import ConfigMap
 
 
 def test_a_request_names_one_object() -> None:
-    """Two requests for one object are equal, so that a queue hands them out once."""
+    """Two requests for one object are equal."""
     request = Request.of(ConfigMap(metadata=ObjectMeta(name="a", namespace="web")))
     assert request == Request("web", "a")
     assert request.key == Key("web", "a")
@@ -18,14 +18,14 @@ def test_a_request_names_one_object() -> None:
 
 
 def test_a_request_is_logged_with_its_cluster() -> None:
-    """An object of the manager's own cluster is its key alone; a cluster-scoped one has no namespace."""
+    """The text of a request has the cluster, unless it is the home cluster, and the namespace, if there is one."""
     assert str(Request("web", "a")) == "web/a"
     assert str(Request("web", "a", "mars")) == "mars:web/a"
     assert str(Request("", "a")) == "a"
 
 
 def test_results_say_when_to_run_again() -> None:
-    """`done` is at the next change, `after` at the latest in that time."""
+    """`done` waits for the next change, `after` for the delay at most."""
     assert Result.done() == Result()
     assert Result.done().requeue_after is None
     assert Result.after(timedelta(minutes=5), priority=-10) == Result(requeue_after=timedelta(minutes=5), priority=-10)

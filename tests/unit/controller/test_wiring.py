@@ -28,7 +28,7 @@ from tests.unit.controller._hosts import Journal, config_map, make_host, running
 
 
 async def test_predicates_of_a_watch_and_filters_of_all_must_both_accept() -> None:
-    """A filter holds for every kind, the predicates of one kind for that one."""
+    """A change must pass the filters of all kinds and the predicates of its own kind."""
     host, journal = make_host(), Journal()
     (
         Builder(host)
@@ -57,7 +57,7 @@ def merged(obj: ConfigMap, change: dict[str, Any]) -> dict[str, Any]:
 async def test_a_predicate_that_fails_lets_through_and_a_handler_that_fails_loses_one_change(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Both are logged with the object's name, and neither ends the source."""
+    """If a predicate fails, the change passes; if a handler fails, its change is lost; both log the object's name."""
     host, journal = make_host(), Journal()
 
     def broken(change: ObjectChange[ConfigMap]) -> bool:
@@ -88,7 +88,7 @@ async def test_a_predicate_that_fails_lets_through_and_a_handler_that_fails_lose
 async def test_a_kind_that_is_not_served_is_named_when_the_controller_gives_up(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The error says which source, and asks for the definition."""
+    """When the controller gives up on a kind that is not served, the error names the source and the missing CRD."""
     caplog.set_level(logging.CRITICAL, "pyctrl.cache")
     host = make_host()
     kind = GroupVersionKind("example.com", "v1", "Missing")
@@ -103,7 +103,7 @@ async def test_a_kind_that_is_not_served_is_named_when_the_controller_gives_up(
 
 
 def test_a_name_is_taken_once_in_one_host() -> None:
-    """The error says how to give another; in another host the name is free."""
+    """A controller name is unique per host; the error explains how to set another name."""
     host = make_host()
     Builder(host).reconciles(ConfigMap).build(Journal())
     with pytest.raises(DuplicateName, match=r"'configmap' already exists .*options\(name=...\)"):

@@ -1,4 +1,4 @@
-"""Knobs of scale: workers that come and go under load, and limits that are each controller's own."""
+"""Worker counts that change under load, and rate limits per controller."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def now() -> float:
 
 
 class Busy(Reconciler[Unstructured]):
-    """Takes a while for each request, fails now and then, and keeps count."""
+    """Takes a while for each request, fails now and then, and counts."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.version: Counter[Request] = Counter()  # as the world has it
-        self.done: Counter[Request] = Counter()  # the last version that was dealt with
+        self.version: Counter[Request] = Counter()  # the actual state
+        self.done: Counter[Request] = Counter()  # the last version that was reconciled
         self.at_work: Counter[Request] = Counter()
         self.most = 0
 
     async def reconcile(self, request: Request) -> None:
         version = self.version[request]
         self.at_work[request] += 1
-        assert self.at_work[request] == 1  # never two workers at one request
+        assert self.at_work[request] == 1  # never two workers on one request
         self.most = max(self.most, self.at_work.total())
         try:
             await asyncio.sleep(self.random.expovariate(1))
@@ -55,7 +55,7 @@ class Busy(Reconciler[Unstructured]):
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_workers_come_and_go_under_load_and_nothing_is_lost(seed: int) -> None:
-    """From 1 to 12 and back, every few seconds, while requests come and fail: each gets its last change dealt with."""
+    """With 1 to 12 workers, changed under load and failures, the last change of each object is reconciled."""
     random = Random(seed)
     busy = Busy(random)
     controller = Controller("busy", busy, [source := ChannelSource[Request]()], random=random)
@@ -79,7 +79,7 @@ async def test_workers_come_and_go_under_load_and_nothing_is_lost(seed: int) -> 
 
 
 async def test_fewer_workers_cut_nobody_off() -> None:
-    """A worker that is one too many finishes what it has begun, and takes nothing more."""
+    """A removed worker finishes its current request and takes no further one."""
     busy = Busy(Random(7))
     controller = Controller("busy", busy, [source := ChannelSource[Request]()], options=ControllerOptions(workers=10))
     running = asyncio.create_task(controller.run())
@@ -100,7 +100,7 @@ async def test_fewer_workers_cut_nobody_off() -> None:
 
 
 class Failing(Reconciler[Unstructured]):
-    """Never succeeds, and writes down when it was tried."""
+    """Always fails, and records when."""
 
     def __init__(self) -> None:
         self.tried: list[float] = []
@@ -111,7 +111,7 @@ class Failing(Reconciler[Unstructured]):
 
 
 async def test_each_controller_has_its_own_limit() -> None:
-    """What one controller's failures wait for is no matter to another's, nor how many there are."""
+    """Failures of one controller do not delay retries of another."""
     limits: dict[str, RateLimiter | None] = {
         "default": None,
         "slow": ExponentialBackoff(first=timedelta(seconds=10), jitter=0),

@@ -1,4 +1,4 @@
-"""A field, and the schema that it is to have."""
+"""A field and its expected schema."""
 
 from __future__ import annotations
 
@@ -78,17 +78,17 @@ PORT = {
 
 @dataclass(frozen=True)
 class Case:
-    """A field: its type, its default if it has one, the schema it has then."""
+    """A field: its type, its default if it has one, and its expected schema."""
 
     name: str
     type: Any
     schema: Mapping[str, Any]
     default: Any = ...
-    is_required: bool | None = None  # by default, when there is no default
+    is_required: bool | None = None  # the default if the field has none
 
 
 def sample_kind(cases: Iterable[Case], group: str = "schemas.pyctrl.test") -> type[CustomResource[Any, Any]]:
-    """Make a kind whose spec has these fields."""
+    """Return a kind whose spec has these fields."""
     fields: dict[str, Any] = {case.name: (case.type, case.default) for case in cases}
     spec = create_model("SampleSpec", __base__=Model, **fields)
 

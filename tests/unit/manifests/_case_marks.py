@@ -1,4 +1,4 @@
-"""Every mark, with its schema."""
+"""Every mark with its schema."""
 
 from __future__ import annotations
 

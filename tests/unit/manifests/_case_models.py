@@ -1,4 +1,4 @@
-"""Classes for the fields of the cases."""
+"""Models used as field types of the cases."""
 
 from __future__ import annotations
 

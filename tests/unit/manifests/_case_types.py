@@ -1,4 +1,4 @@
-"""Every type and every constraint, with its schema."""
+"""Every type and every constraint with its schema."""
 
 from __future__ import annotations
 

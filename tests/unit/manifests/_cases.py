@@ -1,4 +1,4 @@
-"""One field each, and the schema that it is to have: every mark, every type."""
+"""All cases, one field each, with their schemas: every mark, every type."""
 
 from __future__ import annotations
 

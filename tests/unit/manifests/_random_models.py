@@ -1,4 +1,4 @@
-"""Random models, and objects that are nearly theirs."""
+"""Random models, and objects that match them or nearly do."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class Right(Model):
 
 @dataclass(frozen=True)
 class Shape:
-    """A type, values that are nearly its, and a default for a field of it."""
+    """A type, values that match it or nearly do, and a default for a field of it."""
 
     type: Any
     values: SearchStrategy[JSON]
     default: SearchStrategy[Any] = NONE
 
 
-#: What comes where something else was expected. Every type of JSON is there, and texts that look like other things.
+#: Unexpected values: every JSON type, and texts that look like other types.
 ODD: SearchStrategy[JSON] = st.sampled_from(
     [
         *(None, True, False, 0, 1, -1, 3, 7, 2.5, 2**40),
@@ -65,12 +65,12 @@ ODD: SearchStrategy[JSON] = st.sampled_from(
 
 
 def nearly(values: SearchStrategy[JSON]) -> SearchStrategy[JSON]:
-    """Give values of a type mostly, and now and then anything."""
+    """Return mostly values of a type, and sometimes any value."""
     return st.integers(0, 9).flatmap(lambda chance: ODD if chance == 0 else values)
 
 
 def constrained(kind: Any, **constraints: Any) -> Any:
-    """Give a type with constraints."""
+    """Return a type with constraints."""
     field: Any = Field
     return Annotated[kind, field(**constraints)]
 
@@ -121,14 +121,14 @@ SCALARS: tuple[SearchStrategy[Shape], ...] = (
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind, and specs that are nearly its."""
+    """A kind, and specs that match it or nearly do."""
 
     cls: type[CustomResource[Any, Any]]
     specs: SearchStrategy[JSON]
 
 
 def shapes(depth: int) -> SearchStrategy[Shape]:
-    """Give the type of a field: a scalar, or at some depth a list, a map, a model, a union of models."""
+    """Return the type of a field: a scalar, or up to some depth a list, a map, a model, or a union of models."""
     scalar = st.one_of(*SCALARS)
     if not depth:
         return scalar
@@ -172,7 +172,7 @@ def open_() -> SearchStrategy[Shape]:
 
 @st.composite
 def models(draw: DrawFn, below: SearchStrategy[Shape]) -> Shape:
-    """Make a model of some fields: required, optional or with a default."""
+    """Return a model with some fields: required, optional or with a default."""
     fields: dict[str, Any] = {}
     values: dict[str, SearchStrategy[JSON]] = {}
     for name in draw(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3).map(sorted)):
@@ -185,7 +185,7 @@ def models(draw: DrawFn, below: SearchStrategy[Shape]) -> Shape:
 
 
 def fielded(shape: Shape) -> SearchStrategy[tuple[Any, Any]]:
-    """Give the type of a field and its default."""
+    """Return the type of a field and its default."""
     return st.one_of(
         st.just((shape.type, ...)),
         st.just((shape.type | None, None)),
@@ -201,9 +201,9 @@ def _with_default(kind: Any, value: Any) -> tuple[Any, Any]:
 
 @st.composite
 def tagged(draw: DrawFn, below: SearchStrategy[Shape]) -> Shape:
-    """Make a union of two models that their field ``kind`` tells apart; they share no other field.
+    """Return a union of two models with distinct ``kind`` values and no other common field.
 
-    Its objects have fields of one of them only: the server checks those of the other as well, and Python does not.
+    Its objects have fields of one model only, because the server also checks fields of the other and Python does not.
     """
     one, other = draw(below), draw(below)
     left: Any = create_model("Left", __base__=Left, one=draw(fielded(one)))
@@ -216,7 +216,7 @@ def tagged(draw: DrawFn, below: SearchStrategy[Shape]) -> Shape:
 
 
 def objects(values: dict[str, SearchStrategy[JSON]]) -> SearchStrategy[JSON]:
-    """Give objects with these fields, some of them left out, and now and then one that nobody knows."""
+    """Return objects with these fields, some of them left out, and sometimes an unknown one."""
     known = {name: st.one_of(st.just(...), value, value, value) for name, value in values.items()}
     made = st.fixed_dictionaries(known | {"unknown": st.sampled_from([..., ..., ..., 1])})
     return made.map(lambda obj: {name: value for name, value in obj.items() if value is not ...})
@@ -229,7 +229,7 @@ def _alias(name: str) -> str:
 
 @st.composite
 def kinds(draw: DrawFn) -> Kind:
-    """Make a kind with a random spec."""
+    """Return a kind with a random spec."""
     spec: Any = draw(models(shapes(2)))
 
     class Random(CustomResource[spec.type], group="random.pyctrl.test", version="v1"):

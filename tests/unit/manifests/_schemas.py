@@ -1,4 +1,4 @@
-"""Random structural schemas, schemas near them, and values for them; quicker than strategies of Hypothesis."""
+"""Random structural schemas, similar schemas, and values; faster than Hypothesis strategies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEYS = ("a", "b", "c")
 TEXTS = ("", "a", "b", "ab", "10.0.0.1", "x" * 5)
 NUMBERS = (-1, 0, 1, 2, 3, 4, 6, 1.5, 1 << 40)
 EITHER = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
-_BARE: Schema = {}  # what `additionalProperties: true` says of values
+_BARE: Schema = {}  # what `additionalProperties: true` permits as values
 
 _KEYWORDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "string": {
@@ -54,7 +54,7 @@ _KEYWORDS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 
 def schema(random: Random, depth: int = 3) -> Schema:
-    """Make a schema, which a server would take more often than not."""
+    """Return a schema that is usually valid for a server."""
     kinds = ("string", "integer", "number", "boolean", "either", "anything")
     kind = random.choice((*kinds, "object", "object", "array", "map") if depth else kinds)
     if kind == "either":
@@ -88,7 +88,7 @@ def _list_type(random: Random) -> Schema:
 
 
 def _sound(made: Schema) -> Schema:
-    """Take out what makes no schema."""
+    """Remove the parts that make a schema invalid."""
     for flag, needed in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if needed not in made:
             made.pop(flag, None)
@@ -103,7 +103,7 @@ def _sound(made: Schema) -> Schema:
 
 
 def near(random: Random, old: Schema) -> Schema:
-    """Make a schema that differs from another in a keyword or two, somewhere."""
+    """Return a schema that differs from another in one or two keywords."""
     if random.random() < 0.05:
         return schema(random, 1)
     new = copy.deepcopy(old)
@@ -130,7 +130,7 @@ def near(random: Random, old: Schema) -> Schema:
 
 
 def value(random: Random, of: Schema) -> Any:
-    """Make a value that may be one of a schema's."""
+    """Return a value that may match a schema."""
     kind = of.get("type")
     if of.get("nullable") and random.random() < 0.2:
         return None

@@ -1,4 +1,4 @@
-"""The kinds of the seeds, as their authors would write them here."""
+"""The kinds of the seed projects, as their authors would write them with pyctrl."""
 
 # ruff: noqa: D415  # descriptions are as kubebuilder has written them: without a period
 
@@ -31,7 +31,7 @@ class PodSetStatus(Model):
 class PodSet(CustomResource[PodSetSpec, PodSetStatus], group="apps.jicki.cn", version="v1alpha1"):
     """PodSet is the Schema for the podsets API"""
 
-    spec: Annotated[PodSetSpec, Required(False)]  # in Go it may be left out
+    spec: Annotated[PodSetSpec, Required(False)]  # optional in Go
 
 
 class MySrvSpec(Model):

@@ -1,6 +1,6 @@
-"""Python and the server agree on objects: what one takes, the other takes, and both read the same.
+"""Python and the server agree on objects: they accept the same ones and decode them equally.
 
-What they do not agree in is in docs/definitions.md, and each difference has a test in test_differences.py.
+docs/definitions.md lists the differences; test_differences.py tests each of them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pyctrl.errors import DecodeError, DefinitionError
 from pyctrl.manifests import definition
 from tests.unit.manifests._random_models import Kind, kinds
 
-#: How many models are tried, each with several objects: always the same few, or as many new ones as one asks for.
+#: Number of models, each with several objects: a fixed few, or as many new ones as the variable demands.
 WANTED = os.environ.get("PYCTRL_AGREEMENT_EXAMPLES", "")
 EXAMPLES = int(WANTED or "40")
 
-#: Complaints of the server about what Python lets in, and docs/definitions.md tells of.
+#: Complaints of the server about objects that Python accepts, listed in docs/definitions.md.
 DOCUMENTED = (
     "Duplicate value",
     'must be of type integer,string: "number"',
@@ -35,7 +35,7 @@ VALIDATOR = OfflineValidator()
 
 
 def read(cls: type[CustomResource[Any, Any]], obj: Any) -> Any:
-    """Read the spec of an object as pyctrl does; a text is why it cannot be read."""
+    """Decode the spec of an object with pyctrl; a text is the error."""
     try:
         return known(cls.from_wire(obj).model_dump(mode="json")["spec"])
     except DecodeError as error:
@@ -43,7 +43,7 @@ def read(cls: type[CustomResource[Any, Any]], obj: Any) -> Any:
 
 
 def is_right(cls: type[CustomResource[Any, Any]], obj: Any) -> bool:
-    """Say whether an object is right by its types, without pydantic's leniency: 1 is no text, "1" is no number."""
+    """Return whether an object is valid without pydantic's conversions: 1 is no text, "1" is no number."""
     try:
         cls.__pydantic_validator__.validate_json(msgspec.json.encode(obj), strict=True, by_alias=True, by_name=False)
     except ValidationError:
@@ -52,14 +52,14 @@ def is_right(cls: type[CustomResource[Any, Any]], obj: Any) -> bool:
 
 
 def known(value: Any) -> Any:
-    """Return JSON without the field that no class names: Python keeps it, the server drops it."""
+    """Return JSON without the unknown field, which Python keeps and the server drops."""
     if isinstance(value, dict):
         return {key: known(item) for key, item in value.items() if key != "unknown"}
     return [known(item) for item in value] if isinstance(value, list) else value
 
 
 def has_null(value: Any) -> bool:
-    """Say whether there is a null somewhere in JSON."""
+    """Return whether JSON contains a null."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return value is None or any(map(has_null, inside))
 
@@ -67,11 +67,11 @@ def has_null(value: Any) -> bool:
 @settings(max_examples=EXAMPLES, derandomize=not WANTED, suppress_health_check=list(HealthCheck))
 @given(kinds(), st.data())
 def test_the_server_takes_what_python_takes(kind: Kind, data: st.DataObject) -> None:
-    """What the server lets in, Python reads, with the same defaults; what is right by its types, the server lets in."""
+    """Python decodes what the server accepts, with the same defaults; the server accepts what is strictly valid."""
     try:
         made = definition(kind.cls)
     except DefinitionError as error:
-        # a default that breaks the constraints of its own field; keys of maps, in lists without a bound
+        # a default that violates the constraints of its own field; keys of maps in lists without a bound
         if "default: " not in str(error) and "costs the server too much" not in str(error):
             raise
         reject()
@@ -91,6 +91,6 @@ def agree(cls: type[CustomResource[Any, Any]], spec: Any) -> None:
         return
     here, there = read(cls, obj), read(cls, examination.object or obj)
     if isinstance(there, str):
-        assert ", got [" in there, f"the server takes it, Python does not: {there}"  # a list where a format is
+        assert ", got [" in there, f"the server takes it, Python does not: {there}"  # a list in a field with a format
         return
     assert here == there or has_null(spec), "they read different things"

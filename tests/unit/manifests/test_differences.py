@@ -1,4 +1,4 @@
-"""Where Python and the server do not agree: each difference that docs/definitions.md tells of."""
+"""Differences between Python and the server, as listed in docs/definitions.md."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def kind_of(annotation: Any, default: Any = ...) -> type[CustomResource[Any, Any
 
 
 def server_says(cls: type[CustomResource[Any, Any]], spec: dict[str, Any]) -> tuple[str, Any]:
-    """Return the server's complaints, and the spec that it would store."""
+    """Return the server's complaints and the spec that it would store."""
     validator = OfflineValidator()
     assert validator.define(definition(cls)).problems == ()
     found = validator.validate(object_of(cls, spec))
@@ -84,7 +84,7 @@ class Either(Model, marks=(ExactlyOneOf("a", "b"),)):
     ],
 )
 def test_python_takes_what_the_server_refuses(annotation: Any, value: Any, complaint: str) -> None:
-    """Python reads leniently, and does not check what only the server knows."""
+    """Python decodes leniently and does not check rules that only the server has."""
     kind = kind_of(annotation)
     assert python_reads(kind, {"x": value}) is not DecodeError
     assert complaint in server_says(kind, {"x": value})[0]
@@ -103,14 +103,14 @@ def test_python_takes_what_the_server_refuses(annotation: Any, value: Any, compl
     ],
 )
 def test_the_server_takes_what_python_refuses(annotation: Any, value: Any) -> None:
-    """Code in Python is not known to the server, which also takes a few values that it should not."""
+    """The server accepts values that only Python code refuses, and a few invalid ones."""
     kind = kind_of(annotation)
     assert python_reads(kind, {"x": value}) is DecodeError
     assert server_says(kind, {"x": value})[0] == ""
 
 
 def test_the_server_puts_the_default_in_the_place_of_a_null() -> None:
-    """A null for an optional field with a default is None in Python, and the default for the server."""
+    """A null for an optional field with a default is None in Python and the default on the server."""
     kind = kind_of(int | None, 3)
     assert python_reads(kind, {"x": None}) is None
     assert server_says(kind, {"x": None}) == ("", {"x": 3})

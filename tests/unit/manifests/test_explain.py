@@ -1,4 +1,4 @@
-"""What a schema says of a field, in words."""
+"""Explanations of a field from its schema."""
 
 from __future__ import annotations
 
@@ -76,20 +76,20 @@ def explained(path: str) -> ExplainedField:
     ],
 )
 def test_what_values_must_be(path: str, type_: str, rules: tuple[str, ...]) -> None:
-    """The type in a word, and each bound, rule and default in a line."""
+    """The explanation has the type in a word and a line per bound, rule and default."""
     found = explained(path)
 
     assert (found.type, found.rules) == (type_, rules)
 
 
 def test_a_path_goes_through_lists_and_references() -> None:
-    """A path names fields only, whatever is between; what is said at the place goes before what is said of the type."""
+    """A path has only field names, also through lists and references; a field's description precedes its type's."""
     assert explained("spec.parts.sub.sub.name").is_required
     assert (explained("spec.part").description, explained("spec.parts.sub").description) == ("The one.", "A part.")
 
 
 def test_the_fields_of_an_object() -> None:
-    """Required ones come first; those of a whole object stay in their order."""
+    """Required fields come first; the fields of a complete object keep their order."""
     assert [each.name for each in SCHEMAS.fields(SPEC)][:3] == ["size", "colour", "name"]
     assert [each.name for each in SCHEMAS.fields(ROOT)] == ["apiVersion", "metadata", "spec"]
 
@@ -109,7 +109,7 @@ def test_the_fields_of_an_object() -> None:
     ],
 )
 def test_a_path_that_leads_nowhere(path: str, why: str) -> None:
-    """What may have been meant is suggested, or the fields that there are."""
+    """An unknown path is answered with a similar one or with the available fields."""
     with pytest.raises(NoSuchField) as refused:
         explained(path)
 

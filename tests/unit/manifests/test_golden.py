@@ -1,4 +1,4 @@
-"""The definitions of the seeds' kinds: ours are those that controller-gen, or their authors, have made."""
+"""Generated CRDs of the seed kinds equal those of controller-gen or their authors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def normalised(document: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is said by the server itself, and by newer versions of controller-gen no more.
+    """Remove what the server itself or only older versions of controller-gen write.
 
-    That are the version of the generator, a status, the empty creationTimestamp, the fields that each object has, and
-    the name of the list, which the server fills in.
+    These are the generator's version, a status, the empty creationTimestamp and the fields of every object. The list
+    kind, which the server sets, is added if missing.
     """
     metadata = {key: value for key, value in document["metadata"].items() if key == "name"}
     names = {"listKind": f"{document['spec']['names']['kind']}List", **document["spec"]["names"]}
@@ -41,6 +41,6 @@ def normalised(document: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_a_seeds_definition_is_made_of_its_types(file: str, kind: type[KubernetesObject]) -> None:
-    """The types of a seed make the definition that the seed has."""
+    """The CRD generated from a seed's types equals the seed's CRD."""
     golden = yaml.safe_load((GOLDEN / f"{file}.yaml").read_text())
     assert normalised(definition(kind)) == normalised(golden)

@@ -1,4 +1,4 @@
-"""Types without a CustomResourceDefinition: each problem names the source line, the class, the field and the fix."""
+"""Types without a CRD: each problem names the source line, the class, the field and the fix."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ MISAPPLIED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("name", [*UNTOLD, *MISAPPLIED])
 def test_what_has_no_schema_is_an_error_with_a_cure(name: str) -> None:
-    """A type that no structural schema can tell, and a mark that does not fit, is an error with field and cure."""
+    """A type without a structural schema, or a misplaced mark, is an error with the field and the fix."""
     annotation, message = (UNTOLD | MISAPPLIED)[name]
     with pytest.raises(DefinitionError, match=message):
         definition(sample_kind([Case("x", annotation, {})]))
@@ -216,14 +216,14 @@ def test_what_has_no_schema_is_an_error_with_a_cure(name: str) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_the_server_would_refuse_is_told_of_the_field(name: str) -> None:
-    """What only the server's rules know is an error with class and field too, and says what to do."""
+    """A schema that the server would refuse is an error with class, field and fix."""
     annotation, default, message = REFUSED[name]
     with pytest.raises(DefinitionError, match=message):
         definition(sample_kind([Case("x", annotation, {}, default=default)]))
 
 
 def test_types_that_are_nested_too_deep_are_told() -> None:
-    """Types that go deeper than Python's stack are one error of their kind."""
+    """Types nested deeper than Python's stack are reported as one error of their kind."""
     inner = create_model("Deep", __base__=Model)
     for _ in range(250):
         inner = create_model("Deep", __base__=Model, inner=(inner, ...))
@@ -252,7 +252,7 @@ class V2(CustomResource[Spec], group="a.pyctrl.test", version="v2", kind="Thing"
 
 
 def test_all_problems_of_a_kind_are_told_at_once() -> None:
-    """One error tells everything that is wrong with a kind, each with file and line of the field."""
+    """One error lists all problems of a kind, each with file and line of the field."""
 
     class TwiceSpec(Model):
         first: Any
@@ -269,7 +269,7 @@ def test_all_problems_of_a_kind_are_told_at_once() -> None:
 
 
 def test_what_is_no_kind_of_ones_own_has_no_definition() -> None:
-    """A built-in kind, and a class without group and version, are refused by name."""
+    """A built-in kind, or a class without group and version, is refused by name."""
 
     class Nothing(CustomResource[Spec]):
         pass
@@ -279,7 +279,7 @@ def test_what_is_no_kind_of_ones_own_has_no_definition() -> None:
 
 
 def test_one_version_of_several_is_the_stored_one() -> None:
-    """Several versions need one that is stored; it is one of them, and said once."""
+    """Of several versions exactly one must be marked as stored."""
     assert (
         "exactly one version must be the storage version, but found none; give its class the keyword stored=True"
         in problems_of(V1, V2)
@@ -296,7 +296,7 @@ def test_one_version_of_several_is_the_stored_one() -> None:
 
 
 def test_versions_of_a_kind_share_names_and_scope() -> None:
-    """Versions that disagree in kind, names or scope are refused."""
+    """Versions that differ in kind, names or scope are refused."""
 
     class Other(CustomResource[Spec], group="a.pyctrl.test", version="v3", scope="Cluster", short_names=("o",)):
         pass
@@ -343,13 +343,13 @@ def kind_with(**keywords: Any) -> type[CustomResource[Any, Any]]:
     ],
 )
 def test_what_the_definition_says_around_the_schema_is_checked(keywords: dict[str, Any], message: str) -> None:
-    """Paths lead somewhere, names are names, marks of classes fit: by ourselves, or in the words of the server."""
+    """Invalid paths, names and class marks are errors, by pyctrl's checks or the server's."""
     with pytest.raises(DefinitionError, match=message):
         definition(kind_with(**keywords))
 
 
 def test_a_choice_is_between_optional_fields() -> None:
-    """One of several fields can only be chosen when each may be left out."""
+    """A choice of one of several fields requires all of them to be optional."""
 
     class Choice(Model, marks=(AtMostOneOf("a", "b"),)):
         a: str
@@ -361,7 +361,7 @@ def test_a_choice_is_between_optional_fields() -> None:
 
 
 def test_what_would_be_lost_on_the_way_to_the_server_is_an_error() -> None:
-    """Computed fields, and two fields of one name, would never arrive."""
+    """Computed fields and two fields of one name are errors, because they would be lost on the server."""
 
     class Clash(Model):
         one: int = Field(alias="x")
@@ -378,7 +378,7 @@ def test_what_would_be_lost_on_the_way_to_the_server_is_an_error() -> None:
 
 
 def test_marks_of_a_class_are_a_tuple() -> None:
-    """One mark without a tuple around it is told where the class is made."""
+    """A single mark without a tuple is refused when the class is created."""
     with pytest.raises(TypeError, match=r"Wrong: marks= takes a tuple of markers: marks=\(MapType"):
 
         class Wrong(Model, marks=MapType("atomic")):

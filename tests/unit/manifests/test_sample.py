@@ -1,4 +1,4 @@
-"""Samples that are made up are such that the API server takes them."""
+"""Generated samples, which the API server accepts."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class Spec(Model):
 
 
 class Everything(CustomResource[Spec], group="s.example.com", version="v1"):
-    """Has a field of every sort."""
+    """Has fields of every type."""
 
 
 class Bare(CustomResource[Model], group="s.example.com", version="v1", scope="Cluster"):
-    """Needs nothing."""
+    """Has no required field."""
 
 
 def test_it_has_what_is_required_and_what_has_defaults() -> None:
-    """Each value is one that its schema allows; what is optional without a default is left out."""
+    """A sample has valid values for required and defaulted fields; optional fields without a default are left out."""
     made = sample(definition(Everything))
     port = {"name": "samplexxx", "number": 2000, "protocol": "TCP"}
     assert made["spec"] == {
@@ -71,7 +71,7 @@ def test_it_has_what_is_required_and_what_has_defaults() -> None:
 
 @pytest.mark.parametrize("kind", [PodSet, EphemeralVolumeClaim, Everything, Bare])
 async def test_the_server_takes_it(kind: type[CustomResource[Model, Model]]) -> None:
-    """A sample is created as it is."""
+    """The server accepts a sample without changes."""
     made_of = definition(kind)
     made = sample(made_of)
     async with Client.connect(Config.in_process(ApiServer())) as client:

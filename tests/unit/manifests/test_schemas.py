@@ -1,4 +1,4 @@
-"""Schemas: what becomes of each type, each constraint and each mark."""
+"""Schemas of each type, constraint and mark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.manifests._cases import CASES, Case, sample_kind
 
 @cache
 def spec() -> dict[str, Any]:
-    """Make one kind whose spec has the fields of all cases, and return the schema of the spec."""
+    """Return the schema of a spec that has the fields of all cases."""
     schema = definition(sample_kind(CASES))["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     found: dict[str, Any] = schema["properties"]["spec"]
     return found
@@ -22,7 +22,7 @@ def spec() -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_field_has_the_schema_of_its_type(case: Case) -> None:
-    """Each type, with what stands beside it, becomes the schema that controller-gen would make of its Go form."""
+    """Each type with its constraints has the schema that controller-gen generates for its Go form."""
     name = to_camel(case.name)
     assert spec()["properties"][name] == case.schema
     is_required = case.default is ... if case.is_required is None else case.is_required

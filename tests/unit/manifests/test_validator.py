@@ -1,4 +1,4 @@
-"""Objects in files, validated without a server: what is told, and the line and column of each thing."""
+"""Offline validation of objects in files: problems with line and column."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def documents(text: str) -> list[Document]:
 
 @cache
 def validator() -> ManifestValidator:
-    """One that knows Widgets."""
+    """Return a validator that knows Widgets."""
     made = ManifestValidator()
     assert made.define(documents(DEFINITION)[0]).is_valid
     return made
@@ -73,7 +73,7 @@ def told(verdict: ValidationResult) -> list[tuple[int, int, str]]:
 
 
 def test_where_things_are_wrong() -> None:
-    """A value is at its place, what is unknown or twice at its key, what is missing where it should be."""
+    """A problem has the position of the value, of an unknown or duplicate key, or of a missing field's parent."""
     (verdict,) = validated(
         """\
 # a widget
@@ -105,14 +105,14 @@ spec:
 
 
 def test_a_missing_field_is_where_it_should_be() -> None:
-    """It is told at the key of the object that lacks it."""
+    """A missing field is reported at the key of its object."""
     (verdict,) = validated("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {}\n")
 
     assert told(verdict)[0] == (4, 1, "spec.size: Required value")
 
 
 def test_a_valid_object() -> None:
-    """Nothing is told of it, and it is what would be stored: with defaults."""
+    """A valid object has no problems, and its stored form has the defaults."""
     (verdict,) = validated("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: 3}}")
 
     assert verdict.is_valid
@@ -120,14 +120,14 @@ def test_a_valid_object() -> None:
 
 
 def test_rules_are_checked() -> None:
-    """A broken validation rule is told with its message, at the object that it is about."""
+    """A violated validation rule is reported with its message at its object."""
     (verdict,) = validated("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n  size: 7\n")
 
     assert told(verdict) == [(4, 1, "spec: Invalid value: too much")]
 
 
 def test_rules_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra `cel` everything else is checked, and it is said that rules are not."""
+    """Without the extra `cel`, everything but rules is checked, and the validator reports that it skips rules."""
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)
     without = ManifestValidator()
     assert without.define(documents(DEFINITION)[0]).is_valid
@@ -156,7 +156,7 @@ def test_rules_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["YAML", "JSON with tabs", "a list for a text", "a quantity in a list"],
 )
 def test_what_cannot_be_read_as_its_kind(text: str, line: int, column: int, path: str) -> None:
-    """A value of a wrong type is found, though the server's message does not say where it is."""
+    """A value of a wrong type is located, although the server's message has no position."""
     (verdict,) = validated(text)
     (problem,) = verdict.problems
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_read_as_its_kind(text: str, line: int, column: int, path
 
 
 def test_documents_in_a_row() -> None:
-    """YAML with several documents, Lists, and JSON objects one after another: each object by itself, at its lines."""
+    """Several YAML documents, Lists, and consecutive JSON objects are read as separate objects with their positions."""
     yaml = "kind: List\napiVersion: v1\nitems:\n- kind: A\n  apiVersion: v1\n---\n\n---\nkind: B\napiVersion: v1\n"
     rows = '{"kind": "C"}\n\n  {"kind": "D"} {"kind": "E"}'
 
@@ -198,7 +198,7 @@ def test_documents_in_a_row() -> None:
     ],
 )
 def test_texts_that_are_no_objects(text: str, why: str) -> None:
-    """They are refused in one line, whatever they are."""
+    """A text without valid objects is refused with a one-line error."""
     with pytest.raises(ValueError, match=".") as refused:
         documents(text)
 
@@ -220,14 +220,14 @@ def test_texts_that_are_no_objects(text: str, why: str) -> None:
     ],
 )
 def test_objects_that_are_hardly_any(obj: dict[str, Any], why: str) -> None:
-    """What an object needs to be one is asked for, too."""
+    """An object without its required parts, such as apiVersion or kind, has a problem that names the part."""
     (verdict,) = validated(json.dumps(obj))
 
     assert why in str(verdict.problems[0])
 
 
 def test_definitions_are_validated() -> None:
-    """What is wrong with a definition is told where it is written, and its kind is not known then."""
+    """An invalid CRD has problems with their position, and its kind stays unknown."""
     judge, text = ManifestValidator(), DEFINITION.replace("type: integer", "type: int")
 
     found = judge.define(documents(text)[0])
@@ -238,7 +238,7 @@ def test_definitions_are_validated() -> None:
 
 
 def test_deprecations_are_warnings() -> None:
-    """What works and should not be used is told, and the object is valid."""
+    """A deprecated version is a warning, and the object is valid."""
     (verdict,) = validated("{apiVersion: v1, kind: Endpoints, metadata: {name: a}}")
 
     assert verdict.is_valid

@@ -1,4 +1,4 @@
-"""Who showed which certificate and whom API servers trusted, moment by moment; and whether that was ever refused."""
+"""Record of the certificates that replicas show and API servers trust over time, and checks for refused requests."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ NEVER = (float("inf"), float("-inf"))
 
 
 class Refused(Exception):
-    """Raised where an API server would not talk to a webhook server."""
+    """Raised if an API server would refuse a webhook server."""
 
 
 def handshake(server: ssl.SSLContext, bundle: bytes, host: str) -> bytes:
-    """Have a client that trusts a bundle meet a server, in memory, and return the certificate that was shown (DER).
+    """Run a TLS handshake in memory, with a client that trusts a bundle, and return the server's certificate (DER).
 
     Raises:
-        Refused: the client does not trust it, whatever the time; or it is another's.
+        Refused: the client does not trust the certificate at any time, or the certificate has another name.
     """
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = _trust(bundle).wrap_bio(to_client, to_server, server_hostname=host)
@@ -56,7 +56,7 @@ def _trust(bundle: bytes) -> ssl.SSLContext:
 
 @lru_cache(maxsize=256)
 def good_between(shown: bytes, bundle: bytes, host: str, moment: int) -> tuple[float, float]:
-    """Return from when until when a client accepts a certificate, if it does at a moment: name, chain, and times.
+    """Return the validity period of the chain if a client accepts the certificate at a moment, else `NEVER`.
 
     All times are seconds since virtual time began.
     """
@@ -76,7 +76,7 @@ def good_between(shown: bytes, bundle: bytes, host: str, moment: int) -> tuple[f
 
 
 class Span(NamedTuple):
-    """A time in which nothing changed."""
+    """A period without changes."""
 
     begin: float
     end: float
@@ -85,18 +85,18 @@ class Span(NamedTuple):
 
 
 class History:
-    """Every change of what replicas show and of what API servers trust, with its time."""
+    """All changes of shown certificates and trusted bundles, with their times."""
 
     def __init__(self, host: str) -> None:
         self.host = host
         self.changes: list[tuple[float, str, str, bytes | None]] = []
 
     def note(self, at: float, what: str, who: str, value: bytes | None) -> None:
-        """Write down what a replica shows (``shown``) or what is trusted for a target (``trusted``) from now on."""
+        """Record a change of a replica's certificate (``shown``) or of a target's bundle (``trusted``)."""
         self.changes.append((at, what, who, value))
 
     def spans(self, until: float) -> list[Span]:
-        """Return the times between changes, one after another."""
+        """Return the periods between changes, in order."""
         state: dict[str, dict[str, bytes]] = {"shown": {}, "trusted": {}}
         found = []
         ends = [*(change[0] for change in self.changes[1:]), until]
@@ -111,7 +111,7 @@ class History:
         return found
 
     def gaps(self, since: float, until: float, *, skew: float = 0.0) -> Iterator[str]:
-        """Tell each time in which some replica would have been refused for some target, be the clocks apart or not."""
+        """Yield each period in which an API server would refuse a replica, with clocks up to ``skew`` apart."""
         for span in self.spans(until):
             if span.end <= since:
                 continue
@@ -123,9 +123,9 @@ class History:
                         yield f"{replica} for {target} between {begin} and {end}: good from {good[0]} to {good[1]}"
 
     def questions(self, since: float, count: int, *, every: float, skew: float) -> Iterator[tuple[float, bool]]:
-        """Ask so many times: each time another replica for another target, by a server whose clock is ahead or behind.
+        """Simulate requests at regular times, for all replicas and targets in turn, with server clocks ahead or behind.
 
-        Yields when it was asked, by the server's clock, and whether that was answered.
+        Yields the time of each request, by the server's clock, and whether the request was answered.
         """
         number, spans = 0, self.spans(since + count * every)
         for span in spans:

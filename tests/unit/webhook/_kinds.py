@@ -1,4 +1,4 @@
-"""What the tests of this room look after: PodSets in two versions, and the questions an API server asks of them."""
+"""Objects of webhook tests: PodSets in two versions, and the reviews that an API server sends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PodSet(CustomResource[PodSetSpec], group=GROUP, version="v1alpha1"):
 
 
 class PodSetWebhook(Defaulter[PodSet], Validator[PodSet]):
-    """Completes the image, and has opinions about sizes."""
+    """Completes the image and validates sizes."""
 
     def default(self, obj: PodSet, request: AdmissionRequest) -> None:
         obj.spec.image = obj.spec.image or "nginx"
@@ -64,7 +64,7 @@ def podset(**spec: Any) -> dict[str, Any]:
 
 
 def question(operation: str, new: Any = None, old: Any = None, **more: Any) -> dict[str, Any]:
-    """Make the AdmissionReview that an API server sends."""
+    """Return the AdmissionReview that an API server sends."""
     request = {
         "uid": "7",
         "kind": {"group": GROUP, "version": "v1alpha1", "kind": "PodSet"},
@@ -83,7 +83,7 @@ def question(operation: str, new: Any = None, old: Any = None, **more: Any) -> d
 
 
 def patch_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Read the JSON patch of an answered AdmissionReview."""
+    """Return the JSON patch of an answered AdmissionReview."""
     response = answer["response"]
     if "patch" not in response:
         assert "patchType" not in response

@@ -1,4 +1,4 @@
-"""Replicas of an operator with webhooks in one virtual loop, and an API server that asks them, with true handshakes."""
+"""Replicas of an operator with webhooks in one virtual loop, and an API server that calls them with real handshakes."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ TARGETS = {
     "customresourcedefinitions": "apiextensions.k8s.io",
 }
 
-#: How far the clock of a replica is ahead; of everything else it is right.
+#: How far the clock of a replica is ahead; everything else has the right time.
 SKEW: ContextVar[timedelta] = ContextVar("SKEW", default=timedelta(0))
 
 
 def skewed() -> datetime:
-    """Return the wall time as the replica that asks has it."""
+    """Return the wall time of the current replica."""
     return cast(VirtualTimeLoop, asyncio.get_running_loop()).wall_time() + SKEW.get()
 
 
@@ -63,22 +63,22 @@ def now() -> float:
 
 
 class Guard(Defaulter[Old], Validator[Old]):
-    """Completes and checks sets."""
+    """Defaults and validates sets."""
 
     def default(self, obj: Old, request: AdmissionRequest) -> None:
         obj.metadata.labels["seen"] = "yes"
 
     def validate_create(self, obj: Old, request: AdmissionRequest) -> None:
-        """Have nothing against it."""
+        """Allow it."""
 
 
 class Network:
-    """A replica's way to the API server, which can be cut."""
+    """A replica's connection to the API server, which a test can cut."""
 
     def __init__(self, server: ApiServer) -> None:
         self._inner = InProcessTransport(server)
         self.is_cut = False
-        #: How many writes pass before it is cut by itself, those of leases not counted; None for all.
+        #: Number of writes, without leases, until it is cut automatically; None for all.
         self.writes_left: int | None = None
 
     async def request(self, request: HttpRequest) -> HttpResponse:
@@ -103,7 +103,7 @@ class Network:
 
 
 class Replica:
-    """A manager with webhooks, and what it shows in a handshake."""
+    """A manager with webhooks, and its certificate in a handshake."""
 
     def __init__(self, site: Site, name: str, skew: timedelta) -> None:
         self.name = name
@@ -114,7 +114,7 @@ class Replica:
                 name="op",
                 namespace="default",
                 identity=name,
-                # slow, for a year of leases is not what is tested
+                # slow, because leases are not under test
                 lease_duration=site.lease,
                 renew_deadline=site.lease * 2 / 3,
                 retry_period=site.lease / 6,
@@ -127,7 +127,7 @@ class Replica:
         self._skew = skew
 
     async def run(self) -> None:
-        """Run until it is asked to stop."""
+        """Run until `stop`."""
         SKEW.set(self._skew)
         site = self._site
         async with self.manager as manager, asyncio.TaskGroup() as group:
@@ -147,7 +147,7 @@ class Replica:
             serving.cancel()
 
     async def _serve(self) -> None:
-        """Do what a `WebhookServer` does about its certificate; there are no sockets here."""
+        """Handle the certificate as a `WebhookServer` does, without sockets."""
         await self.certificates.wait_until_ready()
         directory = self.certificates.directory
         certificate = ServingCertificate(directory / "tls.crt", directory / "tls.key")
@@ -165,13 +165,13 @@ class Replica:
         return False
 
     def end(self) -> None:
-        """Be asked no more."""
+        """Stop receiving requests."""
         self.context = None
         self._site.history.note(now(), "shown", self.name, None)
 
 
 class Site:
-    """An API server, the replicas that it asks, and a record of what everybody showed and trusted."""
+    """An API server, the replicas that it calls, and a record of all shown and trusted certificates."""
 
     def __init__(
         self, group: asyncio.TaskGroup, lifetimes: Lifetimes, *, interval: timedelta, poll: timedelta, lease: timedelta
@@ -193,13 +193,13 @@ class Site:
             self.server.storage.collection(api_group, resource).listen(partial(self._note, resource))
 
     async def configure(self) -> None:
-        """Have everything there that names the webhooks."""
+        """Create all objects that name the webhooks."""
         await self.client.create(Unstructured(_definition()))
         for each in configurations(self.webhooks, name="sets", target=SERVICE):
             await self.client.create(Unstructured(each))
 
     async def start(self, name: str, skew: timedelta = timedelta(0)) -> Replica:
-        """Start a replica, and return when it serves."""
+        """Start a replica and return when it serves."""
         replica = self.replicas[name] = Replica(self, name, skew)
         self._tasks[name] = self._group.create_task(replica.run())
         while replica.context is None:
@@ -207,7 +207,7 @@ class Site:
         return replica
 
     async def stop(self, name: str) -> None:
-        """Stop a replica as a rollout does: it gives its lease up."""
+        """Stop a replica as a rollout does, with its lease released."""
         replica = self.replicas.pop(name)
         replica.end()
         replica.network.is_cut = False
@@ -215,7 +215,7 @@ class Site:
         await self._tasks.pop(name)
 
     async def kill(self, name: str) -> None:
-        """End a replica as a broken node does: nobody hears of it."""
+        """Stop a replica as a broken node does, with its lease kept."""
         replica = self.replicas.pop(name)
         replica.end()
         replica.network.is_cut = True
@@ -224,16 +224,16 @@ class Site:
 
     @property
     def leader(self) -> str:
-        """Who leads, "" for nobody."""
+        """Return the name of the leader, "" without one."""
         return next((name for name, each in self.replicas.items() if each.manager.elected.is_set()), "")
 
     async def ask(self) -> None:
-        """Have each replica asked, in turn, over TLS."""
+        """Call each replica in turn, over TLS."""
         for _ in self.replicas:
             await self.ask_one()
 
     async def ask_one(self) -> None:
-        """Write what mutating, validating and conversion webhooks are asked about."""
+        """Write an object that mutating, validating and conversion webhooks handle."""
         metadata = ObjectMeta(generate_name="a", namespace="default")
         made = await self.client.create(Old(metadata=metadata, spec=OldSpec(replicas=1)), dry_run=True)
         assert made.metadata.labels == {"seen": "yes"}
@@ -242,7 +242,7 @@ class Site:
         serving = [each.context for each in self.replicas.values() if each.context is not None]
         self.handshakes += 1
         try:
-            # four questions an object: so that each replica gets each
+            # four requests per object, so that each replica gets each
             handshake(serving[self.handshakes // 4 % len(serving)], request.ca, urlsplit(request.url).hostname or "")
         except Refused as error:
             raise WebhookUnreachable(str(error)) from error
@@ -270,7 +270,7 @@ async def running(
     poll: timedelta = timedelta(seconds=10),
     lease: timedelta = timedelta(minutes=15),
 ) -> AsyncIterator[Site]:
-    """A site without replicas; those that run at the end are stopped."""
+    """Run a site without replicas; stop the remaining replicas at the end."""
     with _clock.use(skewed):
         async with asyncio.TaskGroup() as group:
             site = Site(group, lifetimes or Lifetimes(), interval=interval, poll=poll, lease=lease)

@@ -1,4 +1,4 @@
-"""TokenReviews and SubjectAccessReviews, as functions and at a path."""
+"""TokenReviews and SubjectAccessReviews, as functions and as HTTP endpoints."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def access_review(**spec: Any) -> dict[str, Any]:
 
 
 async def test_a_token_is_somebody() -> None:
-    """The answer has the user, and the audiences that were asked for."""
+    """The answer has the user and the requested audiences."""
     answer = await review_token(authenticate, token_review("hers", "api"))
 
     assert (answer["apiVersion"], answer["kind"]) == ("authentication.k8s.io/v1", "TokenReview")
@@ -52,12 +52,12 @@ async def test_a_token_is_somebody() -> None:
 
 @pytest.mark.parametrize("token", ["", "other"])
 async def test_a_token_is_nobody(token: str) -> None:
-    """No token and an unknown one are nobody's."""
+    """An empty or an unknown token is not authenticated."""
     assert (await review_token(authenticate, token_review(token)))["status"] == {"authenticated": False}
 
 
 async def test_an_authenticator_that_fails_lets_nobody_in() -> None:
-    """A bug is nobody, and an error in one sentence for the API server's log."""
+    """An exception in an authenticator gives an unauthenticated answer with a one-sentence error."""
     status = (await review_token(authenticate, token_review("broken")))["status"]
 
     assert status == {"authenticated": False, "error": "the webhook failed: OSError; its log has more"}
@@ -86,12 +86,12 @@ async def test_an_authenticator_that_fails_lets_nobody_in() -> None:
     ],
 )
 async def test_what_may_be_done(spec: dict[str, Any], status: dict[str, Any]) -> None:
-    """Allowed, denied for good, no opinion, and a failure, which is none."""
+    """An authorizer may allow, deny or have no opinion; an exception counts as no opinion."""
     assert (await review_access(authorize, access_review(**spec)))["status"] == status
 
 
 async def test_reviews_of_both_kinds_have_their_paths() -> None:
-    """Both are served as other webhooks are; a document of another kind is a bad request."""
+    """Both reviews have endpoints; a document of another kind is a bad request."""
     webhooks = Webhooks()
     webhooks.add_authentication("/token", authenticate)
     webhooks.add_authorization("/access", authorize)
@@ -106,7 +106,7 @@ async def test_reviews_of_both_kinds_have_their_paths() -> None:
 
 
 async def test_v1beta1_is_spoken_with_who_asks_in_it() -> None:
-    """kube-apiserver does unless it is told otherwise; there, groups of a user are called `group`."""
+    """Both reviews support v1beta1, kube-apiserver's default, where a user's groups are in `group`."""
     beta = {"apiVersion": "authentication.k8s.io/v1beta1"}
     known = await review_token(authenticate, token_review("hers") | beta)
     spec = {"user": "jane", "group": ["ops"], "resourceAttributes": {"verb": "get", "resource": "pods"}}

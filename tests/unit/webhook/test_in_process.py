@@ -1,4 +1,4 @@
-"""Webhooks asked by an API server in the same process: no socket, no certificate, virtual time."""
+"""Webhooks called by an in-process API server: no sockets, no certificates, virtual time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SERVICE = Service("system", "webhooks")
 
 
 class Guard(Defaulter[ConfigMap], Validator[ConfigMap]):
-    """Counts words, and keeps what is sealed."""
+    """Counts words and protects sealed objects."""
 
     def default(self, obj: ConfigMap, request: AdmissionRequest) -> None:
         obj.metadata.labels["words"] = str(sum(len(text.split()) for text in obj.data.values()))
@@ -60,7 +60,7 @@ class Guard(Defaulter[ConfigMap], Validator[ConfigMap]):
 
 @asynccontextmanager
 async def guarded() -> AsyncIterator[Client]:
-    """A client of a server that asks a guard."""
+    """Connect a client to a server with a guard."""
     webhooks = Webhooks()
     WebhookBuilder(webhooks).admits(ConfigMap).build(Guard())
     async with Client.connect(Config.in_process(ApiServer(webhooks=webhook_caller(webhooks)))) as client:
@@ -74,7 +74,7 @@ def config_map(**data: str) -> ConfigMap:
 
 
 async def test_objects_are_completed_and_refused() -> None:
-    """The server applies the patch, and its user reads the webhook's name, code, sentence and causes."""
+    """The server applies the webhook's patch; a refusal has the webhook's name, code, message and causes."""
     async with guarded() as client:
         made = await client.create(config_map(text="two words"))
         assert made.metadata.labels == {"words": "2"}
@@ -92,7 +92,7 @@ async def test_objects_are_completed_and_refused() -> None:
 
 
 async def test_updates_and_deletions_are_seen_with_the_old_object() -> None:
-    """What was stored before decides about an update and a deletion."""
+    """Updates and deletions are validated with the old object."""
     async with guarded() as client:
         made = await client.create(config_map(sealed="yes"))
         with pytest.raises(Forbidden, match="it is sealed"):
@@ -103,14 +103,14 @@ async def test_updates_and_deletions_are_seen_with_the_old_object() -> None:
 
 
 async def test_a_bug_refuses_the_write_and_says_where_to_look() -> None:
-    """An unexpected exception in a webhook is a 500 with one sentence."""
+    """An unexpected exception in a webhook is a 500 with one sentence that refers to the log."""
     async with guarded() as client:
         with pytest.raises(InternalError, match=r"denied the request: the webhook failed: LookupError: a bug; its log"):
             await client.create(config_map(bug="x"))
 
 
 async def test_a_webhook_that_is_too_slow_refuses_after_its_timeout() -> None:
-    """Ten seconds of the configuration pass in no time, and the write fails."""
+    """A webhook that exceeds the configured ten seconds fails the write."""
     async with guarded() as client:
         begin = asyncio.get_running_loop().time()
         with pytest.raises(ApiError):
@@ -132,7 +132,7 @@ def definition() -> dict[str, Any]:
 
 
 async def test_versions_are_converted_for_who_reads_them() -> None:
-    """Written in v1, stored in v2, read in both: the server asks /convert, whatever else is asked there."""
+    """Objects written in v1 and stored in v2 are readable in both versions through /convert."""
     webhooks = Webhooks()
     webhooks.add_conversion(Conversion(New, Spoke(Old, old_to_new, new_to_old)))
     async with Client.connect(Config.in_process(ApiServer(webhooks=webhook_caller(webhooks)))) as client:

@@ -24,7 +24,7 @@ OBJECTS = st.dictionaries(st.sampled_from(["a", "b/c", "~", ""]), DOCUMENTS, max
 
 @given(before=OBJECTS, after=OBJECTS)
 def test_a_patch_makes_the_one_of_the_other(before: Any, after: Any) -> None:
-    """Applied to what came in, the patch makes what was wanted, to the last true that is not 1."""
+    """Applying the patch to the first document gives the second, with true distinct from 1."""
     assert json.dumps(json_patch_apply(before, list(json_diff(before, after))), sort_keys=True) == json.dumps(
         after, sort_keys=True
     )
@@ -32,11 +32,11 @@ def test_a_patch_makes_the_one_of_the_other(before: Any, after: Any) -> None:
 
 @given(document=OBJECTS)
 def test_equal_documents_need_no_patch(document: Any) -> None:
-    """Nothing to change is no operation."""
+    """The patch between equal documents is empty."""
     assert json_diff(document, json.loads(json.dumps(document))) == ()
 
 
 def test_one_item_more_is_one_operation() -> None:
-    """An item in the middle of a list does not rewrite those behind it."""
+    """An item inserted in a list is one operation."""
     assert json_diff({"a": [1, 2, 3]}, {"a": [1, 9, 2, 3]}) == ({"op": "add", "path": "/a/1", "value": 9},)
     assert json_diff({"a": [1, 2, 3]}, {"a": [1, 3]}) == ({"op": "remove", "path": "/a/1"},)

@@ -1,4 +1,4 @@
-"""The lines of webhooks that controller-runtime logs and pyctrl logs too, with their keys."""
+"""Log lines of webhooks shared with controller-runtime, with their keys."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ info | completed | webhookGroup webhookKind PodSet namespace name resource user 
 
 
 class Talkative(Defaulter[PodSet]):
-    """Says what it does."""
+    """Logs a line."""
 
     def default(self, obj: PodSet, request: AdmissionRequest) -> None:
         logging.getLogger("pyctrl.test").info("completed")
 
 
 def test_webhooks_say_where_they_answer() -> None:
-    """The kind and the path of each, as they are registered."""
+    """Registering a webhook logs its kind and path."""
     with logged() as lines:
         webhooks = Webhooks()
         WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
@@ -62,7 +62,7 @@ def test_webhooks_say_where_they_answer() -> None:
 
 
 async def test_what_a_webhook_logs_belongs_to_its_question() -> None:
-    """Who asked about which object is on each line that is logged while it is answered."""
+    """Each line logged by a webhook has the user and the object of the review."""
     with logged() as lines:
         await review(defaulting(PodSet, Talkative()), question("CREATE", podset(size=2)))
 
@@ -75,7 +75,7 @@ def write(issued: Issued, directory: Path) -> None:
 
 
 async def test_a_certificate_says_what_it_follows_and_that_it_has_changed(tmp_path: Path) -> None:
-    """With its files, and how often they are looked at."""
+    """Following a certificate logs its files and the interval, and a change."""
     authority = Authority()
     write(authority.server("localhost"), tmp_path)
     certificate = ServingCertificate(tmp_path / "tls.crt", tmp_path / "tls.key")
@@ -94,7 +94,7 @@ async def test_a_certificate_says_what_it_follows_and_that_it_has_changed(tmp_pa
 
 @pytest.mark.real_time
 async def test_a_server_says_that_it_serves(tmp_path: Path) -> None:
-    """Where it listens, and when it ends."""
+    """A server logs its address when it starts, and its end."""
     write(Authority().server("localhost"), tmp_path)
     server = WebhookServer(Webhooks(), certificates=tmp_path, host="localhost", port=0)
     with logged() as lines:

@@ -1,4 +1,4 @@
-"""Certificates that pyctrl makes itself are renewed, and nobody is refused: a year of it, and what may go wrong."""
+"""Renewal of managed certificates without a refused request, over a year and through failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.unit.webhook._replicas import KEY, SECRET, Site, now, running
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 MINUTES_OF_A_YEAR = 525_600
 SKEW = timedelta(minutes=1)
-#: A year of certificates in nine hours: renewed after 80 minutes, the authority after six hours.
+#: Lifetimes of a year scaled to nine hours: renewal after 80 minutes, of the authority after six hours.
 SHORT = Lifetimes(authority=timedelta(hours=9), certificate=timedelta(hours=2), settling=timedelta(minutes=30))
 
 
@@ -33,14 +33,14 @@ async def delete_secret(site: Site) -> None:
 
 
 def cut(site: Site, is_cut: bool, *whom: str) -> None:
-    """Cut replicas, or all of them, off the API server, which asks them on."""
+    """Disconnect some or all replicas from the API server, which still calls them."""
     for name in whom or site.replicas:
         site.replicas[name].network.is_cut = is_cut
 
 
 @asynccontextmanager
 async def asked_at_every_change(site: Site) -> AsyncIterator[None]:
-    """Ask, with true handshakes, as soon as somebody shows or trusts another certificate."""
+    """Call the webhooks, with real handshakes, after each change of a certificate or a bundle."""
 
     async def ask() -> None:
         while True:
@@ -55,9 +55,9 @@ async def asked_at_every_change(site: Site) -> AsyncIterator[None]:
 
 
 def assert_none_refused(site: Site, since: float, questions: int) -> None:
-    """Nobody is refused: at no time, whoever asks whom, with a clock that is right or a minute wrong.
+    """Check that no request is refused, for any target and replica, with clocks up to a minute apart.
 
-    Once in general, over every time between two changes; and once by asking every minute.
+    First for every period between two changes, then for a request every minute.
     """
     skew = SKEW.total_seconds()
     assert list(site.history.gaps(since, now(), skew=skew)) == []
@@ -66,7 +66,7 @@ def assert_none_refused(site: Site, since: float, questions: int) -> None:
 
 
 async def live_a_year(site: Site, begin: float) -> None:
-    """Have happen to the replicas what happens in a year; one of them serves at any time."""
+    """Simulate the events of a year; at any time at least one replica serves."""
     names = (f"replica-{number}" for number in count())
 
     async def replace(*, by_force: bool) -> None:
@@ -79,17 +79,17 @@ async def live_a_year(site: Site, begin: float) -> None:
         await site.ask_one()
         if day % 28 == 0:
             await replace(by_force=day % 56 == 0)
-        if day == 56:  # the first renewal is on the 60th day, when nobody reaches the API server for ten hours
+        if day == 56:  # first renewal on day 60, while no replica reaches the API server for ten hours
             await until(begin + 59.8 * DAY)
             cut(site, True)
             await until(begin + 60.2 * DAY)
             cut(site, False)
-        if day == 119:  # the second one is seen by one replica three weeks late
+        if day == 119:  # one replica sees the second one three weeks late
             late = next(name for name in site.replicas if name != site.leader)
             cut(site, True, late)
             await until(begin + 139.9 * DAY)
             cut(site, False, late)
-        if day == 161:  # the Secret is lost, and is written again
+        if day == 161:  # the Secret is lost, and written again
             await delete_secret(site)
         if day == 238:  # the new authority comes on day 243; the leader dies when only the Secret has it
             network = site.replicas[site.leader].network
@@ -97,7 +97,7 @@ async def live_a_year(site: Site, begin: float) -> None:
             while not network.is_cut:
                 await asyncio.sleep(HOUR)
             await replace(by_force=True)
-        if day == 301:  # the Secret is lost, and before the leader sees that, a new replica comes and makes it anew
+        if day == 301:  # the Secret is lost, and a new replica creates another one before the leader notices
             await delete_secret(site)
             await replace(by_force=False)
 
@@ -106,10 +106,10 @@ async def live_a_year(site: Site, begin: float) -> None:
 @pytest.mark.timeout(120)
 @pytest.mark.virtual_time(limit=timedelta(days=500))
 async def test_a_year_of_requests_none_refused() -> None:
-    """Whichever replica is asked in any minute of a year, its certificate is trusted by who asks.
+    """In a year of requests every replica's certificate is trusted by every API server.
 
-    Everything changes meanwhile: certificates, the authority, who leads, who there is; and everything fails once: the
-    API server, a replica's way to it, a leader in the middle of a renewal, the Secret; clocks differ by two minutes.
+    Certificates, authority, leader and replicas change. Each of these fails once: the API server, the connection
+    of a replica, a leader during a renewal, the Secret. Clocks differ by two minutes.
     """
     async with running(interval=timedelta(hours=6), poll=timedelta(hours=3), lease=timedelta(days=6)) as site:
         await site.start("a", -SKEW)
@@ -122,7 +122,7 @@ async def test_a_year_of_requests_none_refused() -> None:
     values = {(what, value) for at, what, _, value in site.history.changes if at > begin}
     assert (
         len([value for what, value in values if what == "shown" and value]) >= 7
-    )  # every sixty days, and what is lost
+    )  # every sixty days, and after each loss
     trusted = [len(split_bundle(value)) for what, value in values if what == "trusted" and value]
     assert sorted(trusted) == [2, 2, 3]  # the second authority; the third; all but the first, which has expired
     assert site.handshakes > 400
@@ -131,7 +131,7 @@ async def test_a_year_of_requests_none_refused() -> None:
 @pytest.mark.slow("half a day of everything every minute")
 @pytest.mark.virtual_time
 async def test_no_request_is_refused_at_the_pace_of_production() -> None:
-    """Looked after every minute, and shown within ten seconds, certificates of two hours are never refused."""
+    """Checked every minute, and shown within ten seconds, certificates of two hours are never refused."""
     async with running(SHORT) as site:
         await site.start("a", -SKEW)
         await site.start("b", SKEW)
@@ -146,7 +146,7 @@ async def test_no_request_is_refused_at_the_pace_of_production() -> None:
 
 @pytest.mark.parametrize("writes", range(6))
 async def test_a_leader_may_die_between_any_steps_of_a_renewal(writes: int) -> None:
-    """Before the new authority is in the Secret, before one of three targets trusts it, before it signs, and after."""
+    """A leader may fail at any step of a renewal: before the Secret, between targets, before or after signing."""
     interval, poll, lease = timedelta(minutes=10), timedelta(minutes=5), timedelta(minutes=24)
     async with running(SHORT, interval=interval, poll=poll, lease=lease) as site:
         await site.start("a")
@@ -164,11 +164,11 @@ async def test_a_leader_may_die_between_any_steps_of_a_renewal(writes: int) -> N
         keys = Keys.from_data((await site.client.get(SECRET, KEY))["data"])
 
     assert keys is not None
-    assert len(keys.authorities) == 1  # the second one: the first has expired, and nothing is left over
+    assert len(keys.authorities) == 1  # the second one: the first has expired and is removed
 
 
 async def test_an_emptied_bundle_is_put_back_within_an_interval() -> None:
-    """Until then questions are refused: that much an interval costs, and no more."""
+    """An emptied CA bundle is restored within one interval; only requests in that interval are refused."""
     async with running() as site:
         await site.start("a")
         begin = now()
@@ -187,7 +187,7 @@ async def test_an_emptied_bundle_is_put_back_within_an_interval() -> None:
 
 
 async def test_a_lost_secret_costs_nothing() -> None:
-    """Whether the leader writes it again, or a new replica makes another first: nobody is refused."""
+    """If the Secret is deleted, the leader rewrites it or a new replica creates another; no request is refused."""
     async with running() as site:
         first = await site.start("a")
         begin, before = now(), first.certificates.keys
@@ -205,7 +205,7 @@ async def test_a_lost_secret_costs_nothing() -> None:
 
 
 async def test_an_older_secret_costs_nothing() -> None:
-    """What a backup brings back is shown, and what was signed since then stays trusted."""
+    """After a restore of an older Secret its certificate is shown, and no request is refused."""
     async with running(SHORT, interval=timedelta(minutes=10), poll=timedelta(minutes=5)) as site:
         await site.start("a")
         await site.start("b")

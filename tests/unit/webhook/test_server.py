@@ -1,4 +1,4 @@
-"""The server on loopback: what it answers, how it follows its certificate, how it ends."""
+"""The webhook server on loopback: requests, certificates and shutdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyctrl.webhook._certificates.certificate_watcher import ServingCertificate
 from tests.unit.client._authority import Authority, Issued
 from tests.unit.webhook._kinds import PodSet, PodSetWebhook, podset, question
 
-pytestmark = pytest.mark.real_time  # there are sockets
+pytestmark = pytest.mark.real_time  # real sockets
 
 VALIDATE = "/validate-apps-jicki-cn-v1alpha1-podset"
 CLUSTER = Authority()
@@ -61,7 +61,7 @@ async def post(server: WebhookServer, path: str, body: Any, *, tls: ssl.SSLConte
 
 
 async def shown_by(server: WebhookServer) -> set[str]:
-    """Return the names of the certificate that a new connection is shown."""
+    """Return the names of the certificate that a new connection gets."""
     _, writer = await asyncio.open_connection("localhost", server.port, ssl=trust())
     certificate = writer.get_extra_info("peercert")
     writer.close()
@@ -81,7 +81,7 @@ def podset_server(directory: Path, **options: Any) -> WebhookServer:
 
 
 async def test_questions_are_answered_over_https(tmp_path: Path) -> None:
-    """A review posted to a path comes back answered; other paths and methods get a Status."""
+    """A review posted to its path is answered; other paths and methods get a Status."""
     write(FIRST, tmp_path)
     async with serving(podset_server(tmp_path)) as server:
         assert (server.is_serving, server.why_not_ready) == (True, "")
@@ -96,7 +96,7 @@ async def test_questions_are_answered_over_https(tmp_path: Path) -> None:
 
 
 async def test_a_review_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    """More than the limit is not read to its end."""
+    """A review above the size limit is refused without reading it to the end."""
     write(FIRST, tmp_path)
     server = WebhookServer(Webhooks(body_limit=1000), certificates=tmp_path, host="localhost", port=0)
     async with serving(server):
@@ -106,7 +106,7 @@ async def test_a_review_that_is_too_large_is_refused(tmp_path: Path) -> None:
 
 
 async def test_tls_1_2_is_spoken_and_nothing_older(tmp_path: Path) -> None:
-    """A client that knows TLS 1.2 at most is answered; the context takes nothing older."""
+    """A client with TLS 1.2 is answered; the TLS context refuses older versions."""
     write(FIRST, tmp_path)
     old = trust()
     old.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -117,7 +117,7 @@ async def test_tls_1_2_is_spoken_and_nothing_older(tmp_path: Path) -> None:
 
 
 async def test_a_renewed_certificate_is_shown_to_new_connections(tmp_path: Path) -> None:
-    """The kubelet swaps a symlink; soon the new certificate is shown, and connections that were open go on."""
+    """After the kubelet swaps the symlink, new connections get the new certificate; open connections continue."""
     write(FIRST, tmp_path / "..1")
     (tmp_path / "..data").symlink_to("..1")
     for name in ("tls.crt", "tls.key"):
@@ -143,7 +143,7 @@ async def test_a_renewed_certificate_is_shown_to_new_connections(tmp_path: Path)
 async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A key of another certificate is logged once; the old certificate is served until both match."""
+    """A key that does not match the certificate is logged once; the server keeps its certificate until both match."""
     write(FIRST, tmp_path)
     async with serving(podset_server(tmp_path, poll_seconds=0.01)) as server:
         (tmp_path / "tls.key").write_bytes(SECOND.key)
@@ -161,7 +161,7 @@ async def test_files_that_do_not_fit_leave_the_certificate_as_it_was(
 
 
 async def test_a_server_without_certificate_says_what_it_lacks(tmp_path: Path) -> None:
-    """Files that are missing, or no PEM, end it with one sentence that names them."""
+    """Missing or invalid certificate files stop the server with one sentence that names them."""
     with pytest.raises(ConfigError, match=r"has no certificate: .*tls\.crt does not exist; .*--no-webhooks"):
         await podset_server(tmp_path).run()
     write(Issued(b"nonsense", b"nonsense"), tmp_path)
@@ -170,7 +170,7 @@ async def test_a_server_without_certificate_says_what_it_lacks(tmp_path: Path) -
 
 
 async def test_clients_without_certificate_may_be_refused(tmp_path: Path) -> None:
-    """With client_ca_name only clients with a certificate of that authority are answered."""
+    """With client_ca_name, only clients with a certificate of that authority are answered."""
     write(FIRST, tmp_path)
     (tmp_path / "ca.crt").write_bytes(CLUSTER.pem)
     body = question("CREATE", podset())
@@ -182,7 +182,7 @@ async def test_clients_without_certificate_may_be_refused(tmp_path: Path) -> Non
 
 
 async def test_what_was_asked_is_answered_before_the_end(tmp_path: Path) -> None:
-    """Asked to stop, the server takes no more connections, and answers those questions that it has."""
+    """On stop, the server refuses new connections and answers its open requests."""
     write(FIRST, tmp_path)
     webhooks, asked, go_on = Webhooks(), asyncio.Event(), asyncio.Event()
 
@@ -210,7 +210,7 @@ async def test_what_was_asked_is_answered_before_the_end(tmp_path: Path) -> None
 
 
 async def test_cancelling_ends_it_at_once(tmp_path: Path) -> None:
-    """A cancelled server closes its port and leaves no task, whatever is being asked."""
+    """A cancelled server closes its port and leaves no task, even during a request."""
     write(FIRST, tmp_path)
     server = podset_server(tmp_path)
     running = asyncio.create_task(server.run())
@@ -225,7 +225,7 @@ async def test_cancelling_ends_it_at_once(tmp_path: Path) -> None:
 
 
 async def test_a_manager_serves_webhooks_before_its_caches(tmp_path: Path) -> None:
-    """Added without a group it is in that of webhooks, runs on every replica, and counts for readiness."""
+    """Without a group, the server is in the webhook group, runs on every replica, and counts for readiness."""
     write(FIRST, tmp_path)
     server = podset_server(tmp_path)
     async with Manager(Config.in_process(ApiServer())) as manager:

@@ -1,4 +1,4 @@
-"""The webhook server under clients that never finish, and under a client authority that changes; on real sockets."""
+"""The webhook server with clients that never finish and with a changing client authority, on real sockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyctrl.webhook import AdmissionRequest, AdmissionResponse, ServerLimits, We
 from tests.unit.client._authority import Authority
 from tests.unit.webhook._kinds import podset, question
 
-pytestmark = pytest.mark.real_time  # there are sockets
+pytestmark = pytest.mark.real_time  # real sockets
 
 CLUSTER, OTHER = Authority(), Authority()
 SERVER = CLUSTER.server("localhost")
@@ -27,7 +27,7 @@ REVIEW = json.dumps(question("CREATE", podset())).encode()
 
 
 class Asked:
-    """A webhook that answers when it may."""
+    """A webhook that answers when the test allows it."""
 
     def __init__(self) -> None:
         self.asked, self.go_on = asyncio.Event(), asyncio.Event()
@@ -57,7 +57,7 @@ async def serving(directory: Path, *, asked: Asked | None = None, **options: Any
 
 
 def trust(authority: Authority | None = None, directory: Path | None = None) -> ssl.SSLContext:
-    """Return the context of a client, with a certificate of an authority."""
+    """Return the context of a client with a certificate of an authority."""
     context = ssl.create_default_context(cadata=CLUSTER.pem.decode())
     context.check_hostname = False
     if authority is not None and directory is not None:
@@ -78,7 +78,7 @@ async def connect(server: WebhookServer, *, tls: bool = True) -> tuple[asyncio.S
 
 
 async def cut(reader: asyncio.StreamReader) -> bytes:
-    """Wait until the server closes a connection; return what came before."""
+    """Wait until the server closes a connection and return the data before that."""
     try:
         return await reader.read()
     except ConnectionError:
@@ -87,7 +87,7 @@ async def cut(reader: asyncio.StreamReader) -> bytes:
 
 @pytest.mark.parametrize(("tls", "sent"), [(False, b""), (True, b""), (True, b"POST /slow HTTP/1.1\r\nHo")])
 async def test_a_client_that_does_not_come_to_the_point_is_cut(tmp_path: Path, tls: bool, sent: bytes) -> None:
-    """Without a TLS handshake, without a request, or with half a head a connection ends at its limit of time."""
+    """A connection without a handshake, a request or a complete head is closed at its time limit."""
     async with serving(tmp_path, limits=ServerLimits(head_seconds=0.1)) as server:
         reader, writer = await connect(server, tls=tls)
         writer.write(sent)
@@ -96,7 +96,7 @@ async def test_a_client_that_does_not_come_to_the_point_is_cut(tmp_path: Path, t
 
 
 async def test_a_body_that_does_not_end_is_answered_408(tmp_path: Path) -> None:
-    """The client of half a review gets told, and its connection ends."""
+    """An incomplete body is answered with 408 and the connection is closed."""
     async with serving(tmp_path, limits=ServerLimits(body_seconds=0.1)) as server:
         reader, writer = await connect(server)
         writer.write(post(b"{", length=1000))
@@ -107,7 +107,7 @@ async def test_a_body_that_does_not_end_is_answered_408(tmp_path: Path) -> None:
 async def test_a_client_that_goes_amid_its_body_leaves_no_trace(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A connection that breaks in the middle of a review is no error of ours: nothing is logged."""
+    """A connection that breaks in the middle of a review logs nothing."""
     caplog.set_level(logging.WARNING)
     async with serving(tmp_path) as server:
         reader, writer = await connect(server)
@@ -119,7 +119,7 @@ async def test_a_client_that_goes_amid_its_body_leaves_no_trace(
 
 
 async def test_a_new_client_takes_the_place_of_the_longest_idle(tmp_path: Path) -> None:
-    """At the limit of connections an idle one is closed; the request that is being answered is answered."""
+    """At the connection limit, the longest idle connection is closed; a request in progress is answered."""
     asked = Asked()
     async with serving(tmp_path, asked=asked, limits=ServerLimits(connections=2)) as server:
         busy, writer = await connect(server)
@@ -138,7 +138,7 @@ async def test_a_new_client_takes_the_place_of_the_longest_idle(tmp_path: Path) 
 
 
 async def test_compressed_reviews_are_not_unpacked(tmp_path: Path) -> None:
-    """A small body cannot become a large one: API servers send reviews as they are."""
+    """A compressed review is refused, because API servers do not compress reviews."""
     async with serving(tmp_path) as server:
         reader, writer = await connect(server)
         writer.write(post(gzip.compress(REVIEW), "Content-Encoding: gzip"))
@@ -147,7 +147,7 @@ async def test_compressed_reviews_are_not_unpacked(tmp_path: Path) -> None:
 
 
 async def test_a_renewed_client_authority_counts_at_once(tmp_path: Path) -> None:
-    """When only the file of client authorities changes, the new one is trusted and the old one no longer."""
+    """If only the file of client authorities changes, the new authority is trusted and the old one is not."""
     (tmp_path / "ca.crt").write_bytes(CLUSTER.pem)
     (tmp_path / "old").mkdir()
     (tmp_path / "new").mkdir()

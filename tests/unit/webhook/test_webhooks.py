@@ -1,4 +1,4 @@
-"""Paths, registration, and what is answered to what is no question."""
+"""Webhook paths, registration and invalid requests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def message_of(reply: Reply) -> str:
 
 
 def test_paths_are_those_of_controller_runtime() -> None:
-    """Group with dashes, version, kind in lower case; the core group is nothing between two dashes."""
+    """A path has the group with dashes, the version and the lower-case kind; the core group is empty."""
     webhooks = podset_webhooks()
     WebhookBuilder(webhooks).admits(Pod).build(PodWebhook())
     webhooks.add_conversion(Conversion(New, Spoke(Old, old_to_new, new_to_old)))
@@ -101,7 +101,7 @@ def test_what_the_api_server_has_to_be_told() -> None:
 
 
 def test_a_server_outside_of_the_cluster_has_a_url() -> None:
-    """With a Url the configuration has the whole address; anything but https is refused."""
+    """With a Url the configuration has the full address; other schemes than https are refused."""
     (_, validating) = configurations(podset_webhooks(), name="podset", target=Url("https://10.0.0.1:9443/"))
 
     assert validating["webhooks"][0]["clientConfig"] == {"url": f"https://10.0.0.1:9443{VALIDATE}"}
@@ -110,7 +110,7 @@ def test_a_server_outside_of_the_cluster_has_a_url() -> None:
 
 
 def test_definitions_are_told_where_to_convert() -> None:
-    """The stanza of a definition names /convert and v1."""
+    """The conversion stanza of a CRD names /convert and v1."""
     assert conversion_stanza(Service("system", "hooks", 8443)) == {
         "strategy": "Webhook",
         "webhook": {
@@ -121,7 +121,7 @@ def test_definitions_are_told_where_to_convert() -> None:
 
 
 def test_mistakes_of_wiring_are_told_at_once() -> None:
-    """Each sentence says what to change."""
+    """Each wiring mistake raises an error that names the fix."""
     webhooks = podset_webhooks()
 
     class Nothing(Validator[PodSet]):
@@ -146,7 +146,7 @@ def test_mistakes_of_wiring_are_told_at_once() -> None:
 
 
 async def test_a_question_is_answered_at_its_path() -> None:
-    """Whatever carries it, a review that is posted to a path comes back answered, with 200 even when it is a no."""
+    """A review posted to a path is answered with 200, also if it is a refusal."""
     reply = await podset_webhooks().answer(VALIDATE, json.dumps(question("CREATE", podset(size=1))).encode())
 
     assert reply.status == 200
@@ -154,7 +154,7 @@ async def test_a_question_is_answered_at_its_path() -> None:
 
 
 async def test_what_is_no_question_is_refused_with_a_status() -> None:
-    """Unknown paths, other content, too large a body and broken JSON get a 4xx and a sentence."""
+    """Unknown paths, other content types, too large bodies and invalid JSON get a 4xx with a message."""
     webhooks = Webhooks(body_limit=100)
     WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
 
@@ -171,7 +171,7 @@ async def test_what_is_no_question_is_refused_with_a_status() -> None:
 
 
 async def test_nobody_works_for_an_answer_that_is_not_awaited() -> None:
-    """A handler is cancelled when the API server's own timeout is over; without one, after 30 seconds."""
+    """A handler is cancelled after the API server's timeout, or after 30 seconds without one."""
     webhooks = Webhooks()
 
     async def never(request: AdmissionRequest) -> AdmissionResponse:
@@ -191,7 +191,7 @@ async def test_nobody_works_for_an_answer_that_is_not_awaited() -> None:
 
 
 async def test_what_is_asked_is_counted() -> None:
-    """Requests are counted by path and status; bugs in the code of webhooks apart, and unknown paths not at all."""
+    """Requests are counted by path and status, handler errors separately, unknown paths not at all."""
     webhooks = podset_webhooks()
     for size in (1, 2, 13):
         await webhooks.answer(VALIDATE, json.dumps(question("CREATE", podset(size=size))).encode())
@@ -226,7 +226,7 @@ DEEP = b'{"request":{"uid":"a","operation":"CREATE","object":%b}}' % (b'{"a":' *
 async def test_hostile_input_is_refused(
     caplog: pytest.LogCaptureFixture, body: bytes, content_type: str, code: int
 ) -> None:
-    """Bytes that are no text and depth are mistakes of the client: 4xx with a Status, and no traceback."""
+    """Invalid text and deep nesting get a 4xx with a Status, without a traceback."""
     reply = await podset_webhooks().answer(VALIDATE, body, content_type=content_type, timeout="10s")
     assert (reply.status, json.loads(reply.body)["kind"]) == (code, "Status")
     assert not [record for record in caplog.records if record.exc_info]
@@ -234,7 +234,7 @@ async def test_hostile_input_is_refused(
 
 @pytest.mark.parametrize("timeout", ["9" * 5000 + "s", "0" * 5000 + "s", "\N{SUPERSCRIPT TWO}s", "\udcff"])
 async def test_any_timeout_is_survived(timeout: str) -> None:
-    """A timeout of 5,000 digits, or of what is no number, counts as the longest."""
+    """A timeout with 5,000 digits or without a number counts as the longest one."""
     review = json.dumps(question("CREATE", podset(size=3))).encode()
     reply = await podset_webhooks().answer(VALIDATE, review, timeout=timeout)
     assert reply.status == 200

@@ -1,4 +1,4 @@
-"""Decode → encode gives back every recorded object, typed and untyped; one change changes one field."""
+"""Decoding and encoding any recorded object, typed or untyped, is lossless; one change changes one field."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CASES = sorted((Path(__file__).parents[3] / "conformance" / "cases").glob("*.jso
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Find every object in a recording, however deep, that a server sent: what it was sent may be no object at all."""
+    """Yield every object that a server sent in a recording, at any depth; request bodies may be no objects."""
     if isinstance(value, dict):
         if isinstance(value.get("apiVersion"), str) and "kind" in value and isinstance(value.get("metadata"), dict):
             yield value
@@ -29,7 +29,7 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def recorded(case: Path) -> Iterator[tuple[type[KubernetesObject] | None, dict[str, Any]]]:
-    """Return the objects of a case with their built-in class, if they have one."""
+    """Yield the objects of a case with their built-in class, if they have one."""
     scheme = builtin_scheme()
     for wire in objects(json.loads(case.read_text())):
         yield scheme.type_for(GroupVersionKind.parse(wire["apiVersion"], wire["kind"])), wire
@@ -37,7 +37,7 @@ def recorded(case: Path) -> Iterator[tuple[type[KubernetesObject] | None, dict[s
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_every_recorded_object_survives(case: Path) -> None:
-    """What the server said is what we would say, key by key and type by type."""
+    """A recorded object is encoded with the same keys, values and types."""
     for cls, wire in recorded(case):
         untyped = Unstructured.from_wire(json.dumps(wire))
         assert untyped.metadata is untyped.metadata
@@ -49,7 +49,7 @@ def test_every_recorded_object_survives(case: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_one_change_changes_one_field(case: Path) -> None:
-    """Setting a label changes that label and nothing else."""
+    """Setting a label changes only that label."""
     for cls, wire in recorded(case):
         check_label_changes(Unstructured.from_wire(json.dumps(wire)), wire)
         if cls is not None:
@@ -59,7 +59,7 @@ def test_one_change_changes_one_field(case: Path) -> None:
 
 
 def check_label_changes(obj: Object, wire: dict[str, Any]) -> None:
-    """Set a label and look at what else has changed: nothing."""
+    """Set a label and check that nothing else has changed."""
     obj.metadata.labels["changed"] = "yes"
     labels = {**(wire["metadata"].get("labels") or {}), "changed": "yes"}
     assert obj.to_wire() == {**wire, "metadata": {**wire["metadata"], "labels": labels}}

@@ -1,4 +1,4 @@
-"""What is read, kept and written by models and objects."""
+"""Decoding, fields and encoding of models and objects."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Policy(CustomResource[Part], group="example.com", version="v1beta1", scope
 
 
 def test_class_keywords_name_the_kind() -> None:
-    """A class says its kind, plural and scope by keywords, with the defaults that definitions have."""
+    """Class keywords set kind, plural and scope; without them the CRD defaults apply."""
     assert Box.gvk == GroupVersionKind("example.com", "v1", "Box")
     assert (Box.resource.plural, Box.resource.singular, Box.resource.namespaced) == ("boxes", "box", True)
     assert Box.resource.short_names == ("bx",)
@@ -60,7 +60,7 @@ def test_class_keywords_name_the_kind() -> None:
 
 
 def test_group_without_version_is_refused() -> None:
-    """A kind that lacks its version cannot be declared."""
+    """A kind without a version cannot be declared."""
     with pytest.raises(TypeError, match="both group= and version="):
 
         class Half(CustomResource[BoxSpec, BoxStatus], group="example.com"):
@@ -68,7 +68,7 @@ def test_group_without_version_is_refused() -> None:
 
 
 def test_new_object_writes_only_what_was_set() -> None:
-    """Defaults that nobody touched stay off the wire; apiVersion and kind are always on it."""
+    """Unchanged defaults are not encoded; apiVersion and kind always are."""
     box = Box(metadata=ObjectMeta(name="a"), spec=BoxSpec(size=3))
     assert box.to_wire() == {
         "apiVersion": "example.com/v1",
@@ -79,7 +79,7 @@ def test_new_object_writes_only_what_was_set() -> None:
 
 
 def test_default_changed_in_place_is_written() -> None:
-    """Changing a default list, map or part in place is a change like any other."""
+    """A default list, map or part changed in place is encoded."""
     box = Box(spec=BoxSpec(size=1))
     box.metadata.labels["app"] = "x"
     box.status.names.append("n")
@@ -90,14 +90,14 @@ def test_default_changed_in_place_is_written() -> None:
 
 
 def test_default_set_to_its_own_value_is_written() -> None:
-    """Assigning a field counts, even when the value is the default."""
+    """An assigned field is encoded, even if the value is the default."""
     box = Box(spec=BoxSpec(size=1))
     box.spec.front.is_public = False
     assert box.to_wire()["spec"] == {"size": 1, "front": {"isPublic": False}}
 
 
 def test_none_removes_a_field() -> None:
-    """A field that is set to None is not written, neither in a constructor nor afterwards."""
+    """A field set to None is not encoded, whether set in the constructor or later."""
     box = Box.from_wire(b'{"spec":{"size":1,"hostName":"h"}}')
     box.spec.host_name = None
     assert box.to_wire()["spec"] == {"size": 1}
@@ -105,7 +105,7 @@ def test_none_removes_a_field() -> None:
 
 
 def test_unknown_fields_survive_read_modify_write() -> None:
-    """What the class does not name is kept, at every depth."""
+    """Unknown fields are kept at every depth."""
     wire = b'{"metadata":{"name":"a","zone":"z"},"spec":{"size":1,"parts":[{"ports":[1],"x":{"y":null}}]},"extra":[1]}'
     box = Box.from_wire(wire)
     box.spec.size = 2
@@ -120,7 +120,7 @@ def test_unknown_fields_survive_read_modify_write() -> None:
 
 @pytest.mark.parametrize("form", ["bytes", "dict"])
 def test_null_reads_as_empty_and_is_written_back(form: str) -> None:
-    """A null for a list, map or defaulted field reads as empty, and stays null until the field gets a value."""
+    """A null list, map or defaulted field reads as empty, and stays null on encoding until the field is set."""
     text = b'{"metadata":{"name":"a","labels":null,"creationTimestamp":null},"spec":{"size":1,"parts":null}}'
     wire = {"metadata": {"name": "a", "labels": None, "creationTimestamp": None}, "spec": {"size": 1, "parts": None}}
     box = Box.from_wire(text if form == "bytes" else wire)
@@ -138,19 +138,19 @@ def test_null_reads_as_empty_and_is_written_back(form: str) -> None:
 
 
 def test_json_and_wire_agree() -> None:
-    """Bytes and dicts say the same."""
+    """JSON bytes and wire dicts have the same content."""
     box = Box.from_wire(b'{"metadata":{"labels":null},"spec":{"size":1},"status":{"at":"2026-01-02T03:04:05Z"}}')
     assert Box.from_wire(box.to_json()).to_wire() == box.to_wire()
 
 
 def test_status_and_empty_spec_read_as_defaults() -> None:
-    """An object without status reads as one with the defaults; so does a spec that can be empty."""
+    """Without a status an object has the default status; an optional spec has defaults as well."""
     assert Box.from_wire(b'{"spec":{"size":1}}').status.names == []
     assert Policy.from_wire(b"{}").spec.ports == [80]
 
 
 def test_missing_and_wrong_fields_are_named() -> None:
-    """A field that is missing or wrong is named with its path and what came."""
+    """The error for a missing or invalid field has its path and the actual value."""
     with pytest.raises(DecodeError, match=r"Box: Field required.* at spec\.size"):
         Box.from_wire(b'{"spec":{}}')
     with pytest.raises(DecodeError, match=r"got 'big' - at spec\.size"):
@@ -160,19 +160,19 @@ def test_missing_and_wrong_fields_are_named() -> None:
 
 
 def test_object_of_another_kind_is_refused() -> None:
-    """Decoding a Deployment as a Box says so."""
+    """Decoding an object as another kind raises an error that names both kinds."""
     with pytest.raises(DecodeError, match=r"expected example.com/v1, Kind=Box, got apps/v1, Kind=Deployment"):
         Box.from_wire(b'{"apiVersion":"apps/v1","kind":"Deployment","spec":{"size":1}}')
 
 
 def test_not_json_is_refused() -> None:
-    """Bytes that are not JSON give one error of ours."""
+    """Bytes that are not JSON raise DecodeError."""
     with pytest.raises(DecodeError):
         Box.from_wire(b"{null")
 
 
 def test_metadata_view_has_the_kind_and_nothing_else() -> None:
-    """Metadata[Box] is of kind Box and leaves the rest of an object out."""
+    """Metadata[Box] has the kind Box and only the metadata of an object."""
     view = Metadata[Box].from_wire(b'{"kind":"PartialObjectMetadata","metadata":{"name":"a"},"spec":{"size":1}}')
     assert (Metadata[Box].gvk, Metadata[Box].resource) == (Box.gvk, Box.resource)
     assert view.to_wire() == {"apiVersion": "example.com/v1", "kind": "Box", "metadata": {"name": "a"}}
@@ -180,7 +180,7 @@ def test_metadata_view_has_the_kind_and_nothing_else() -> None:
 
 
 def test_times_are_written_as_kubernetes_does() -> None:
-    """Time has whole seconds, MicroTime six digits, both UTC; naive values are UTC."""
+    """Time is written in whole seconds, MicroTime with six digits, both in UTC; naive values count as UTC."""
     moment = datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC)
     assert BoxStatus(at=moment, exactly_at=moment).to_wire() == {
         "at": "2026-01-02T03:04:05Z",
@@ -190,7 +190,7 @@ def test_times_are_written_as_kubernetes_does() -> None:
 
 
 def test_deep_copy_is_independent() -> None:
-    """A copy shares nothing."""
+    """A deep copy shares no part with the original."""
     box = Box(metadata=ObjectMeta(name="a", labels={"x": "y"}), spec=BoxSpec(size=1))
     copy = box.deep_copy()
     copy.metadata.labels["x"] = "z"
@@ -198,14 +198,14 @@ def test_deep_copy_is_independent() -> None:
 
 
 def test_repr_shows_what_was_set() -> None:
-    """The repr of an object is short: what was set or changed."""
+    """The repr shows only set or changed fields."""
     assert repr(Box(metadata=ObjectMeta(name="a"), spec=BoxSpec(size=1))) == (
         "Box(metadata=ObjectMeta(name='a'), spec=BoxSpec(size=1))"
     )
 
 
 def test_key_of_an_object() -> None:
-    """An object's key has its namespace and name; keys print as kubectl writes them."""
+    """An object's key has its namespace and name and prints as in kubectl."""
     box = Box(metadata=ObjectMeta(name="a", namespace="n"), spec=BoxSpec(size=1))
     assert box.key == Key("n", "a") == Key.parse("n/a")
     assert (str(box.key), str(Key("", "a")), Key.parse("a")) == ("n/a", "a", Key("", "a"))
@@ -215,7 +215,7 @@ def test_key_of_an_object() -> None:
 
 
 def test_owner_reference_is_lossless() -> None:
-    """Flags of an owner reference that are absent stay absent."""
+    """Absent flags of an owner reference stay absent."""
     wire = {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u"}
     assert OwnerReference.from_wire(wire).to_wire() == wire
 
@@ -233,7 +233,7 @@ class Logins(Model):
 
 
 def test_secrets_are_written_as_they_were_read() -> None:
-    """What nobody changed is written back, and no stars in its place; printing shows nothing of it."""
+    """An unchanged Secret is encoded with its values; its repr hides them."""
     login = {"user": "a", "word": "b", "more": ["c"], "byName": {"d": "e"}}
     wire = {"first": login, "others": [login]}
     read = Logins.from_wire(wire)

@@ -1,4 +1,4 @@
-"""Objects that are decoded when they are looked at: when errors come, and which classes are decoded at once."""
+"""Lazily decoded objects: the time of errors, and classes that are decoded eagerly."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tests.unit.api.test_lazy_decoding import CONTAINER, GAUGE, LONG, GaugeSpec,
 
 
 def bad(cls: type[KubernetesObject], **parts: Any) -> bytes:
-    """Return the JSON of an object with parts that do not fit."""
+    """Return the JSON of an object with invalid parts."""
     head = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind, "metadata": {"name": "a", "namespace": "default"}}
     return json.dumps({**head, **parts}).encode()
 
 
 def errors_of(cls: type[Any], data: bytes, look_at: Callable[[Any], object]) -> tuple[str, str]:
-    """Return the words of the error of a decoding at once, and of looking at a part later."""
+    """Return the errors of eager decoding and of a later access to a part."""
     with pytest.raises(DecodeError) as at_once:
         cls.from_wire(data)
     obj = decode(cls, data, lazily=True)
     assert obj.metadata.name == "a"
     with pytest.raises(DecodeError) as later:
         look_at(obj)
-    with pytest.raises(DecodeError):  # and again: it does not become right by being looked at
+    with pytest.raises(DecodeError):  # a second access fails as well
         look_at(obj)
     return str(at_once.value), str(later.value)
 
@@ -48,7 +48,7 @@ def errors_of(cls: type[Any], data: bytes, look_at: Callable[[Any], object]) -> 
     ],
 )
 def test_a_part_that_does_not_fit_is_an_error_where_it_is_looked_at(spec: object, path: str) -> None:
-    """The words are those of a decoding at once, with the field's path, and the object's name."""
+    """An invalid part raises on access, with the error of eager decoding, the field's path and the object's name."""
     at_once, later = errors_of(PodSet, bad(PodSet, spec=spec), lambda obj: obj.spec)
     assert later == at_once.replace("PodSet:", "PodSet default/a:")
     assert later.endswith(f"at {path}")
@@ -69,14 +69,14 @@ def test_a_part_that_does_not_fit_is_an_error_where_it_is_looked_at(spec: object
     ],
 )
 def test_whoever_needs_the_part_gets_the_error(look_at: Callable[[Any], object]) -> None:
-    """Writing, comparing, copying and showing an object decodes all of it: no part is left out silently."""
+    """Encoding, comparing, copying or printing an object with an invalid part raises the decoding error."""
     _at_once, later = errors_of(PodSet, bad(PodSet, spec={"size": "many"}), look_at)
     assert later.startswith("PodSet default/a: Input should be a valid integer")
     assert later.endswith("at spec.size")
 
 
 def test_paths_of_errors_go_all_the_way_down() -> None:
-    """A field that does not fit, deep in parts that were put off themselves, says where it is."""
+    """The error for an invalid field in nested lazy parts has the full path."""
     container = {**CONTAINER, "ports": [{"containerPort": "eighty"}]}
     template = {"metadata": {"annotations": {"a": LONG}}, "spec": {"containers": [container]}}
     data = bad(Deployment, spec={"replicas": 2, "selector": {}, "template": template})
@@ -88,7 +88,7 @@ def test_paths_of_errors_go_all_the_way_down() -> None:
 
 
 def test_the_rest_of_an_object_that_does_not_fit_can_be_read() -> None:
-    """A status that an older version of the operator wrote does not keep the metadata from being read."""
+    """An invalid status does not prevent reading the metadata and the spec."""
     obj = decode(PodSet, bad(PodSet, spec={"size": 1}, status={"nodes": 7}), lazily=True)
     assert isinstance(obj, PodSet)
     assert (str(obj.key), obj.spec.size) == ("default/a", 1)
@@ -104,21 +104,21 @@ def test_the_rest_of_an_object_that_does_not_fit_can_be_read() -> None:
     ],
 )
 def test_what_can_be_known_at_once_is_an_error_at_once(data: bytes, words: str) -> None:
-    """Another kind, no JSON, or a part that is missing: looking at the members of the object is enough."""
+    """Another kind, invalid JSON or a missing part raises an error on decoding."""
     with pytest.raises(DecodeError, match="PodSet") as error:
         decode(PodSet, data, lazily=True)
     assert words in str(error.value)
 
 
 def test_an_item_of_a_list_gets_its_kind() -> None:
-    """Items of lists of built-in kinds lack it."""
+    """An item of a built-in list gets its kind."""
     obj = decode(ConfigMap, b'{"metadata": {"name": "a"}, "data": {"k": "v"}}', lazily=True)
     assert isinstance(obj, ConfigMap)
     assert (obj.kind, obj.api_version, obj.data) == ("ConfigMap", "v1", {"k": "v"})
     assert obj == ConfigMap.from_wire(b'{"metadata": {"name": "a"}, "data": {"k": "v"}}')
 
 
-# --- classes that could tell the difference ---------------------------------------------------------------------------
+# --- classes that are decoded eagerly ---------------------------------------------------------------------------------
 
 
 class Mixin:
@@ -126,7 +126,7 @@ class Mixin:
 
 
 class Watching:
-    """What runs when an object is made, in many ways."""
+    """Runs code on construction, in many ways."""
 
     class Validated(CustomResource[GaugeSpec], group="test.example.com", version="v1"):
         @model_validator(mode="after")
@@ -156,7 +156,7 @@ class Watching:
             self.metadata.labels["checked"] = "1"
 
     class OwnAttributes(CustomResource[GaugeSpec], group="test.example.com", version="v1"):
-        if True:  # mypy takes it for a promise of every attribute otherwise
+        if True:  # otherwise mypy takes it as a definition of every attribute
 
             def __getattr__(self, name: str) -> Any:
                 return f"no {name}"
@@ -170,7 +170,7 @@ OWN_WAYS = [cls for cls in vars(Watching).values() if isinstance(cls, type) and 
 
 @pytest.mark.parametrize("cls", OWN_WAYS, ids=lambda cls: cls.__name__)
 def test_a_class_that_could_tell_is_decoded_at_once(cls: Any) -> None:
-    """Validators run, private attributes are there, and what does not fit is an error of the read."""
+    """A class with validators or private attributes is decoded eagerly and raises errors on decoding."""
     data = bad(cls, spec=GAUGE)
     eager, lazy = cls.from_wire(data), decode(cls, data, lazily=True)
     assert lazy == eager
@@ -181,7 +181,7 @@ def test_a_class_that_could_tell_is_decoded_at_once(cls: Any) -> None:
 
 
 def test_a_part_that_could_tell_is_decoded_at_once_with_its_object_put_off() -> None:
-    """A validator of a part runs when the part is looked at, with all of its fields."""
+    """A validator of a lazy part runs on access to the part, with all of its fields."""
 
     class Checked(Model):
         image: str

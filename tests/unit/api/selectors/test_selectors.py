@@ -1,4 +1,4 @@
-"""Selectors parse, match and print as the API server's do."""
+"""Selectors parse, match and print as in the API server."""
 
 import contextlib
 
@@ -32,7 +32,7 @@ labels = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES))
 
 @given(selectors)
 def test_printed_selector_parses_back(selector: LabelSelector) -> None:
-    """A selector prints text that parses to an equal selector, with an equal hash."""
+    """A printed selector parses to an equal selector with an equal hash."""
     parsed = LabelSelector.parse(str(selector))
     assert parsed == selector
     assert hash(parsed) == hash(selector)
@@ -40,7 +40,7 @@ def test_printed_selector_parses_back(selector: LabelSelector) -> None:
 
 @given(st.lists(requirements(), max_size=4))
 def test_order_and_repetition_do_not_matter(terms: list[LabelRequirement]) -> None:
-    """Selectors of the same terms are equal and print the same, in any order and however often a term is said."""
+    """Selectors with the same terms are equal and print the same, in any order and with repeated terms."""
     one, other = LabelSelector(tuple(terms)), LabelSelector(tuple(reversed(terms * 2)))
     assert one == other
     assert str(one) == str(other)
@@ -48,13 +48,13 @@ def test_order_and_repetition_do_not_matter(terms: list[LabelRequirement]) -> No
 
 @given(selectors, labels)
 def test_selector_matches_when_all_its_terms_do(selector: LabelSelector, labels: dict[str, str]) -> None:
-    """An object is selected exactly when it satisfies each requirement."""
+    """A selector matches an object only if all of its terms match."""
     assert selector.matches(labels) is all(term.matches(labels) for term in selector.requirements)
 
 
 @given(selectors, labels)
 def test_wire_form_means_the_same(selector: LabelSelector, labels: dict[str, str]) -> None:
-    """A selector written as matchLabels and matchExpressions selects the same objects when read back."""
+    """A selector converted to matchLabels and matchExpressions and back selects the same objects."""
     if any(term.operator in (LabelOperator.GREATER, LabelOperator.LESS) for term in selector.requirements):
         with pytest.raises(SelectorError, match="no form in matchExpressions"):
             selector.to_wire()
@@ -85,7 +85,7 @@ def test_wire_form_means_the_same(selector: LabelSelector, labels: dict[str, str
     ],
 )
 def test_grammar(text: str, printed: str) -> None:
-    """Every form of the grammar is understood, and printed in one way."""
+    """Every form of the grammar parses and has one printed form."""
     assert str(LabelSelector.parse(text)) == printed
 
 
@@ -114,7 +114,7 @@ def test_grammar(text: str, printed: str) -> None:
     ],
 )
 def test_mistakes_are_shown_at_their_place(text: str, place: int, words: str) -> None:
-    """A selector that does not parse says what was found, what was expected, and at which character."""
+    """The error for an invalid selector has the actual text, the expected text, and the position."""
     with pytest.raises(SelectorError) as raised:
         LabelSelector.parse(text)
     assert f"{text!r}: at character {place}: " in str(raised.value)
@@ -123,7 +123,7 @@ def test_mistakes_are_shown_at_their_place(text: str, place: int, words: str) ->
 
 @given(st.text(alphabet="ab/.-_=!<>(), \tin5", max_size=30))
 def test_any_text_parses_or_is_a_selector_error(text: str) -> None:
-    """No text makes the parser fail in any other way than with SelectorError."""
+    """Any text either parses or raises SelectorError."""
     with contextlib.suppress(SelectorError):
         LabelSelector.parse(text)
 
@@ -147,12 +147,12 @@ def test_any_text_parses_or_is_a_selector_error(text: str) -> None:
     ],
 )
 def test_absent_and_odd_labels(text: str, labels: dict[str, str], matches: bool) -> None:
-    """Negations accept an absent label, comparisons need an integer of 64 bits."""
+    """Negations match an absent label; comparisons need a 64-bit integer."""
     assert LabelSelector.parse(text).matches(labels) is matches
 
 
 def test_absent_selector_selects_nothing_and_empty_one_everything() -> None:
-    """None on the wire selects nothing, `{}` selects everything, and both survive the wire and the text."""
+    """None on the wire selects nothing, `{}` selects everything; both survive encoding and printing."""
     nothing, everything = LabelSelector.from_wire(None), LabelSelector.from_wire({})
     assert nothing.is_nothing
     assert everything.is_everything
@@ -165,7 +165,7 @@ def test_absent_selector_selects_nothing_and_empty_one_everything() -> None:
 
 
 def test_wire_form_of_mixed_terms() -> None:
-    """Equality becomes matchLabels, everything else matchExpressions."""
+    """Equality is encoded as matchLabels, all other terms as matchExpressions."""
     selector = LabelSelector.parse("a=1,b!=2,c in (x,y),d,!e")
     assert selector.to_wire() == {
         "matchLabels": {"a": "1"},
@@ -193,7 +193,7 @@ def test_wire_form_of_mixed_terms() -> None:
     ],
 )
 def test_wrong_wire_forms_are_selector_errors(wire: dict[str, object]) -> None:
-    """A malformed wire form is a SelectorError that says what is expected."""
+    """An invalid wire form raises a SelectorError that names the expected form."""
     with pytest.raises(SelectorError):
         LabelSelector.from_wire(wire)
 
@@ -204,7 +204,7 @@ fields = st.dictionaries(st.sampled_from(["metadata.name", "spec.nodeName", "typ
 
 @given(fields)
 def test_field_values_are_escaped(wanted: dict[str, str]) -> None:
-    r"""Any value, also with `\`, `,` and `=`, survives printing and parsing, and matches the object that has it."""
+    r"""A field value with `\`, `,` or `=` survives printing and parsing, and matches its object."""
     selector = FieldSelector.from_dict(wanted)
     assert FieldSelector.parse(str(selector)) == selector
     assert selector.matches(wanted.get)
@@ -222,7 +222,7 @@ def test_field_values_are_escaped(wanted: dict[str, str]) -> None:
     ],
 )
 def test_field_grammar(text: str, printed: str) -> None:
-    """Field selectors are terms of `=`, `==` and `!=` joined by commas that are not escaped."""
+    """Field selectors are terms of `=`, `==` and `!=`, separated by unescaped commas."""
     assert str(FieldSelector.parse(text)) == printed
 
 
@@ -238,7 +238,7 @@ def test_field_grammar(text: str, printed: str) -> None:
     ],
 )
 def test_field_mistakes_are_shown_at_their_place(text: str, place: int, words: str) -> None:
-    """A field selector that does not parse says where and why."""
+    """The error for an invalid field selector has the position and the reason."""
     with pytest.raises(SelectorError) as raised:
         FieldSelector.parse(text)
     assert f"at character {place}: " in str(raised.value)
@@ -246,7 +246,7 @@ def test_field_mistakes_are_shown_at_their_place(text: str, place: int, words: s
 
 
 def test_absent_field_is_the_empty_value() -> None:
-    """A field that an object lacks is equal to nothing but the empty value."""
+    """An absent field equals only the empty value."""
     absent: dict[str, str] = {}
     assert FieldSelector.parse("spec.nodeName=").matches(absent.get)
     assert FieldSelector.parse("spec.nodeName!=a").matches(absent.get)

@@ -20,7 +20,7 @@ from tests.unit.manager._fleets import Away, config_map, logged, settle, texts, 
 
 
 async def test_a_controller_of_home_follows_a_kind_in_the_whole_fleet() -> None:
-    """Hub and spokes: what happens in a spoke asks for an object of home; spokes may come and go."""
+    """A change in any cluster of the fleet requests the mapped home object, as clusters join and leave."""
     seen: list[tuple[Request, str]] = []
 
     class Hub(Reconciler[ConfigMap]):
@@ -59,7 +59,7 @@ async def test_a_controller_of_home_follows_a_kind_in_the_whole_fleet() -> None:
 
 
 async def test_a_controller_of_home_is_told_of_clusters_that_come_and_go() -> None:
-    """A function returns the requests for a cluster whose caches are filled, and for one that has left."""
+    """`watches_clusters` adds requests when a cluster's caches are synced and when a cluster leaves the fleet."""
     seen: list[tuple[str, list[str]]] = []
 
     class Hub(Reconciler[ConfigMap]):
@@ -96,7 +96,7 @@ async def test_a_controller_of_home_is_told_of_clusters_that_come_and_go() -> No
 
 
 async def test_requests_for_objects_of_a_cluster_that_has_left_are_dropped() -> None:
-    """Of a controller in the own cluster: queued requests with one log line, a running one when it fails for it."""
+    """After a cluster leaves, its queued requests are dropped with one log line, a running one if it fails."""
     done: list[str] = []
 
     class Reader(Reconciler[Any]):

@@ -1,4 +1,4 @@
-"""From the informer to the handler: at once, in order, with patience for what waits, and without harm."""
+"""The path of changes from the informer to the handler: order, backpressure and failures."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Slow:
 
 
 class Desk:
-    """Takes changes and writes down which; those whose name begins with "slow" wait for the gate."""
+    """Records changes; those whose name begins with "slow" wait for the gate."""
 
     def __init__(self) -> None:
         self.done: list[str] = []
@@ -84,7 +84,7 @@ async def relaying(
 
 
 async def test_a_change_is_handled_when_it_is_told() -> None:
-    """Nothing waits before it: it is done with when the informer goes on. For as long as they come one by one."""
+    """A single change is handled before the informer continues."""
     desk = Desk()
     async with relaying(desk) as (relay, _):
         for number in range(5 * MAX_SYNCHRONOUS):
@@ -94,7 +94,7 @@ async def test_a_change_is_handled_when_it_is_told() -> None:
 
 
 async def test_what_waits_is_not_overtaken() -> None:
-    """While a handler waits, what comes later is kept, and follows in its order; then changes are handled at once."""
+    """While a handler waits, later changes are queued in order; afterwards changes are handled at once."""
     desk = Desk()
     async with relaying(desk) as (relay, _):
         for name in ("a", "slow", "b", "slower", "c"):
@@ -109,7 +109,7 @@ async def test_what_waits_is_not_overtaken() -> None:
 
 
 async def test_what_was_there_and_long_batches_let_others_run() -> None:
-    """A first list is handled in portions, and of a flood only the beginning in the informer's block."""
+    """Initial objects and bursts are handled in slices; only the first changes of a burst run in the informer."""
     desk = Desk()
     async with relaying(desk) as (relay, _):
         for number in range(3 * STEPS):
@@ -135,7 +135,7 @@ async def test_what_was_there_and_long_batches_let_others_run() -> None:
 
 @pytest.mark.parametrize(("name", "error"), [("bad", OSError), ("cancelled", asyncio.CancelledError)])
 async def test_a_failure_ends_the_relay_and_not_the_informer(name: str, error: type[BaseException]) -> None:
-    """Who tells hears nothing of it; what comes afterwards is not handled by this relay any more."""
+    """A failing handler ends the relay without an error in the informer; the relay handles no later change."""
     desk = Desk()
     async with relaying(desk) as (relay, task):
         relay.push(change(name))
@@ -146,7 +146,7 @@ async def test_a_failure_ends_the_relay_and_not_the_informer(name: str, error: t
 
 
 async def test_who_is_cancelled_drops_what_waits() -> None:
-    """What was begun and cannot be finished is told so."""
+    """A cancelled relay drops changes that wait for their handler and marks them as dropped."""
     desk = Desk()
     async with relaying(desk) as (relay, _):
         relay.push(change("slow"))
@@ -154,7 +154,7 @@ async def test_who_is_cancelled_drops_what_waits() -> None:
 
 
 async def test_handlers_see_the_variables_of_their_program() -> None:
-    """And not those of the informer, in whose block they are called."""
+    """Handlers run in the context variables of their program, not in those of the informer."""
     variable = ContextVar("variable", default="nobody's")
     seen: list[str] = []
 
@@ -175,7 +175,7 @@ async def test_handlers_see_the_variables_of_their_program() -> None:
 async def following(
     handler: Callable[[ObjectChange[ConfigMap]], Iterable[Request] | Awaitable[Iterable[Request]]],
 ) -> AsyncIterator[tuple[Client, CachedClient, Queue]]:
-    """Let a source follow config maps with a handler."""
+    """Run a source that follows ConfigMaps with a handler."""
     client = Client.connect(Config.in_process(ApiServer()))
     cache = Cache(client, random=Random(1))
     cached, queue = CachedClient(cache, client), Queue()
@@ -200,14 +200,14 @@ def asked(change: ObjectChange[ConfigMap]) -> list[Request]:
 
 
 async def test_who_reconciles_finds_in_the_cache_what_it_was_told_of() -> None:
-    """Object and index are there when the queue hands out the request, also after an own write of an older version."""
+    """When a request is handed out, the cache has the object and its index entry, also after an older own write."""
     async with following(asked) as (client, cached, queue):
         for color in ("red", "blue", "green"):
             found = await cached.find(ConfigMap, Key("default", "a"))
             if found is None:
                 await cached.create(config_map("a", color=color))
             else:
-                await client.update(found.model_copy(update={"data": {"color": color}}))  # somebody else's
+                await client.update(found.model_copy(update={"data": {"color": color}}))  # a write of another client
             async with queue.take() as turn:
                 assert (await cached.get(ConfigMap, turn.request.key)).data == {"color": color}
                 assert [each.key for each in await cached.list(ConfigMap, index=("color", color))] == [turn.request.key]
@@ -215,7 +215,7 @@ async def test_who_reconciles_finds_in_the_cache_what_it_was_told_of() -> None:
 
 
 async def test_handlers_that_wait_keep_the_order_of_changes() -> None:
-    """The first of three waits for long: the others come after it."""
+    """Changes are handled in order, even if the handler of the first one waits for long."""
     begun: list[str] = []
 
     async def requests(change: ObjectChange[ConfigMap]) -> Iterable[Request]:
@@ -233,7 +233,7 @@ async def test_handlers_that_wait_keep_the_order_of_changes() -> None:
 
 
 async def test_a_handler_that_fails_costs_its_own_change_only(caplog: pytest.LogCaptureFixture) -> None:
-    """Whatever it raises: cache, source and the next change go on."""
+    """Any exception in a handler loses its own change only: cache, source and the next change continue."""
     failures = {"a": OSError("not now"), "b": asyncio.CancelledError()}
 
     def requests(change: ObjectChange[ConfigMap]) -> Iterable[Request]:

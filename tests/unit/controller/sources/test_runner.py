@@ -1,4 +1,4 @@
-"""Sources that fail or are late: who waits for them, what is said, and that everything goes on when they work."""
+"""Sources that fail or sync late: restarts, status and log lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.controller._kit import A, B, Listed, make, nothing, running
 
 
 class Broken(Source):
-    """A source that raises until somebody mends it."""
+    """A source that raises until the test repairs it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Broken(Source):
 
 
 async def test_a_source_that_fails_is_started_again_until_it_works(caplog: pytest.LogCaptureFixture) -> None:
-    """Half a minute apart at most; nothing is reconciled before, the state says why, and the log once."""
+    """A failing source is restarted within 30 seconds; until it works no reconcile runs, and one error is logged."""
     broken = Broken()
     controller = make(nothing, Listed(B), broken)
     async with running(controller) as calls:
@@ -52,7 +52,7 @@ async def test_a_source_that_fails_is_started_again_until_it_works(caplog: pytes
 
 
 async def test_a_source_that_fails_later_does_not_stop_the_others() -> None:
-    """The controller goes on with what it is told by them, and says that it lacks one."""
+    """If a source fails after the sync, the controller continues with the others and reports the missing source."""
 
     class Torn(Broken):
         async def run(self, queue: RequestSink) -> None:
@@ -77,7 +77,7 @@ async def test_a_source_that_fails_later_does_not_stop_the_others() -> None:
 
 
 async def test_a_source_that_fails_ends_the_controller_if_that_is_asked_for() -> None:
-    """The error comes out as it was raised."""
+    """With OnSyncFailure.END the source's error ends the controller unchanged."""
     controller = make(nothing, Broken())
     controller.on_sync_failure = OnSyncFailure.END
     with pytest.raises(ConnectionError, match="no such host"):
@@ -86,7 +86,7 @@ async def test_a_source_that_fails_ends_the_controller_if_that_is_asked_for() ->
 
 
 async def test_a_second_life_begins_without_the_failures_of_the_first() -> None:
-    """A controller that is run again, because its manager leads again, waits for its sources as at its first start."""
+    """A controller run a second time waits for its sources and no longer reports failures of the first run."""
 
     class Late(Broken):
         async def run(self, queue: RequestSink) -> None:

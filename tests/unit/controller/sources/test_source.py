@@ -1,4 +1,4 @@
-"""Sources beside the cache: messages of the program, and the passing of time."""
+"""Sources that do not use the cache: channels and tickers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def now() -> float:
 
 
 class Intaken:
-    """An intake that writes down what comes in, and when."""
+    """A request sink that records requests and their times."""
 
     def __init__(self) -> None:
         self.added: list[tuple[float, Request]] = []
@@ -59,7 +59,7 @@ async def following(source: Source) -> AsyncIterator[Intaken]:
 
 
 async def test_a_channel_hands_requests_over() -> None:
-    """What is sent is asked for, with the channel as the cause."""
+    """A request sent to a channel is added with the channel as its cause."""
     source: ChannelSource = ChannelSource(name="hook", priority=5)
     async with following(source) as intake:
         await source.send(A)
@@ -73,7 +73,7 @@ async def test_a_channel_hands_requests_over() -> None:
 
 
 async def test_a_channel_keeps_messages_until_the_controller_runs() -> None:
-    """Up to its size; then nobody is lost silently: send waits, send_nowait raises."""
+    """A channel buffers messages until the controller runs; when it is full, send waits and send_nowait raises."""
     source: ChannelSource = ChannelSource(size=1)
     source.send_nowait(A)
     with pytest.raises(asyncio.QueueFull):
@@ -89,7 +89,7 @@ async def test_a_channel_keeps_messages_until_the_controller_runs() -> None:
 
 
 async def test_a_channels_handler_maps_messages_and_may_wait_and_fail(caplog: pytest.LogCaptureFixture) -> None:
-    """Messages can be anything; one whose handler fails is logged and lost, the next one counts."""
+    """A handler maps messages of any type and may await; if it fails, the error is logged and the message lost."""
 
     async def requests(message: str) -> Iterable[Request]:
         if message == "bad":
@@ -107,7 +107,7 @@ async def test_a_channels_handler_maps_messages_and_may_wait_and_fail(caplog: py
 
 
 async def test_a_message_that_is_no_request_needs_a_handler(caplog: pytest.LogCaptureFixture) -> None:
-    """The mistake is told, and nothing else is lost."""
+    """A message that is not a request, sent without a handler, is an error; other messages are not lost."""
     source: ChannelSource = ChannelSource()
     async with following(source) as intake:
         await source.send(cast(Request, "a"))
@@ -119,7 +119,7 @@ async def test_a_message_that_is_no_request_needs_a_handler(caplog: pytest.LogCa
 
 
 async def test_ticks_come_at_once_and_then_in_each_period() -> None:
-    """Without jitter exactly, with it around the period."""
+    """A ticker ticks at once and then once per period: exactly without jitter, otherwise around the period."""
     async with following(TickSource(timedelta(minutes=1), [A], jitter=0)) as intake:
         await asyncio.sleep(150)
     assert intake.added == [(0, A), (60, A), (120, A)]
@@ -134,7 +134,7 @@ async def test_ticks_come_at_once_and_then_in_each_period() -> None:
 
 
 async def test_a_tick_may_ask_a_function_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
-    """The function is asked at each tick; when it fails the next tick asks again."""
+    """A ticker's function is called at each tick, also after a failure at an earlier tick."""
     answers: Iterator[list[Request] | ValueError] = iter([[A], ValueError("not now"), [B]])
 
     def requests() -> Iterable[Request]:
@@ -151,6 +151,6 @@ async def test_a_tick_may_ask_a_function_what_to_do(caplog: pytest.LogCaptureFix
 
 
 def test_a_period_must_be_a_time() -> None:
-    """A period of zero would spin."""
+    """A period must be positive."""
     with pytest.raises(ValueError, match="must be positive"):
         TickSource(timedelta(0), [A])

@@ -15,7 +15,7 @@ from tests.unit.controller._kit import A, B, Listed, make, nothing, now, running
 
 
 async def test_a_source_that_does_not_sync_is_named_with_its_trouble(caplog: pytest.LogCaptureFixture) -> None:
-    """After two minutes the controller says so, once, as an error; it goes on waiting, and begins late."""
+    """A source not synced after two minutes is logged once as an error; the controller waits on and starts late."""
     controller = make(nothing, Listed(A), Listed(B, after=400))
     async with running(controller) as calls:
         await asyncio.sleep(119)
@@ -31,7 +31,7 @@ async def test_a_source_that_does_not_sync_is_named_with_its_trouble(caplog: pyt
 
 
 async def test_a_source_that_does_not_sync_ends_the_controller_if_that_is_asked_for() -> None:
-    """With OnSyncFailure.END it fails after two minutes, and tells which source, and what it last heard."""
+    """With OnSyncFailure.END the controller fails after two minutes and names the source and its last error."""
     controller = make(nothing, Listed(A), Listed(B, after=1000))
     controller.on_sync_failure = OnSyncFailure.END
     with pytest.raises(ControllerError, match=r"thing caches to sync: not within 120 s: Listed: things.* is forbidden"):

@@ -17,12 +17,12 @@ def seconds(number: float) -> timedelta:
 
 
 def make_queue() -> Queue:
-    """A queue whose backoff is exactly 1, 2, 4, … seconds."""
+    """Return a queue whose backoff is exactly 1, 2, 4, … seconds."""
     return Queue("test", limiter=ExponentialBackoff(first=seconds(1), jitter=0))
 
 
 async def take(queue: Queue) -> Request:
-    """Work on whoever is next, successfully."""
+    """Take the next request and finish it with success."""
     async with queue.take() as turn:
         turn.succeed()
     return turn.request

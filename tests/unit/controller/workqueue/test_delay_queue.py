@@ -8,7 +8,7 @@ from tests.unit.controller.workqueue._queues import A, B, make_queue
 
 
 async def test_a_deadline_that_moves_a_lot_takes_no_memory() -> None:
-    """Ten thousand new timers for one request are one entry, give or take a few that are swept."""
+    """Ten thousand new timers for one request take the memory of a few entries."""
     queue = make_queue()
     queue.add(B, after=timedelta(hours=20))
     for _ in range(10_000):

@@ -1,4 +1,4 @@
-"""The order of ready requests: priority, first in first out, no starvation."""
+"""The order of ready requests: by priority, first in first out, without starvation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.unit.controller.workqueue._queues import A, B, C, make_queue, take
 
 
 async def test_requests_come_out_by_priority_then_in_the_order_they_came() -> None:
-    """The higher priority goes first; within one priority it is first come, first served."""
+    """A higher priority goes first; requests of one priority are first in, first out."""
     queue = make_queue()
     queue.add(A, priority=-100)
     queue.add(B)
@@ -19,7 +19,7 @@ async def test_requests_come_out_by_priority_then_in_the_order_they_came() -> No
 
 
 async def test_nobody_starves() -> None:
-    """While somebody waits too long, every fifth turn is theirs; the others still come first."""
+    """Every fifth turn goes to a request that has waited too long; the others go by priority."""
     queue = make_queue()
     background = [Request("background", str(number)) for number in range(10)]
     for request in background:
@@ -34,7 +34,7 @@ async def test_nobody_starves() -> None:
 
 
 async def test_priority_is_strict_while_nobody_waits_long() -> None:
-    """Nothing of low priority runs before what is urgent, as long as it has not waited for ten seconds."""
+    """Below ten seconds of waiting, a lower priority never goes before a higher one."""
     queue = make_queue()
     queue.add(A, priority=-100)
     await asyncio.sleep(9)

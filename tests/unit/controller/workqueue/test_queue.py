@@ -1,4 +1,4 @@
-"""The queue: what is promised about order, deadlines, deduplication and closing."""
+"""The queue: order, deadlines, deduplication and closing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.unit.controller.workqueue._queues import A, B, C, make_queue, now, se
 
 
 async def test_a_request_added_twice_is_handed_out_once() -> None:
-    """Adding what is in line already changes nothing."""
+    """A request that is already queued is not added again."""
     queue = make_queue()
     queue.add(A)
     queue.add(A)
@@ -33,7 +33,7 @@ async def test_a_request_added_twice_is_handed_out_once() -> None:
 
 
 async def test_a_re_add_raises_the_priority_and_never_lowers_it() -> None:
-    """Of two adds the higher priority holds, at the end of its line."""
+    """A second add can raise a request's priority, not lower it; the request goes behind others of that priority."""
     queue = make_queue()
     queue.add(A, priority=-100)
     queue.add(B)
@@ -44,7 +44,7 @@ async def test_a_re_add_raises_the_priority_and_never_lowers_it() -> None:
 
 
 async def test_a_request_added_while_it_is_worked_on_runs_once_more_afterwards() -> None:
-    """A change during a reconcile is neither lost nor worked on at the same time."""
+    """A request added during its reconcile runs once more after it, not at the same time."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -58,7 +58,7 @@ async def test_a_request_added_while_it_is_worked_on_runs_once_more_afterwards()
 
 
 async def test_others_overtake_a_request_that_waits_for_its_own_worker() -> None:
-    """A request added again while worked on does not hold up the line."""
+    """A request added during its own reconcile does not block the requests behind it."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -71,7 +71,7 @@ async def test_others_overtake_a_request_that_waits_for_its_own_worker() -> None
 
 
 async def test_a_worker_that_waits_is_woken_by_an_add() -> None:
-    """A worker asleep at an empty queue gets what is added, at once."""
+    """A worker that waits on an empty queue gets an added request at once."""
     queue = make_queue()
     async with asyncio.TaskGroup() as group:
         worker = group.create_task(take(queue))
@@ -83,7 +83,7 @@ async def test_a_worker_that_waits_is_woken_by_an_add() -> None:
 
 
 async def test_two_adds_wake_two_workers() -> None:
-    """Nobody sleeps while there is something to do."""
+    """Two adds wake two waiting workers."""
     queue = make_queue()
     async with asyncio.TaskGroup() as group:
         workers = [group.create_task(take(queue)) for _ in range(2)]
@@ -95,7 +95,7 @@ async def test_two_adds_wake_two_workers() -> None:
 
 
 async def test_a_worker_cancelled_as_it_is_woken_passes_the_request_on() -> None:
-    """A request is not lost when its worker is cancelled in the moment of waking up."""
+    """If a worker is cancelled while waking up, another worker gets the request."""
     queue = make_queue()
     first, second = (asyncio.create_task(take(queue)) for _ in range(2))
     await asyncio.sleep(1)
@@ -108,7 +108,7 @@ async def test_a_worker_cancelled_as_it_is_woken_passes_the_request_on() -> None
 
 
 async def test_a_cancelled_turn_goes_back_in_line_as_it_came() -> None:
-    """Work that was cut off is not lost: the request comes again with its priority and causes."""
+    """A cancelled request returns to the queue with its priority and causes."""
     queue = make_queue()
     queue.add(A, priority=7, cause=TriggerCause("hand"))
     with pytest.raises(RuntimeError):
@@ -121,7 +121,7 @@ async def test_a_cancelled_turn_goes_back_in_line_as_it_came() -> None:
 
 
 async def test_a_failed_request_comes_back_later_each_time() -> None:
-    """Backoff grows with each failure and starts over after a success."""
+    """Backoff grows with each failure and resets after a success."""
     queue = make_queue()
     queue.add(A)
     times = []
@@ -153,7 +153,7 @@ RIGHT = 'pods is forbidden: User "jane" cannot list resource "pods" in API group
     ids=repr,
 )
 async def test_an_outage_is_waited_out_in_short_steps(error: Exception, waits: float) -> None:
-    """What ends for all objects at once is tried again within a minute, however long it has lasted."""
+    """An error of a cluster-wide outage is retried within a minute, however long the outage."""
     queue = Queue("test", limiter=ExponentialBackoff(first=seconds(1), longest=seconds(5000), jitter=0))
     queue.add(A)
     for _ in range(11):
@@ -165,7 +165,7 @@ async def test_an_outage_is_waited_out_in_short_steps(error: Exception, waits: f
 
 
 async def test_a_change_neither_delays_a_retry_nor_inflates_the_backoff() -> None:
-    """Failures of runs that a change caused before the retry was due do not count, and the retry stays in place."""
+    """Failures of runs caused by a change before the retry is due neither count nor move the retry."""
     queue = make_queue()
     queue.add(A)
     for _ in range(3):
@@ -187,7 +187,7 @@ async def test_a_change_neither_delays_a_retry_nor_inflates_the_backoff() -> Non
 
 
 async def test_a_change_that_heals_cancels_the_retry() -> None:
-    """A success takes the retry of an earlier failure away."""
+    """A success cancels the retry of an earlier failure."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -200,7 +200,7 @@ async def test_a_change_that_heals_cancels_the_retry() -> None:
 
 
 async def test_a_run_that_is_at_work_when_its_retry_falls_due_counts_as_the_retry() -> None:
-    """A slow failing run does not run twice for one retry."""
+    """A failing run that is active when its retry is due counts as that retry."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -215,7 +215,7 @@ async def test_a_run_that_is_at_work_when_its_retry_falls_due_counts_as_the_retr
 
 
 async def test_a_retry_due_while_in_a_lower_line_rises_to_its_own_priority() -> None:
-    """A resync that finds a request waiting for its retry does not put the retry behind the resync's crowd."""
+    """A due retry keeps its own priority, even if a resync has queued the request at a lower one."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -228,7 +228,7 @@ async def test_a_retry_due_while_in_a_lower_line_rises_to_its_own_priority() -> 
 
 
 async def test_giving_up_runs_again_only_when_something_changes() -> None:
-    """A terminal failure is not retried, and its failures are forgotten."""
+    """A terminal failure is not retried, and its failure count is reset."""
     queue = make_queue()
     queue.add(A)
     for outcome in ("fail", "give up"):
@@ -243,7 +243,7 @@ async def test_giving_up_runs_again_only_when_something_changes() -> None:
 
 
 async def test_a_next_run_keeps_the_priority_unless_told_otherwise() -> None:
-    """A timer and a retry have the priority of the run that asked for them, or the one it named."""
+    """A timer or retry has the priority of the run that set it, or the one it names."""
     queue = make_queue()
     queue.add(A, priority=-100)
     seen = []
@@ -256,7 +256,7 @@ async def test_a_next_run_keeps_the_priority_unless_told_otherwise() -> None:
 
 
 async def test_closing_drops_what_is_in_line_and_says_what() -> None:
-    """A closed queue hands out nothing, takes nothing, and tells what did not run."""
+    """A closed queue returns no request, accepts none, and lists the remaining ones."""
     queue = make_queue()
     queue.add(A)
     queue.add(B, after=seconds(5))
@@ -270,7 +270,7 @@ async def test_closing_drops_what_is_in_line_and_says_what() -> None:
 
 
 async def test_closing_wakes_the_workers_that_wait() -> None:
-    """No worker hangs at a queue that was closed."""
+    """Closing the queue wakes all waiting workers."""
     queue = make_queue()
     workers = [asyncio.create_task(take(queue)) for _ in range(3)]
     await asyncio.sleep(1)
@@ -281,7 +281,7 @@ async def test_closing_wakes_the_workers_that_wait() -> None:
 
 
 async def test_draining_runs_what_is_ready_and_nothing_later() -> None:
-    """With drain, what was ready still runs, even what was added again while worked on; deadlines do not hold it up."""
+    """With drain, all ready requests still run, including those added again during their run; delayed ones do not."""
     queue = make_queue()
     queue.add(A)
     queue.add(B)
@@ -300,7 +300,7 @@ async def test_draining_runs_what_is_ready_and_nothing_later() -> None:
 
 
 async def test_causes_are_kept_while_requests_are_merged() -> None:
-    """A run knows every reason it has, in order; the same reason again is counted."""
+    """A run has all causes of its merged requests, in order; repeated causes are counted."""
     queue = make_queue()
     queue.add(A, cause=TriggerCause("first"))
     queue.add(A, cause=TriggerCause("second"))
@@ -315,7 +315,7 @@ async def test_causes_are_kept_while_requests_are_merged() -> None:
 
 
 async def test_a_finished_request_leaves_nothing_behind() -> None:
-    """The queue's memory is of what is wanted, not of all there ever was."""
+    """A finished request takes no memory in the queue."""
     queue = make_queue()
     for number in range(100):
         queue.add(Request("default", str(number)))
@@ -327,7 +327,7 @@ async def test_a_finished_request_leaves_nothing_behind() -> None:
 
 
 async def test_statistics_tell_how_it_is_doing() -> None:
-    """Numbers for metrics: in line by priority, waiting, at work, and how long."""
+    """Statistics show the queue by priority, waiting and running requests, and their times."""
     queue = make_queue()
     queue.add(A)
     queue.add(B, priority=-100)
@@ -345,7 +345,7 @@ async def test_statistics_tell_how_it_is_doing() -> None:
 
 
 async def test_a_limiter_is_asked_only_about_requests_that_have_failed() -> None:
-    """Nearly every request has never failed: taking it costs no call of the limiter."""
+    """A request that has never failed costs no call of the limiter."""
     asked: list[Request] = []
 
     class Counting(ExponentialBackoff):

@@ -1,4 +1,4 @@
-"""The queue: what is asked for later, and the timers of runs."""
+"""The queue: delayed requests and requeue timers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.unit.controller.workqueue._queues import A, B, C, make_queue, now, se
 
 
 async def test_a_delayed_add_comes_when_it_is_due() -> None:
-    """A request added for later is ready exactly then."""
+    """A delayed request is ready exactly when it is due; of two delays the shorter one counts."""
     queue = make_queue()
     queue.add(A, after=seconds(10))
     queue.add(A, after=seconds(30))
@@ -21,7 +21,7 @@ async def test_a_delayed_add_comes_when_it_is_due() -> None:
 
 
 async def test_what_falls_due_gets_in_line_then() -> None:
-    """Behind those who were ready before, and not where it was when it was added."""
+    """A due request goes behind those that were ready before."""
     queue = make_queue()
     queue.add(A, after=seconds(10))
     queue.add(B, after=seconds(5))
@@ -33,7 +33,7 @@ async def test_what_falls_due_gets_in_line_then() -> None:
 
 
 async def test_an_add_without_delay_beats_one_with_delay() -> None:
-    """Ready beats delay, and the delayed run still comes: it was asked for that time."""
+    """An add without a delay runs at once, and the delayed run of the same request still follows."""
     queue = make_queue()
     queue.add(A, after=seconds(10))
     queue.add(A)
@@ -45,7 +45,7 @@ async def test_an_add_without_delay_beats_one_with_delay() -> None:
 
 
 async def test_a_timer_survives_a_change_that_comes_earlier() -> None:
-    """requeue_after means at the latest: a change in between runs at once and the deadline stays."""
+    """A change before the end of requeue_after runs at once and does not cancel the timer."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:
@@ -63,7 +63,7 @@ async def test_a_timer_survives_a_change_that_comes_earlier() -> None:
 
 
 async def test_a_run_that_sets_a_new_timer_replaces_the_old_one() -> None:
-    """The last run that asked for a deadline decides it."""
+    """A run that sets a new timer replaces the earlier one."""
     queue = make_queue()
     queue.add(A)
     for delay in (600, 900):
@@ -78,7 +78,7 @@ async def test_a_run_that_sets_a_new_timer_replaces_the_old_one() -> None:
 
 
 async def test_the_timer_of_an_object_that_is_gone_is_dropped() -> None:
-    """Ten hours of timers for objects that were deleted long ago would only take memory."""
+    """The timer of a deleted object is dropped."""
     queue = make_queue()
     queue.add(A)
     async with queue.take() as turn:

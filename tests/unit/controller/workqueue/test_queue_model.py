@@ -1,4 +1,4 @@
-"""The queue against a model that is too simple to be wrong: nothing lost, nothing twice at once, deadlines kept."""
+"""The queue against a simple model: no request is lost or runs twice at once, and deadlines are kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ delays = st.sampled_from([1, 2, 3, 10, 100])
 
 
 class Wanted:
-    """The model of one request: which deadlines it has, and whether somebody works on it."""
+    """The model of one request: its deadlines and whether a worker has it."""
 
     def __init__(self) -> None:
         self.deadlines: dict[str, tuple[float, int]] = {}
@@ -39,7 +39,7 @@ class Wanted:
         self.deadlines[reason] = (due, priority)
 
     def priority(self, now: float) -> int | None:
-        """Return the priority at which it is ready, or None."""
+        """Return the priority at which the request is ready, or None."""
         due = [priority for due, priority in self.deadlines.values() if due <= now]
         return max(due) if due and not self.at_work else None
 

@@ -1,4 +1,4 @@
-"""How long failed requests wait."""
+"""Rate limiters for failed requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ A, B = Request("default", "a"), Request("default", "b")
 
 
 def test_backoff_doubles_from_5_ms_to_1000_s() -> None:
-    """The default is client-go's: 5 ms · 2ⁿ, and never more than 1000 s."""
+    """The default backoff is client-go's: 5 ms · 2ⁿ, and at most 1000 s."""
     limiter = ExponentialBackoff(jitter=0)
     waits = [limiter.backoff(A).total_seconds() for _ in range(20)]
 
@@ -23,7 +23,7 @@ def test_backoff_doubles_from_5_ms_to_1000_s() -> None:
 
 
 def test_backoff_never_overflows() -> None:
-    """A request that fails for ever waits 1000 s for ever."""
+    """Any number of failures gives a wait of 1000 s without an overflow."""
     limiter = ExponentialBackoff(random=Random(1))
     waits = [limiter.backoff(A) for _ in range(3000)]
 
@@ -31,7 +31,7 @@ def test_backoff_never_overflows() -> None:
 
 
 def test_backoff_is_spread() -> None:
-    """Requests that failed together come back apart, each within ±20 % of its wait."""
+    """Waits have a jitter of ±20 %, which spreads requests that failed together."""
     limiter = ExponentialBackoff(first=timedelta(seconds=1), random=Random(1))
     waits = [limiter.backoff(Request("default", str(number))).total_seconds() for number in range(1000)]
 
@@ -41,7 +41,7 @@ def test_backoff_is_spread() -> None:
 
 
 def test_failures_are_counted_for_each_request_until_forgotten() -> None:
-    """One request's failures do not slow another down, and success starts over."""
+    """Each request has its own failure count, which a success resets."""
     limiter = ExponentialBackoff(jitter=0)
     limiter.backoff(A)
     limiter.backoff(A)
@@ -55,7 +55,7 @@ def test_failures_are_counted_for_each_request_until_forgotten() -> None:
 
 
 async def test_a_token_bucket_lets_a_burst_through_and_then_a_rate() -> None:
-    """Three at once, then two a second, whichever requests they are; it fills up again with time."""
+    """A token bucket allows a burst of three, then two a second over all requests, and refills with time."""
     bucket = TokenBucket(per_second=2, burst=3)
     waits = [bucket.backoff(Request("default", str(number))).total_seconds() for number in range(6)]
     assert waits == [0, 0, 0, 0.5, 1, 1.5]
@@ -65,7 +65,7 @@ async def test_a_token_bucket_lets_a_burst_through_and_then_a_rate() -> None:
 
 
 async def test_the_slowest_of_several_limiters_decides() -> None:
-    """A backoff per request and a rate for all hold together."""
+    """Of several limiters the longest wait counts."""
     limiter = MaxOfRateLimiter(ExponentialBackoff(jitter=0), TokenBucket(per_second=1, burst=1))
     assert limiter.backoff(A) == timedelta(milliseconds=5)
     assert limiter.backoff(A) == timedelta(seconds=1)

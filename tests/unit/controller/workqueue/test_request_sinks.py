@@ -1,4 +1,4 @@
-"""Limits on the requests that a source adds without an await."""
+"""Limits on the requests that a source adds without awaiting."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.unit.controller._kit import MANY, A
 
 
 class Unwanted(Queue):
-    """A queue that takes nothing: half a million requests are quickly refused."""
+    """A queue that rejects all requests, which is fast for half a million of them."""
 
     def add(self, request: Request, **_: Any) -> None:
-        """Do nothing."""
+        """Ignore the request."""
 
 
 class Endless(Source):
-    """Adds requests and never waits."""
+    """Adds requests and never awaits."""
 
     async def run(self, queue: RequestSink) -> None:
         self.synced.set()
@@ -32,7 +32,7 @@ class Endless(Source):
 
 
 async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture) -> None:
-    """After so many requests it is stopped by an error with the cure, and run again later."""
+    """A source that adds too many requests without awaiting fails with an error that names the fix, then restarts."""
     life = SourceRunner(Endless(), random=Random(1), fields={})
     task = asyncio.create_task(life.run(Unwanted(), is_fatal=False))
     await asyncio.sleep(0)
@@ -46,7 +46,7 @@ async def test_a_source_that_never_waits_fails(caplog: pytest.LogCaptureFixture)
 
 
 async def test_many_requests_over_many_turns_are_no_matter() -> None:
-    """Only what is added in one turn of the loop counts."""
+    """The limit counts requests within one turn of the event loop only."""
     queue = Queue()
     intake = LimitedSink("source", queue, most=10)
     for number in range(3):

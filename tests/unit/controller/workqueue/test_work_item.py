@@ -1,4 +1,4 @@
-"""Requests that a worker has taken, and their outcomes."""
+"""Requests taken by a worker, and their outcomes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def item() -> WorkItem:
 
 
 def test_without_an_outcome_the_request_becomes_ready_again() -> None:
-    """That is the state of an item until the worker sets an outcome."""
+    """An item without an outcome becomes ready again."""
     assert item().outcome is None
     assert item().waited == timedelta(seconds=1.5)
 
@@ -34,7 +34,7 @@ def test_outcomes_tell_success_retry_and_giving_up_apart() -> None:
 
 
 def test_the_last_outcome_counts() -> None:
-    """A worker that fails after a success has failed."""
+    """The last outcome counts: a failure after a success is a failure."""
     taken = item()
     taken.succeed()
     taken.fail(error := ValueError("no"))

@@ -1,4 +1,4 @@
-"""Definitions: what stands around the schema."""
+"""CRDs: everything except the schema."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def version_of(made: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_a_definition_is_named_and_versioned_as_its_kind() -> None:
-    """A definition has the names, the scope and the version of its class, whose only version is stored."""
+    """A CRD has the names, the scope and the version of its class, and stores its only version."""
     found = definition(PodSet)
     assert found["metadata"] == {"name": "podsets.apps.jicki.cn"}
     assert found["spec"]["scope"] == "Namespaced"
@@ -110,7 +110,7 @@ def test_a_definition_is_named_and_versioned_as_its_kind() -> None:
 
 
 def test_names_and_scope_are_what_the_class_says() -> None:
-    """Plural, singular, short names, categories and scope are class keywords."""
+    """Plural, singular, short names, categories and scope come from class keywords."""
 
     class Admiral(
         CustomResource[Spec],
@@ -137,7 +137,7 @@ def test_names_and_scope_are_what_the_class_says() -> None:
 
 
 def test_versions_of_a_kind_are_one_definition() -> None:
-    """Several versions are sorted by name, one of them is stored, each is served and deprecated as its class says."""
+    """Versions are sorted by name; one is stored, and each is served and deprecated as its class defines."""
     made = definition(V1, V1Beta1, V1Alpha1, stored=V1)
     found = [(version["name"], version["served"], version["storage"]) for version in made["spec"]["versions"]]
     assert found == [("v1", True, True), ("v1alpha1", False, False), ("v1beta1", True, False)]
@@ -152,14 +152,14 @@ def test_versions_of_a_kind_are_one_definition() -> None:
 
 
 def test_the_order_of_versions_makes_no_difference() -> None:
-    """The same types give the same definition, to the order of its keys."""
+    """The order of versions does not change the CRD or the order of its keys."""
     one, other = definition(V1, V1Beta1, stored=V1), definition(V1Beta1, V1, stored=V1)
     assert list(map(str, one["spec"].items())) == list(map(str, other["spec"].items()))
     assert str(definition(PodSet)) == str(definition(PodSet))
 
 
 def test_a_version_may_say_itself_that_it_is_stored() -> None:
-    """The class keyword ``stored`` does as well, and a deprecation needs no words."""
+    """The class keyword ``stored`` selects the stored version; a deprecation needs no message."""
 
     class V2(
         CustomResource[Spec],
@@ -179,7 +179,7 @@ def test_a_version_may_say_itself_that_it_is_stored() -> None:
 
 
 def test_columns_have_the_type_of_what_they_show() -> None:
-    """A column's type is found at its path; times are dates, maps and labels are texts."""
+    """A column has the type of the field at its path; times are dates, maps and labels are strings."""
     columns = version_of(definition(V1), "v1")["additionalPrinterColumns"]
     assert [(column["name"], column["type"]) for column in columns] == [
         ("Replicas", "integer"),
@@ -202,7 +202,7 @@ def test_columns_have_the_type_of_what_they_show() -> None:
 
 
 def test_subresources_and_selectable_fields_are_what_the_class_says() -> None:
-    """A status and a scale are sub-resources, and field selectors may ask for the fields that are named."""
+    """Status and scale are sub-resources, and the declared fields are selectable."""
     version = version_of(definition(V1), "v1")
     assert version["subresources"] == {
         "status": {},
@@ -216,20 +216,20 @@ def test_subresources_and_selectable_fields_are_what_the_class_says() -> None:
 
 
 def test_the_names_of_objects_can_be_narrowed() -> None:
-    """`MetadataName` is the one thing that a schema may say of the metadata."""
+    """`MetadataName` restricts the names of objects."""
     schema = version_of(definition(V1), "v1")["schema"]["openAPIV3Schema"]
     name = {"type": "string", "maxLength": 20, "pattern": "^[a-z]+$"}
     assert schema["properties"]["metadata"] == {"type": "object", "properties": {"name": name}}
 
 
 def test_docstrings_are_descriptions_without_what_is_for_programmers() -> None:
-    """Paragraphs stay, sections such as Args go."""
+    """The description has the paragraphs of the docstring without sections such as Args."""
     schema = version_of(definition(V1), "v1")["schema"]["openAPIV3Schema"]
     assert schema["description"] == "Thing is a thing.\n\nIt has a second paragraph."
 
 
 def test_a_field_is_described_by_itself_or_by_its_class() -> None:
-    """A description, or the docstring below the field, goes before the docstring of the field's class."""
+    """A field's own description or docstring takes precedence over the docstring of its class."""
 
     class Part(Model):
         """A part."""
@@ -262,7 +262,7 @@ def schema_of(cls: type[Model]) -> dict[str, Any]:
 
 
 def test_a_status_that_nobody_describes_keeps_everything() -> None:
-    """A kind without a status class has a status where everything stays, unless it is no sub-resource."""
+    """A kind without a status class has a status that keeps all fields, unless the sub-resource is off."""
 
     class Plain(CustomResource[Spec], group="a.pyctrl.test", version="v1"):
         pass
@@ -278,7 +278,7 @@ def test_a_status_that_nobody_describes_keeps_everything() -> None:
 
 
 def test_a_kind_need_not_have_spec_and_status() -> None:
-    """A kind's class may have any fields, as ConfigMap has data."""
+    """A kind may have any fields instead of spec and status, as ConfigMap has data."""
 
     class Words(KubernetesObject, group="a.pyctrl.test", version="v1"):
         data: dict[str, str] = {}
@@ -288,7 +288,7 @@ def test_a_kind_need_not_have_spec_and_status() -> None:
 
 
 def test_a_pod_template_keeps_its_labels() -> None:
-    """Built-in parts have Kubernetes' own schema; the metadata of a template has its fields, so that labels stay."""
+    """Built-in parts have Kubernetes' schema; the metadata of a template keeps its labels."""
     template = definition(sample_kind([Case("x", PodTemplateSpec, {})]))
     version = template["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     found = version["properties"]["spec"]["properties"]["x"]["properties"]
@@ -300,14 +300,14 @@ def test_a_pod_template_keeps_its_labels() -> None:
 
 
 def test_an_embedded_object_of_ones_own_kind_has_its_metadata() -> None:
-    """A kind as a field is an object with apiVersion, kind and the metadata that its author gives it."""
+    """A kind as a field is an object with apiVersion, kind and metadata."""
     found = schema_of(PodSet)
     assert set(found["properties"]) == {"apiVersion", "kind", "metadata", "spec", "status"}
     assert set(found["properties"]["metadata"]["properties"]) >= {"name", "labels"}
 
 
 def test_a_subclass_inherits_fields_marks_and_words() -> None:
-    """A subclass has the fields, the marks and, without a docstring of its own, the description of its base."""
+    """A subclass inherits fields, marks and, without its own docstring, the description."""
 
     class More(Spec):
         weight: Annotated[int | None, Required(False)] = None
@@ -316,7 +316,7 @@ def test_a_subclass_inherits_fields_marks_and_words() -> None:
 
 
 def test_fields_that_are_never_written_are_left_out() -> None:
-    """``Field(exclude=True)`` keeps a field to Python."""
+    """``Field(exclude=True)`` keeps a field out of the schema."""
 
     class Hidden(Model):
         seen: int = 1
@@ -326,7 +326,7 @@ def test_fields_that_are_never_written_are_left_out() -> None:
 
 
 def test_a_conversion_is_part_of_the_definition() -> None:
-    """The stanza that tells the server of the conversion webhook is what the webhook room makes."""
+    """The CRD contains the conversion stanza of the webhook package."""
     stanza = conversion_stanza(Service("system", "hooks"))
     made = definition(V1, V1Beta1, stored=V1, conversion=stanza)
     assert made["spec"]["conversion"]["strategy"] == "Webhook"
@@ -334,7 +334,7 @@ def test_a_conversion_is_part_of_the_definition() -> None:
 
 
 def test_a_definition_of_ones_own_hand_is_checked_in_the_servers_words() -> None:
-    """`check_definition` says what the server would, of any definition; nothing when it would take it."""
+    """`check_definition` returns the server's errors for any CRD, and none for a valid one."""
     made = definition(PodSet)
     assert check_definition(made) == []
     version = made["spec"]["versions"][0]
@@ -350,14 +350,14 @@ def test_a_definition_of_ones_own_hand_is_checked_in_the_servers_words() -> None
 
 @pytest.mark.parametrize("field", ["api_version", "kind", "metadata"])
 def test_what_every_object_has_is_not_described_anew(field: str) -> None:
-    """apiVersion, kind and metadata have the types that the server insists on, and no words: it has its own."""
+    """apiVersion, kind and metadata have the required types and no description, because the server adds its own."""
     schema = definition(PodSet)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     wire = {"api_version": "apiVersion"}.get(field, field)
     assert schema[wire] == {"type": "object" if field == "metadata" else "string"}
 
 
 def test_what_is_said_below_a_field_is_read_again_when_the_file_is_saved(tmp_path: Path) -> None:
-    """A class that is imported anew, as `pyctrl dev` does, has the descriptions of the new text."""
+    """A reimported class, as in `pyctrl dev`, has the new field descriptions."""
     text = 'from pyctrl import Model\nclass Spec(Model):\n    size: int\n    """The {} one."""\n'
     told = []
     for word in ("first", "second"):

@@ -1,4 +1,4 @@
-"""What the server's own rules say of definitions is asked before the server is."""
+"""Errors of the server's rules for CRDs, found without a server."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def kind_with(**keywords: Any) -> type[CustomResource[Any, Any]]:
 def test_what_the_definition_says_around_the_schema_is_checked_as_the_server_does(
     keywords: dict[str, Any], message: str
 ) -> None:
-    """Columns, names, rules and warnings that the server would refuse are refused in its words."""
+    """Columns, names, rules and warnings that the server refuses raise an error with its message."""
     with pytest.raises(DefinitionError, match=message):
         definition(kind_with(**keywords))
 
 
 def test_the_server_is_asked_about_the_schema() -> None:
-    """What only the server's rules know is told in its words: a default that its own schema refuses."""
+    """A default that violates its schema raises an error with the server's message."""
     with pytest.raises(DefinitionError) as raised:
         definition(sample_kind([Case("x", Annotated[int, Field(ge=5)], {}, default=3)]))
     assert "properties[spec].properties[x].default: Invalid value: 3:  in body should be greater" in str(raised.value)

@@ -1,4 +1,4 @@
-"""Two forms of a definition: what of the difference breaks stored objects, and what does not."""
+"""Comparison of two CRDs: which changes break stored objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Edit = Callable[[Schema], object]
 
 
 def definition(schema: Schema, **spec: Any) -> dict[str, Any]:
-    """A definition of Widgets with one version, whose spec has a schema."""
+    """Return a CRD of Widgets with one version, whose spec has a schema."""
     root = {"type": "object", "properties": {"spec": schema, "status": {"type": "object"}}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": root}}
     names = {"kind": "Widget", "plural": "widgets", "shortNames": ["wd"]}
@@ -38,7 +38,7 @@ EITHER = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"t
 RULE = {"rule": "self.a > 1", "message": "too small"}
 FROZEN = {"rule": "self == oldSelf"}
 
-# the schema of spec before, the one after, and what is told: effect, code, path
+# the schema of spec before, the one after, and the reported change: effect, code, path
 SCHEMAS: dict[str, tuple[Schema, Schema, tuple[str, str, str] | None]] = {
     "nothing": (of(a=TEXT), of(a=TEXT), None),
     "field removed": (of(a=TEXT, b=TEXT), of(a=TEXT), ("breaking", "field-removed", "spec.b")),
@@ -175,7 +175,7 @@ SCHEMAS: dict[str, tuple[Schema, Schema, tuple[str, str, str] | None]] = {
 
 @pytest.mark.parametrize(("old", "new", "told"), SCHEMAS.values(), ids=SCHEMAS)
 def test_a_change_of_a_schema(old: Schema, new: Schema, told: tuple[str, str, str] | None) -> None:
-    """Each change is told once, with its effect, a code and the path of the field."""
+    """Each change is reported once, with its effect, a code and the path of the field."""
     changes = compare_definitions(definition(old), definition(new))
 
     assert [(each.effect, each.code, each.path) for each in changes] == ([told] if told else [])
@@ -184,7 +184,7 @@ def test_a_change_of_a_schema(old: Schema, new: Schema, told: tuple[str, str, st
 
 
 def test_a_required_field_that_lost_its_default() -> None:
-    """Whoever left the field out is refused now: the default that is gone is told, and what it breaks."""
+    """A required field without its former default is reported as breaking, and the lost default as risky."""
     old, new = ({**of(a={**TEXT, **more}), "required": ["a"]} for more in ({"default": "x"}, {}))
 
     assert [(each.effect, each.code) for each in compare_definitions(definition(old), definition(new))] == [
@@ -194,7 +194,7 @@ def test_a_required_field_that_lost_its_default() -> None:
 
 
 def _version(name: str, **more: Any) -> Edit:
-    """Adds a version that is the first one under another name."""
+    """Add a copy of the first version under another name."""
 
     def add(spec: Schema) -> None:
         spec["versions"].append({**copy.deepcopy(spec["versions"][0]), "name": name, "storage": False, **more})
@@ -212,7 +212,7 @@ def _stores(index: int) -> Edit:
 
 STATUS: dict[str, Any] = {"status": {}}
 
-# how the definition is edited before, how after, and what is told
+# the edit of the CRD before, the edit after, and the reported change
 DEFINITIONS: dict[str, tuple[list[Edit], list[Edit], tuple[str, str, str]]] = {
     "scope": ([], [lambda s: s.update(scope="Cluster")], ("breaking", "scope-changed", "spec.scope")),
     "group": ([], [lambda s: s.update(group="example.org")], ("breaking", "group-changed", "spec.group")),
@@ -289,7 +289,7 @@ DEFINITIONS: dict[str, tuple[list[Edit], list[Edit], tuple[str, str, str]]] = {
 
 @pytest.mark.parametrize(("before", "after", "told"), DEFINITIONS.values(), ids=DEFINITIONS)
 def test_a_change_of_a_definition(before: list[Edit], after: list[Edit], told: tuple[str, str, str]) -> None:
-    """Names, versions, sub-resources and conversion have their effects, too."""
+    """Changes of names, versions, sub-resources and conversion are reported with their effects."""
     old, new = definition(of(a=TEXT)), definition(of(a=TEXT))
     for made, edits in ((old, before), (new, after)):
         made["spec"] = copy.deepcopy(made["spec"])
@@ -300,7 +300,7 @@ def test_a_change_of_a_definition(before: list[Edit], after: list[Edit], told: t
 
 
 def test_a_stored_version_that_is_gone() -> None:
-    """A version that objects are stored in breaks them when it goes, although nobody is served it any more."""
+    """Removing a version with stored objects is breaking, even if the version was not served."""
     old, new = definition(of()), definition(of())
     _version("v2", served=False)(old["spec"])
     old["status"] = {"storedVersions": ["v1", "v2"]}
@@ -312,7 +312,7 @@ def test_a_stored_version_that_is_gone() -> None:
 
 
 def test_what_the_new_storage_version_does_not_know() -> None:
-    """Where nobody converts, what is stored in the old version loses what the new one does not know."""
+    """Without conversion, fields of the old storage version that the new one lacks are reported as lost."""
     old, new = definition(of(a=TEXT, b=TEXT)), definition(of(a=TEXT, b=TEXT))
     for made in (old, new):
         narrower = definition(of(a=TEXT))["spec"]["versions"][0]["schema"]
@@ -326,7 +326,7 @@ def test_what_the_new_storage_version_does_not_know() -> None:
 
 
 def test_folders_of_definitions() -> None:
-    """Definitions are compared by name; one that is gone takes its objects with it, a new one harms nobody."""
+    """CRDs are compared by name; a removed one is breaking, a new one harmless."""
     gone, stays, come = (definition(of()) for _ in range(3))
     gone["metadata"]["name"], come["metadata"]["name"] = "old.example.com", "new.example.com"
 
@@ -340,7 +340,7 @@ def test_folders_of_definitions() -> None:
 
 
 def test_one_definition_under_another_name() -> None:
-    """Two single definitions are compared even when the name changed, which says more than that one is gone."""
+    """Two single CRDs with different names are compared with each other."""
     other = definition(of())
     other["spec"] = {**other["spec"], "group": "example.org"}
     other["metadata"] = {"name": "widgets.example.org"}
@@ -351,7 +351,7 @@ def test_one_definition_under_another_name() -> None:
 
 
 def test_what_breaks_comes_first() -> None:
-    """Changes are ordered by what they do."""
+    """Breaking changes come first, then risky, then harmless ones."""
     new = of(c=TEXT, d={**TEXT, "default": "x"})
 
     assert [each.effect for each in compare_definitions(definition(of(a=TEXT)), definition(new))] == [

@@ -1,4 +1,4 @@
-"""Classes from definitions: the classes make the same definition again, are well typed and well laid out."""
+"""Classes imported from CRDs: they generate the same CRD, pass type checks and are well formatted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.unit.manifests._schemas import schema
 HERE = Path(__file__).parents[1]
 FOREIGN = sorted((HERE / "foreign").glob("*.yaml"))
 OURS = sorted((HERE / "golden").glob("*.yaml"))
-PAIRS = 120  # of random schemas; a second of CPU
+PAIRS = 120  # random schemas; takes a second of CPU time
 
 
 def definitions(file: Path) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def definitions(file: Path) -> list[dict[str, Any]]:
 
 
 def load(code: str, folder: Path) -> ModuleType:
-    """Import what was written, as a file: docstrings of fields are read from there."""
+    """Import the code from a file, because docstrings of fields are read from there."""
     file = folder / f"imported_{abs(hash(code))}.py"
     file.write_text(code)
     spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -45,21 +45,21 @@ def load(code: str, folder: Path) -> ModuleType:
 
 
 def again(given: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Any]:
-    """Import definitions, and make the definition of the classes."""
+    """Import CRDs and generate the CRD of their classes."""
     imported = import_definitions(given)
     module = load(imported.code, folder)
     kinds: list[type[KubernetesObject]] = [getattr(module, name) for name in imported.kinds]
     return definition(*kinds)
 
 
-# -- what is the same -------------------------------------------------------------------------------------------------
+# -- comparison -------------------------------------------------------------------------------------------------------
 
 
 RAW = ("default", "enum", "example", "externalDocs", "required", "x-kubernetes-validations")
 
 
 def normal(of: Mapping[str, Any], *, name: str = "", is_root: bool = False) -> dict[str, Any]:
-    """A schema without what says nothing: orders, absences, words; and parts that Kubernetes has types for by name."""
+    """Return a schema without order, empty parts and descriptions, with Kubernetes' own types by name."""
     if not is_root and (known := known_type(of, name=name)):
         return {"known": known[0]}
     found: dict[str, Any] = {}
@@ -115,7 +115,7 @@ def names(of: Mapping[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("file", [*FOREIGN, *OURS], ids=lambda file: file.stem)
 def test_there_and_back(file: Path, tmp_path: Path) -> None:
-    """The definition of the imported classes is the one they were imported from, as far as a server can tell."""
+    """The CRD of the imported classes is equivalent to the original for a server."""
     for given in definitions(file):
         made = again([given], tmp_path)
 
@@ -125,7 +125,7 @@ def test_there_and_back(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", FOREIGN, ids=lambda file: file.stem)
 def test_what_is_written(file: Path) -> None:
-    """The source is the one beside, which this repository's checks of types and layout go over like any other."""
+    """The generated source equals the checked-in file, which passes this repository's type and format checks."""
     imported = import_definitions(definitions(file))
 
     assert imported.code == (HERE / "imported" / f"{file.stem}.py").read_text()
@@ -133,7 +133,7 @@ def test_what_is_written(file: Path) -> None:
 
 
 def test_any_schema_there_and_back(tmp_path: Path) -> None:
-    """Whatever a schema says, the classes make it again, or it is told what they cannot say."""
+    """For any schema, the classes generate the same schema, or the notes list the difference."""
     random, tried = Random(20261121), 0
     for _ in range(PAIRS):
         root = {"type": "object", "properties": {"spec": schema(random)}}
@@ -159,7 +159,7 @@ def widget(root: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_classes_cannot_say() -> None:
-    """It is told with its place, and stands as a comment in the source."""
+    """An unsupported keyword is listed in the notes and as a comment in the source, with its path."""
     part = {"type": "object", "properties": {"a": {"type": "string"}}, "oneOf": [{"required": ["a"]}]}
     root = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"parts": part}}}}
 
@@ -170,7 +170,7 @@ def test_what_classes_cannot_say() -> None:
 
 
 def test_objects_of_imported_kinds(tmp_path: Path) -> None:
-    """Objects read typed, those without a status too, and are written back as they were."""
+    """Objects of an imported kind decode typed, also without a status, and are encoded unchanged."""
     route = load(import_definitions(definitions(HERE / "foreign" / "httproute.yaml")).code, tmp_path).HTTPRouteV1
     wire = {
         "apiVersion": "gateway.networking.k8s.io/v1",
@@ -190,7 +190,7 @@ def test_objects_of_imported_kinds(tmp_path: Path) -> None:
 
 
 def test_parts_that_kubernetes_has_types_for(tmp_path: Path) -> None:
-    """Conditions and the parts of pods are of Kubernetes' types, so that what is made for those takes them."""
+    """Conditions and parts of pods have Kubernetes' types, so helpers for these types accept them."""
     certificate = load(
         import_definitions(definitions(HERE / "foreign" / "certificate.yaml")).code, tmp_path
     ).Certificate
@@ -206,7 +206,7 @@ def test_parts_that_kubernetes_has_types_for(tmp_path: Path) -> None:
 
 
 def test_a_part_that_looks_like_one_of_kubernetes_keeps_its_fields(tmp_path: Path) -> None:
-    """Name, value and valueFrom are an EnvVar, unless there is something else to take the value from."""
+    """Name, value and valueFrom are an EnvVar only if valueFrom has an EnvVar's sources."""
     text = {"type": "string"}
     source = {"type": "object", "properties": {"podTemplateHashValue": text}}
     argument = {"type": "object", "properties": {"name": text, "value": text, "valueFrom": source}}

@@ -1,4 +1,4 @@
-"""What controller-runtime's webhook server does unless told otherwise: measured, and not read off constants."""
+"""Measured defaults of the webhook server, equal to controller-runtime's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEBIBYTE = 1024 * 1024
 
 
 async def test_a_review_may_have_7_mebibytes() -> None:
-    """What fills them is answered, one byte more is not read as a review."""
+    """A review of 7 MiB is answered; one byte more is refused."""
     webhooks = Webhooks()
     WebhookBuilder(webhooks).admits(PodSet).build(PodSetWebhook())
     asked = json.dumps(question("CREATE", podset(size=2))).encode()
@@ -30,7 +30,7 @@ async def test_a_review_may_have_7_mebibytes() -> None:
 
 
 async def test_a_certificate_is_looked_at_every_10_s(tmp_path: Path) -> None:
-    """Once when it is loaded, and six times in the minute after that."""
+    """The certificate is read when it is loaded and every ten seconds after that."""
     issued = Authority().server("localhost")
     (tmp_path / "tls.crt").write_bytes(issued.certificate)
     (tmp_path / "tls.key").write_bytes(issued.key)
@@ -44,9 +44,9 @@ async def test_a_certificate_is_looked_at_every_10_s(tmp_path: Path) -> None:
     assert (certificate.reads, certificate.failed_reads) == (7, 0)
 
 
-@pytest.mark.real_time  # where somebody has put a certificate there, it listens
+@pytest.mark.real_time  # if there is a certificate in the directory, the server listens
 async def test_it_is_at_9443_with_the_certificate_of_go_s_directory(caplog: pytest.LogCaptureFixture) -> None:
-    """What a Deployment mounts for an operator in Go is found by one in Python."""
+    """The default port is 9443, and the default directory of certificates is that of operators in Go."""
     caplog.set_level(logging.INFO)
     assert WebhookServer(Webhooks()).port == 9443
     with pytest.raises((ConfigError, TimeoutError)) as ended:

@@ -1,4 +1,4 @@
-"""Questions about writes, and the answers that typed Python gives to them; no server anywhere."""
+"""Admission reviews and the answers of typed handlers, without a server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEFAULTING = defaulting(PodSet, PodSetWebhook())
 
 
 async def test_what_nothing_is_wrong_with_is_allowed() -> None:
-    """An allowed write is answered with the question's uid and code 200."""
+    """An allowed write is answered with the review's uid and code 200."""
     answer = await review(VALIDATING, question("CREATE", podset(size=2)))
 
     assert answer == {
@@ -38,7 +38,7 @@ async def test_what_nothing_is_wrong_with_is_allowed() -> None:
 
 
 async def test_a_rejection_is_invalid_with_causes() -> None:
-    """A Rejected becomes a 422 with each cause by its field, worded as the API server's own validation."""
+    """A Rejected is a 422 with a cause per field, worded as the API server's own validation."""
     answer = await review(VALIDATING, question("UPDATE", podset(size=1), podset(size=2, image="nginx")))
 
     status = answer["response"]["status"]
@@ -55,7 +55,7 @@ async def test_a_rejection_is_invalid_with_causes() -> None:
 
 
 async def test_a_denial_is_forbidden() -> None:
-    """A Denied becomes a 403; the request says who asks, and a deletion shows the object as it was."""
+    """A Denied is a 403; the request has the user, and a deletion has the old object."""
     refused = await review(VALIDATING, question("DELETE", None, podset(size=2)))
     allowed = await review(VALIDATING, question("DELETE", None, podset(size=2), userInfo={"username": "jane"}))
 
@@ -66,14 +66,14 @@ async def test_a_denial_is_forbidden() -> None:
 
 
 async def test_warnings_come_with_the_permission() -> None:
-    """What a validator returns is shown to the user as a warning."""
+    """Warnings of a validator reach the user."""
     answer = await review(VALIDATING, question("CREATE", podset(size=200)))
 
     assert (answer["response"]["allowed"], answer["response"]["warnings"]) == (True, ["that is a lot"])
 
 
 async def test_a_bug_is_500_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
-    """An unexpected exception refuses the write in one sentence; the traceback is in the log, with the request's id."""
+    """An exception refuses the write with a 500 and one sentence; the log has the traceback and the request's id."""
     with caplog.at_level(logging.ERROR, "pyctrl.webhook"):
         answer = await review(VALIDATING, question("CREATE", podset(size=13)))
 
@@ -87,7 +87,7 @@ async def test_a_bug_is_500_without_a_traceback(caplog: pytest.LogCaptureFixture
 
 
 async def test_an_error_of_the_server_goes_on_to_the_user() -> None:
-    """An ApiError of a read inside of the webhook keeps its own code and Status."""
+    """An ApiError raised in a webhook keeps its code and Status."""
 
     class Reads(Validator[PodSet]):
         async def validate_create(self, obj: PodSet, request: AdmissionRequest) -> None:
@@ -101,13 +101,13 @@ async def test_an_error_of_the_server_goes_on_to_the_user() -> None:
 
 
 async def test_connections_and_deletions_are_no_matter_of_defaulting() -> None:
-    """A defaulter is not asked about a deletion, and nobody about a connection."""
+    """A defaulter does not run for a deletion, and no handler runs for a connection."""
     assert patch_of(await review(DEFAULTING, question("DELETE", None, podset()))) == []
     assert (await review(VALIDATING, question("CONNECT")))["response"]["allowed"]
 
 
 async def test_the_patch_has_what_was_changed_and_nothing_else() -> None:
-    """Unknown fields, nulls and odd spellings stay as they were; one default is one operation."""
+    """The patch has one operation per default; unknown fields, nulls and unusual spellings stay unchanged."""
     given = podset(size=2, unknown={"deep": [1, None]}, tags=None, memory="1024Mi")
 
     patch = patch_of(await review(DEFAULTING, question("CREATE", given)))
@@ -117,12 +117,12 @@ async def test_the_patch_has_what_was_changed_and_nothing_else() -> None:
 
 
 async def test_defaults_that_are_there_need_no_patch() -> None:
-    """An object that the defaulter leaves alone is allowed without a patch."""
+    """If the defaulter changes nothing, the object is allowed without a patch."""
     assert patch_of(await review(DEFAULTING, question("UPDATE", podset(image="a"), podset()))) == []
 
 
 async def test_a_defaulter_may_return_another_object() -> None:
-    """What default() returns counts instead of what it was given, and it may be async."""
+    """The object that default() returns replaces its argument; default() may be async."""
 
     class Anew(Defaulter[PodSet]):
         async def default(self, obj: PodSet, request: AdmissionRequest) -> PodSet:
@@ -140,7 +140,7 @@ async def test_a_defaulter_may_return_another_object() -> None:
 
 
 async def test_a_defaulter_may_refuse() -> None:
-    """A Denied out of default() refuses the write, without a patch."""
+    """A Denied in default() refuses the write without a patch."""
 
     class Refuses(Defaulter[PodSet]):
         def default(self, obj: PodSet, request: AdmissionRequest) -> None:
@@ -153,7 +153,7 @@ async def test_a_defaulter_may_refuse() -> None:
 
 
 async def test_a_kind_without_a_class() -> None:
-    """A GroupVersionKind will do: handlers get Unstructured objects, with typed metadata."""
+    """With a GroupVersionKind, handlers get Unstructured objects with typed metadata."""
 
     class Labels(Defaulter[Unstructured]):
         def default(self, obj: Unstructured, request: AdmissionRequest) -> None:
@@ -170,7 +170,7 @@ async def test_a_kind_without_a_class() -> None:
 
 
 async def test_what_a_handler_learns_of_the_request() -> None:
-    """Operation, user, options, dry run, sub-resource and the kind that the user sent are all there."""
+    """A handler gets the operation, user, options, dry run, sub-resource and the kind that the user sent."""
     seen: list[AdmissionRequest] = []
 
     async def handler(request: AdmissionRequest) -> AdmissionResponse:
@@ -193,7 +193,7 @@ async def test_what_a_handler_learns_of_the_request() -> None:
 
 
 async def test_validators_that_return_nonsense_are_told() -> None:
-    """A result that is no warning is a bug of the webhook, and the sentence says what was expected."""
+    """A validator's result that is not a warning is an error that names the expected types."""
 
     class Yes(Validator[PodSet]):
         def validate_create(self, obj: PodSet, request: AdmissionRequest) -> Any:
@@ -214,6 +214,6 @@ async def test_validators_that_return_nonsense_are_told() -> None:
     ],
 )
 async def test_what_is_no_question_gets_no_answer(document: Mapping[str, Any], complaint: str) -> None:
-    """A document that is no AdmissionReview of v1 is a bad request, and says what was expected."""
+    """A document that is not an AdmissionReview of v1 is a bad request that names the expected type."""
     with pytest.raises(BadRequest, match=complaint):
         await review(VALIDATING, document)

@@ -1,4 +1,4 @@
-"""Objects that the class of a webhook cannot decode: what users and controllers are answered."""
+"""Answers to reviews of objects that the class of a webhook cannot decode."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def labelled(obj: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
 async def test_a_defaulter_leaves_the_answer_to_the_schema(operation: str) -> None:
-    """It is allowed without a patch and with a warning: the API server validates after mutating webhooks."""
+    """The defaulter allows the object with a warning, because the API server validates it afterwards."""
     answer = await review(DEFAULTING, question(operation, BAD, podset() if operation == "UPDATE" else None))
     assert answer["response"]["allowed"]
     assert patch_of(answer) == []
@@ -54,7 +54,7 @@ async def test_a_defaulter_leaves_the_answer_to_the_schema(operation: str) -> No
 
 
 async def test_a_built_in_kind_is_not_let_through() -> None:
-    """No schema of ours is behind it, so a mutating webhook that cannot read it refuses, as a failure policy wants."""
+    """A mutating webhook refuses an undecodable object of a built-in kind, because no CRD schema validates it later."""
 
     class Labels(Defaulter[ConfigMap]):
         def default(self, obj: ConfigMap, request: AdmissionRequest) -> None:
@@ -67,7 +67,7 @@ async def test_a_built_in_kind_is_not_let_through() -> None:
 
 @pytest.mark.parametrize(("operation", "old"), [("CREATE", None), ("UPDATE", podset()), ("UPDATE", podset(size=[]))])
 async def test_a_validator_refuses_what_it_cannot_read(operation: str, old: dict[str, Any] | None) -> None:
-    """The schema let it pass, so the class is stricter; the message says so and names the field."""
+    """A validator refuses an undecodable object with the field's name and the hint that the class is stricter."""
     answer = await review(VALIDATING, question(operation, BAD, old))
     status = answer["response"]["status"]
     assert (answer["response"]["allowed"], status["code"], status["reason"]) == (False, 422, "Invalid")
@@ -79,7 +79,7 @@ async def test_a_validator_refuses_what_it_cannot_read(operation: str, old: dict
 
 
 async def test_a_stored_object_can_be_deleted() -> None:
-    """A rule about deletions cannot be applied to it, which the user is warned of."""
+    """Deleting an undecodable object is allowed with a warning that deletion rules were skipped."""
     answer = await review(VALIDATING, question("DELETE", None, BAD))
     assert answer["response"]["allowed"]
     (warning,) = answer["response"]["warnings"]
@@ -91,14 +91,14 @@ async def test_a_stored_object_can_be_deleted() -> None:
     ("old", "new"), [(BAD, labelled(BAD)), (deleting(BAD), deleting(BAD)), (deleting(BAD), deleting(podset(size=[])))]
 )
 async def test_a_stored_object_can_lose_its_finalizers(old: dict[str, Any], new: dict[str, Any]) -> None:
-    """An update of metadata alone passes, and any update of an object that is being deleted."""
+    """An update of an undecodable object passes if only metadata changes or the object is being deleted."""
     answer = await review(VALIDATING, question("UPDATE", new, old))
     assert answer["response"]["allowed"]
     assert "cannot be decoded" in answer["response"]["warnings"][0]
 
 
 async def test_a_stored_object_can_be_put_right() -> None:
-    """What replaces it is validated as a new object."""
+    """A valid object that replaces an undecodable one is validated as a new object."""
     answer = await review(VALIDATING, question("UPDATE", podset(size=2), BAD))
     assert answer["response"]["allowed"]
     assert answer["response"]["warnings"][-1].startswith("validated as a new object")
@@ -124,7 +124,7 @@ class JobWebhook(Defaulter[Job], Validator[Job]):
 
 
 async def test_the_server_names_the_supported_values() -> None:
-    """With both webhooks in place, a typo is answered as without them: 422 with the values of the enumeration."""
+    """With both webhooks, an invalid enumeration value is a 422 with the supported values, as without webhooks."""
     webhooks = Webhooks()
     WebhookBuilder(webhooks).admits(Job).build(JobWebhook())
     server = ApiServer(webhooks=webhook_caller(webhooks))

@@ -1,4 +1,4 @@
-"""Certificates that pyctrl makes itself: what they are for, where they are trusted, and what a start waits for."""
+"""Managed certificates: use, trust and startup."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def keeper(server: ApiServer, target: Service | Url, *configurations: str) -> Ma
 
 
 async def test_replicas_that_start_together_agree() -> None:
-    """Both find no Secret, one makes it, and both show the same certificate, which is trusted at once."""
+    """Replicas that start together share one new certificate, which is trusted at once."""
     async with running() as site:
         async with asyncio.TaskGroup() as group:
             starts = [group.create_task(site.start(name)) for name in "ab"]
@@ -41,7 +41,7 @@ async def test_replicas_that_start_together_agree() -> None:
 
 
 async def test_configurations_of_others_are_left_alone() -> None:
-    """Only what names the target gets the bundle, even in a configuration that is looked after."""
+    """In a managed configuration, only webhooks of the target get the CA bundle."""
     async with running() as site:
         mutating = await site.client.get(CONFIGURATIONS[0], Key("", "sets"))
         other = {"service": {"namespace": "default", "name": "other", "path": "/x"}}
@@ -54,7 +54,7 @@ async def test_configurations_of_others_are_left_alone() -> None:
 
 
 async def test_who_is_trusted_without_a_secret_stays_trusted_if_it_was_pyctrls() -> None:
-    """Authorities of an earlier life are kept, for somebody may show what they signed; those of strangers are not."""
+    """Without a Secret, earlier authorities of pyctrl for this target stay trusted; others are removed."""
     server = ApiServer()
     client, target = Client(InProcessTransport(server)), Service("default", "webhooks")
     earlier, stranger = keeper(ApiServer(), target), keeper(ApiServer(), Service("default", "other"))
@@ -80,7 +80,7 @@ async def test_who_is_trusted_without_a_secret_stays_trusted_if_it_was_pyctrls()
 
 
 async def test_a_start_waits_for_the_api_server() -> None:
-    """While the Secret cannot be written, nothing is shown and readiness says so; then it goes on by itself."""
+    """Without write access to the Secret the server is not ready, and says why; it starts automatically afterwards."""
     network = FaultyTransport(
         InProcessTransport(ApiServer()), [Rule(ConnectionRefused(), path="*/secrets*", times=None)]
     )
@@ -102,7 +102,7 @@ async def test_a_start_waits_for_the_api_server() -> None:
 
 
 async def test_a_service_may_have_a_long_name() -> None:
-    """Names of certificates end at 64 characters, those of services in namespaces do not."""
+    """A certificate supports a service name longer than the 64 characters of a common name."""
     certificates = keeper(ApiServer(), Service("n" * 63, "default"))
     await certificates.keep()
     assert certificates.keys is not None
@@ -112,6 +112,6 @@ async def test_a_service_may_have_a_long_name() -> None:
 
 
 def test_lifetimes_have_to_overlap() -> None:
-    """An authority that would not outlive what it signs is refused."""
+    """An authority with too short a lifetime for its certificates is refused."""
     with pytest.raises(ConfigError, match="at least three times that of its certificates"):
         Lifetimes(authority=timedelta(days=100), certificate=timedelta(days=90))

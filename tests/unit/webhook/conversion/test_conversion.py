@@ -1,4 +1,4 @@
-"""Conversion between versions: through the hub, metadata carried over, and what a round trip tells."""
+"""Conversion between versions: through the hub, with the metadata, and with round-trip checks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def ask(desired: str, *objects: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_all_objects_of_a_review_are_converted() -> None:
-    """Each object comes back in the version asked for, in order, with its metadata as it was."""
+    """Each object of a review is converted to the desired version, in order, with unchanged metadata."""
     response = ask("v2", wire("v1", replicas=3), wire("v1beta1", replicas=4), wire("v2", size={"min": 1, "max": 1}))
 
     assert response["result"]["status"] == "Success"
@@ -96,14 +96,14 @@ def test_all_objects_of_a_review_are_converted() -> None:
 
 
 def test_a_spoke_becomes_another_spoke_through_the_hub() -> None:
-    """Versions that know nothing of each other are converted in two steps."""
+    """Two spoke versions are converted in two steps, through the hub."""
     (converted,) = ask("v1beta1", wire("v1", replicas=3))["convertedObjects"]
 
     assert (converted["apiVersion"], converted["spec"]) == (f"{GROUP}/v1beta1", {"replicas": 3})
 
 
 def test_what_the_old_version_cannot_say_is_kept_in_an_annotation() -> None:
-    """Annotations that a function sets, and removes on the way back, are the only metadata that changes."""
+    """A conversion function may keep data in annotations; other metadata does not change."""
     (old,) = ask("v1", wire("v2", size={"min": 2, "max": 2}, owner="jane"))["convertedObjects"]
     (new,) = ask("v2", old)["convertedObjects"]
 
@@ -121,7 +121,7 @@ def test_what_the_old_version_cannot_say_is_kept_in_an_annotation() -> None:
     ],
 )
 def test_what_cannot_be_converted_is_told(version: str, obj: dict[str, Any], complaint: str) -> None:
-    """One object that fails fails the review, and the message says which way and why."""
+    """One failing object fails the review with a message that names the versions and the reason."""
     response = ask(version, obj)
 
     assert (response["result"]["status"], response["convertedObjects"]) == ("Failure", [])
@@ -129,7 +129,7 @@ def test_what_cannot_be_converted_is_told(version: str, obj: dict[str, Any], com
 
 
 def test_a_bug_in_a_function_is_a_failure_and_no_traceback() -> None:
-    """An unexpected exception becomes one sentence with the versions."""
+    """An unexpected exception is a failure with one sentence that names the versions."""
 
     def broken(old: Old) -> New:
         raise KeyError("replicas")
@@ -143,13 +143,13 @@ def test_a_bug_in_a_function_is_a_failure_and_no_traceback() -> None:
 
 
 def test_what_is_no_review_gets_no_answer() -> None:
-    """A document that is no ConversionReview of v1 is a bad request."""
+    """A document that is not a ConversionReview of v1 is a bad request."""
     with pytest.raises(BadRequest, match="expected apiextensions.k8s.io/v1, Kind=ConversionReview, got v1, Kind=Pod"):
         review_conversion([CONVERSION], {"apiVersion": "v1", "kind": "Pod"})
 
 
 def test_conversions_are_between_versions_of_one_kind() -> None:
-    """Another kind, the hub itself or no version at all are mistakes that are told at once."""
+    """Converting from another kind, from the hub itself, or without versions is an error at construction."""
     with pytest.raises(BuilderError, match="is not another version of"):
         Conversion(PodSet, Spoke(Old, lambda _: PodSet(spec=PodSetSpec()), new_to_old))
     with pytest.raises(BuilderError, match="needs other versions than the hub's"):
@@ -160,12 +160,12 @@ def test_conversions_are_between_versions_of_one_kind() -> None:
 
 @given(replicas=st.integers(0, 2**31 - 1), labels=st.dictionaries(st.sampled_from("ab"), st.sampled_from("xy")))
 def test_nothing_is_lost_from_old_to_new_and_back(replicas: int, labels: dict[str, str]) -> None:
-    """A check of a round trip passes, with whatever Hypothesis makes up, where nothing is lost."""
+    """The round-trip check passes for random objects if no data is lost."""
     check_round_trip(CONVERSION, Old(metadata=ObjectMeta(name="a", labels=labels), spec=OldSpec(replicas=replicas)))
 
 
 def test_a_loss_is_told_by_its_field() -> None:
-    """A round trip that loses something says which way and what it was."""
+    """The round-trip check names the lost field and the direction."""
     new = New(metadata=ObjectMeta(name="a"), spec=NewSpec(size=Size(min=1, max=3)))
 
     with pytest.raises(
@@ -222,7 +222,7 @@ def wall(**spec: Any) -> dict[str, Any]:
     ],
 )
 def test_what_breaks_a_rule_of_the_schema_is_left_to_the_server(spec: dict[str, Any]) -> None:
-    """An API server converts before it validates, and its own answer names the values that it supports."""
+    """A value that breaks only a schema rule is converted unchanged, because the API server validates afterwards."""
     before = wall(**spec)
 
     made = WALLS.convert(before, "v2")
@@ -234,13 +234,13 @@ def test_what_breaks_a_rule_of_the_schema_is_left_to_the_server(spec: dict[str, 
 @pytest.mark.parametrize(
     "spec",
     [
-        {"code": "a"},  # required: there is no default for the functions to see
+        {"code": "a"},  # required: no default for the functions
         {"shine": 10},  # the other version has no such field
         {"tags": ["green"]},  # no field of an object
-        {"paint": {"colour": "green", "layers": []}},  # not only a rule
+        {"paint": {"colour": "green", "layers": []}},  # more than a broken rule
     ],
 )
 def test_other_mistakes_fail_a_conversion_with_the_field(spec: dict[str, Any]) -> None:
-    """They cannot be carried over without a guess."""
+    """Other invalid objects fail the conversion with an error that names the field."""
     with pytest.raises(ConversionFailed, match=r"- at spec\."):
         WALLS.convert(wall(**spec), "v2")

@@ -1,4 +1,4 @@
-"""What a round trip may change: nothing that an API server or a program could tell apart."""
+"""Differences that a round trip may have: none that an API server or a program could notice."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class New(CustomResource[Spec], group=GROUP, version="v2", kind="Trip"):
 
 
 def conversion(change: Callable[[dict[str, Any]], object]) -> Conversion[New]:
-    """Return a conversion whose way back makes a change."""
+    """Return a conversion whose way back applies a change."""
 
     def back(new: New) -> Old:
         wire = new.to_wire()
@@ -61,7 +61,7 @@ def conversion(change: Callable[[dict[str, Any]], object]) -> Conversion[New]:
 
 
 def trip(spec: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> None:
-    """Take an object to the other version and back."""
+    """Convert an object to the other version and back."""
     wire = {"apiVersion": f"{GROUP}/v1", "kind": "Trip", "metadata": {"name": "a"}, "spec": spec}
     check_round_trip(conversion(change), Old.from_wire(wire))
 
@@ -83,7 +83,7 @@ def trip(spec: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> No
     ],
 )
 def test_what_means_the_same_is_equal(before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Defaults, null, empty lists, quantities, times, sets, and what a server prunes."""
+    """A round trip may change the form of defaults, nulls, empty lists, quantities, times, sets and pruned fields."""
 
     def change(spec: dict[str, Any]) -> None:
         spec.clear()
@@ -112,7 +112,7 @@ def test_what_means_the_same_is_equal(before: dict[str, Any], after: dict[str, A
     ],
 )
 def test_what_means_something_else_is_a_loss(before: dict[str, Any], after: dict[str, Any], said: str) -> None:
-    """It is named with what it was and what it has become."""
+    """A lost or changed value fails the check with its old and new form."""
 
     def change(spec: dict[str, Any]) -> None:
         spec.clear()

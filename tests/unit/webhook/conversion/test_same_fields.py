@@ -1,4 +1,4 @@
-"""What two versions of a kind say in the same way goes from one to the other; what they do not, does not."""
+"""Conversion of equal fields between two versions of a kind."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class StrictSpec(Model):
 
 
 class Strict(CustomResource[StrictSpec], group=GROUP, version="v3", kind="Tab"):
-    """A version that wants what others have not."""
+    """A version with an additional required field."""
 
 
 def old() -> Old:
-    """Give an object with a field that the class does not know, and parts."""
+    """Return an object with an unknown field and parts."""
     part = OldPart(name="a", weight=3)
     spec = OldSpec(cron_spec="* * * * *", image="i", parts=[part], by_name={"a": part})
     spec = OldSpec.from_wire({**spec.to_wire(), "elsewhere": 1})
@@ -58,7 +58,7 @@ def old() -> Old:
 
 
 def test_fields_of_the_same_names_are_carried_over() -> None:
-    """On every level; what only the old version names is left out, what neither names stays."""
+    """Equal fields are copied at every level; fields of the old version only are dropped, unknown fields kept."""
     new = same_fields(old(), New)
     assert new.to_wire() == {
         "apiVersion": f"{GROUP}/v2",
@@ -68,7 +68,7 @@ def test_fields_of_the_same_names_are_carried_over() -> None:
 
 
 def test_what_is_lost_is_told() -> None:
-    """A round trip does not hide behind fields that no API server would keep."""
+    """A field that an API server would prune is reported as lost in a round trip."""
     conversion = Conversion(
         New, Spoke(Old, to_hub=lambda obj: same_fields(obj, New), from_hub=lambda obj: same_fields(obj, Old))
     )
@@ -77,7 +77,7 @@ def test_what_is_lost_is_told() -> None:
 
 
 def test_what_the_other_version_wants_is_named() -> None:
-    """It cannot be made up."""
+    """A field that only the other version requires is named in an error."""
     with pytest.raises(DecodeError, match=r"Field required.*at spec\.schedule.*values={PATH: VALUE}"):
         same_fields(old(), Strict)
 
@@ -104,12 +104,12 @@ class ParsedSpec(Model):
 
 
 class Parsed(CustomResource[ParsedSpec], group=GROUP, version="v4", kind="Tab"):
-    """A version in which fields of the same names have other types."""
+    """A version with other types for fields of the same names."""
 
 
 @pytest.mark.parametrize("spec", ["spec.cronSpec", "spec.cron_spec"])
 def test_a_field_that_changes_its_type_is_left_out_or_given(spec: str) -> None:
-    """As the CronJob tutorial's schedule, a text in v1 and an object in v2; paths go through lists and maps."""
+    """A field with another type is left out or computed; its path may lead through lists and maps."""
     with pytest.raises(DecodeError, match=r"spec\.cronSpec.*without=\[PATH\]"):
         same_fields(old(), Parsed)
     away = ["spec.parts.weight", "spec.by_name.weight"]
@@ -130,7 +130,7 @@ def test_a_field_that_changes_its_type_is_left_out_or_given(spec: str) -> None:
 
 @pytest.mark.parametrize("name", ["without", "values"])
 def test_a_path_that_leads_nowhere_is_refused(name: str) -> None:
-    """Misspelt, a field would be carried over, or made up."""
+    """A path that matches no field is refused."""
     given = {"without": ["spec.imag"]} if name == "without" else {"values": {"spec.imag": 1}}
     with pytest.raises(ValueError, match=r"'spec\.imag': (Old|New)Spec has no field 'imag'; it has .*image"):
         same_fields(old(), New, **given)
