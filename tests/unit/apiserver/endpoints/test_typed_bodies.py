@@ -1,0 +1,65 @@
+"""Tests of request bodies that are of another kind than their resource."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyctrl.apiserver._endpoints.typed_bodies import (
+    EVICTION,
+    SCALE,
+    check_kind_of,
+    decode_subresource_body,
+    decode_subresource_object,
+    read_delete_options,
+)
+from pyctrl.apiserver._errors import StatusError
+from tests.unit.apiserver._requests import REGISTRY, resource_request
+
+SCALE_PATH = "/apis/apps/v1/namespaces/default/deployments/web/scale"
+POD_PATH = "/api/v1/namespaces/default/pods/a"
+
+
+def test_a_body_may_leave_out_its_kind() -> None:
+    """A body of a subresource without kind and apiVersion is of the subresource's kind."""
+    request = resource_request("Deployment", SCALE_PATH, {"spec": {"replicas": 2}}, method="PUT")
+    assert decode_subresource_body(request, SCALE, REGISTRY)["spec"] == {"replicas": 2}
+
+
+def test_an_older_version_is_accepted_for_an_eviction_only() -> None:
+    """An Eviction of policy/v1beta1 is accepted, while a Scale of an older version is refused."""
+    check_kind_of({"kind": "Eviction", "apiVersion": "policy/v1beta1"}, EVICTION, REGISTRY)
+    with pytest.raises(StatusError, match=r"does not match the expected API version \(autoscaling/v1\)"):
+        check_kind_of({"kind": "Scale", "apiVersion": "apps/v1beta1"}, SCALE, REGISTRY)
+
+
+@pytest.mark.parametrize(
+    ("obj", "why"),
+    [
+        ({"kind": "Pod", "apiVersion": "v1"}, r"converting \(v1.Pod\) to \(autoscaling.Scale\): unknown conversion"),
+        ({"kind": "Widget", "apiVersion": "v1"}, 'no kind "Widget" is registered for version "v1"'),
+    ],
+)
+def test_a_body_of_another_kind_is_refused(obj: dict[str, Any], why: str) -> None:
+    """A body of another kind is refused with 400, and the message depends on whether the server knows the kind."""
+    with pytest.raises(StatusError, match=why) as refused:
+        check_kind_of(obj, SCALE, REGISTRY)
+    assert refused.value.code == 400
+
+
+def test_delete_options_may_have_the_group_version_of_the_resource() -> None:
+    """Delete options are read in any group version, as clients send them with that of the resource."""
+    body = {"kind": "DeleteOptions", "apiVersion": "apps/v1", "gracePeriodSeconds": 3}
+    request = resource_request("Pod", POD_PATH, body, method="DELETE")
+    assert read_delete_options(request, REGISTRY.components)["gracePeriodSeconds"] == 3
+    other = resource_request("Pod", POD_PATH, {"kind": "Widget", "apiVersion": "v1"}, method="DELETE")
+    with pytest.raises(StatusError, match='no kind "Widget" is registered'):
+        read_delete_options(other, REGISTRY.components)
+
+
+def test_a_value_of_the_wrong_type_does_not_decode() -> None:
+    """A body with a value of the wrong type is refused with 400."""
+    with pytest.raises(StatusError, match="Scale in version") as refused:
+        decode_subresource_object({"spec": {"replicas": "two"}}, SCALE, REGISTRY.components)
+    assert refused.value.code == 400
