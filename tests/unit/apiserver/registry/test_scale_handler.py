@@ -25,7 +25,8 @@ def _owners(metadata: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_scale_has_only_the_owners_of_the_replicas() -> None:
     """A Scale lists the managers of the replicas in its own version, without their other fields."""
-    both, other = {"f:replicas": {}, "f:paused": {}}, {"f:paused": {}}
+    both: dict[str, Any] = {"f:replicas": {}, "f:paused": {}}
+    other: dict[str, Any] = {"f:paused": {}}
     found = to_scale_managed_fields({"managedFields": [_entry("a", both), _entry("b", other)]}, PATH)
     assert found == [_entry("a", {"f:replicas": {}}, "autoscaling/v1")]
 
