@@ -52,11 +52,25 @@ OWN_RANDOM: dict[str, str] = {
 
 # Folders with tests that mirror their files, and the length up to which a file needs no test file.
 CORE = (
-    *("_http_server", "_log", "cache", "cli", "controller", "dev", "manager", "program"),
-    *("client/_comparison", "client/_discovery", "client/_requests"),
+    *(
+        "_go",
+        "_http_server",
+        "_log",
+        "_validation",
+        "apiserver",
+        "cache",
+        "cel",
+        "cli",
+        "client",
+        "cluster",
+        "controller",
+    ),
+    *("dev", "manager", "program"),
 )
 CORE_LINES = 60
 UNTESTED: dict[str, str] = {
+    "src/pyctrl/apiserver/_resources/resource_type.py": "mostly a protocol; the types that implement it are tested",
+    "src/pyctrl/apiserver/_webhooks/caller.py": "data and a protocol; test_https_caller.py and test_client.py use them",
     "src/pyctrl/controller/_managed_cluster.py": "protocols; the managers and fleets that implement them are tested",
     "src/pyctrl/controller/_statistics.py": "dataclasses without methods; tests of the controller read them",
     "src/pyctrl/program/_run_options.py": "protocols; test_program_manager.py and test_runner.py use the flags of cli",
@@ -207,7 +221,6 @@ def test_core_files_have_a_test_file() -> None:
     """The tests of src/pyctrl/PACKAGE/_FOLDER/_FILE.py are in tests/unit/PACKAGE/FOLDER/test_FILE.py."""
     files = [
         *SRC.glob("_*.py"),
-        *(SRC / "client").glob("*.py"),
         *(path for package in CORE for path in (SRC / package).rglob("*.py")),
     ]
     untested = {
