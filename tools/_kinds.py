@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -80,10 +80,9 @@ class Class:
     reference: str
     fields: list[Field]
     needs: set[str]
-    description: str = ""
+    description: str
     gvk: tuple[str, str, str] | None = None
     served: Served | None = None
-    used: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -110,7 +109,6 @@ def classes() -> dict[str, Class]:
             waiting.extend(found[reference].needs)
         elif reference in _HIDDEN_REFERENCES:
             waiting.append(_HIDDEN_REFERENCES[reference])
-    _note_users(found)
     return dict(sorted(found.items()))
 
 
@@ -157,7 +155,7 @@ def _class(
             for name, part in properties.items()
         ],
         needs=set(_references(properties)),
-        description=texts.get("", ""),
+        description=texts[""],
         gvk=gvk,
         served=served.get(gvk) if gvk else None,
     )
@@ -228,15 +226,6 @@ def _references(schema: object) -> Iterator[str]:
     elif isinstance(schema, list):
         for part in schema:
             yield from _references(part)
-
-
-def _note_users(found: dict[str, Class]) -> None:
-    for user in sorted(found.values(), key=lambda c: c.name):
-        for part in user.fields:
-            for name in re.findall(r"\w+", part.type):
-                for needed in user.needs:
-                    if needed.rpartition(".")[2] == name and needed in found:
-                        found[needed].used.append(f"`{part.name}` of {user.name}")
 
 
 def in_order(group: Iterable[Class]) -> list[Class]:

@@ -183,7 +183,7 @@ def _imports(
 
 
 def _class(cls: _kinds.Class) -> str:
-    lines = [_header(cls), _literal(cls.description or _purpose(cls)), ""]
+    lines = [_header(cls), _literal(cls.description), ""]
     for field in cls.fields:
         lines.append(f"    {_field(field, cls)}")
         if field.description:
@@ -232,14 +232,6 @@ def _bases(cls: _kinds.Class) -> list[str]:
 
 def _quoted(values: Iterable[str]) -> str:
     return ", ".join(f'"{value}"' for value in values)
-
-
-def _purpose(cls: _kinds.Class) -> str:
-    if cls.gvk:
-        group, version, kind = cls.gvk
-        return f"{kind} of {group}/{version}." if group else f"{kind} of {version}."
-    shown = ", ".join(cls.used[:3])
-    return f"{shown or cls.name}{', …' if len(cls.used) > 3 else '.'}"
 
 
 def _field(field: _kinds.Field, cls: _kinds.Class) -> str:
