@@ -1,53 +1,61 @@
-"""Write the descriptions of Kubernetes' types and fields as data of the package.
+"""Write the descriptions of Kubernetes' types and fields, and those of table columns, as data of the package.
 
-    python tools/generate_descriptions.py            download the sources of Kubernetes with the go command
-    python tools/generate_descriptions.py SWAGGER    read `api/openapi-spec/swagger.json` of a checkout
+    python tools/generate_descriptions.py ASSETS
 
-They depend on the Kubernetes version: it is that of the other documents in `pyctrl/_schemas`. Afterwards run
-tools/generate_kinds.py, which makes them the docstrings of `pyctrl.kinds`.
+They depend on the Kubernetes version: ASSETS is a directory with the etcd and the kube-apiserver of the version that
+the other documents in `pyctrl/_schemas` are from, as for `KUBEBUILDER_ASSETS`. Afterwards run tools/generate_kinds.py,
+which makes the descriptions the docstrings of `pyctrl.kinds`.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gzip
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from pyctrl import _schemas
+from pyctrl.client import Client, Config, HttpRequest
+from pyctrl.testing import control_plane
 
-VERSION = "v1.36.2"
-TARGET = Path(_schemas.__file__).parent / "descriptions.json.gz"
-SOURCE = f"Kubernetes {VERSION}, api/openapi-spec/swagger.json"
+TARGET = Path(_schemas.__file__).parent
 LICENSE = "Copyright The Kubernetes Authors. Licensed under the Apache License, Version 2.0."
+SHARED = ("Name", "Age", "Created At")
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 def main() -> None:
-    """Read the document and write the file."""
+    """Start a kube-apiserver, read its documents and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("swagger", nargs="?", type=Path)
-    swagger = parser.parse_args().swagger or _downloaded()
-    published = json.loads(swagger.read_text("utf-8"))["definitions"]
-    found = {name: _texts(schema, published[name]) for name, schema in sorted(_definitions().items())}
-    document = {"source": SOURCE, "license": LICENSE, "definitions": found}
-    data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    TARGET.write_bytes(gzip.compress(data, mtime=0))  # without the time, so that the same texts are the same file
-    print(f"{sum(map(len, found.values()))} texts of {len(found)} definitions in {TARGET}")
+    parser.add_argument("assets", type=Path)
+    with control_plane(parser.parse_args().assets) as plane:
+        texts, tables = asyncio.run(_read(Config.from_kubeconfig(plane.kubeconfig)))
+    # Without the time, so that the same texts are the same file.
+    data = gzip.compress(json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
+    (TARGET / "descriptions.json.gz").write_bytes(data)
+    (TARGET / "tables.json").write_text(f"{json.dumps(tables, indent=1, ensure_ascii=False)}\n", "utf-8")
+    print(f"{sum(map(len, texts['definitions'].values()))} texts of types and fields, {len(tables)} tables")
 
 
-def _downloaded() -> Path:
-    """Return the path of the document in the Go module cache."""
-    command = ["go", "mod", "download", "-json", f"k8s.io/kubernetes@{VERSION}"]
-    module = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return Path(module["Dir"]) / "api" / "openapi-spec" / "swagger.json"
+async def _read(config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the documents to write: the descriptions, and the tables."""
+    definitions: dict[str, dict[str, str]] = {}
+    async with Client.connect(config) as client:
+        version = (await _get(client, "/version"))["gitVersion"]
+        for name in _schemas.GROUP_VERSIONS:
+            own = _schemas.load(name)
+            published = (await _get(client, f"/openapi/v3/{own['path']}"))["components"]["schemas"]
+            definitions |= {each: _texts(schema, published[each]) for each, schema in own["schemas"].items()}
+        tables = {path: _columns(await _get(client, path, TABLE)) for path in _schemas.load("tables")}
+    source = f"kube-apiserver {version}. {LICENSE}"
+    return {"source": source, "definitions": dict(sorted(definitions.items()))}, tables
 
 
-def _definitions() -> dict[str, Any]:
-    """Return the schemas that the package has, by the name of their definition."""
-    documents = (_schemas.load(name)["schemas"] for name in _schemas.GROUP_VERSIONS)
-    return {name: schema for document in documents for name, schema in document.items()}
+async def _get(client: Client, path: str, accept: str = "application/json") -> Any:
+    response = await client.transport.request(HttpRequest(method="GET", path=path, headers={"Accept": accept}))
+    return json.loads(response.body)
 
 
 def _texts(schema: dict[str, Any], published: dict[str, Any]) -> dict[str, str]:
@@ -55,6 +63,15 @@ def _texts(schema: dict[str, Any], published: dict[str, Any]) -> dict[str, str]:
     parts = {"": published, **published.get("properties", {})}
     names = ("", *schema.get("properties", {}))
     return {name: parts[name]["description"] for name in names if "description" in parts[name]}
+
+
+def _columns(table: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the columns of a table, without the descriptions that all tables share."""
+    columns = [dict(sorted(each.items())) for each in table["columnDefinitions"]]
+    for each in columns:
+        if not each["description"] or each["name"] in SHARED:
+            del each["description"]
+    return columns
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import _kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "pyctrl" / "kinds"
-BY_HAND = {"__init__.py", "_builtin.py", "_scheme.py"}  # hand-written files directly in TARGET
+BY_HAND = {"__init__.py", "_builtin.py", "_descriptions.py", "_scheme.py"}  # hand-written files directly in TARGET
 
 _NOTE = "# Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file."
 # Modules that are split into packages, so that a program imports less: each file has the kinds named here and the
@@ -196,7 +196,7 @@ def _header(cls: _kinds.Class) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return the source of a docstring in a class: lines are wrapped, except indented ones, which are examples."""
+    """Return the source of a docstring in a class: lines are wrapped, but not examples, which are indented."""
     lines = [part for line in text.expandtabs(4).splitlines() for part in _wrapped(line.rstrip())]
     body = "\n".join(f"{_INDENT}{line}" if line else "" for line in lines).strip().replace("\\", "\\\\")
     if len(lines) > 1:
@@ -205,9 +205,11 @@ def _literal(text: str) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    if len(line) <= _WIDTH or line.startswith(" "):
+    item = re.match(r" *- ", line)
+    if len(line) <= _WIDTH or (line.startswith(" ") and not item):
         return [line]
-    return textwrap.wrap(line, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    hanging = " " * len(item[0]) if item else ""
+    return textwrap.wrap(line, _WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
 def _bases(cls: _kinds.Class) -> list[str]:

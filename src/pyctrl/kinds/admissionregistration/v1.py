@@ -61,21 +61,21 @@ class ApplyConfiguration(Part):
     CEL expressions have access to the object types needed to create apply configurations:
 
     - 'Object' - CEL type of the resource object. - 'Object.<fieldName>' - CEL type of object field (such as
-    'Object.spec') - 'Object.<fieldName1>.<fieldName2>...<fieldNameN>` - CEL type of nested field (such as
-    'Object.spec.containers')
+      'Object.spec') - 'Object.<fieldName1>.<fieldName2>...<fieldNameN>` - CEL type of nested field (such as
+      'Object.spec.containers')
 
     CEL expressions have access to the contents of the API request, organized into CEL variables as well as some
     other useful variables:
 
     - 'object' - The object from the incoming request. The value is null for DELETE requests. - 'oldObject' - The
-    existing object. The value is null for CREATE requests. - 'request' - Attributes of the API
-    request([ref](/pkg/apis/admission/types.go#AdmissionRequest)). - 'params' - Parameter resource referred to by
-    the policy binding being evaluated. Only populated if the policy has a ParamKind. - 'namespaceObject' - The
-    namespace object that the incoming object belongs to. The value is null for cluster-scoped resources. -
-    'variables' - Map of composited variables, from its name to its lazily evaluated value.
+      existing object. The value is null for CREATE requests. - 'request' - Attributes of the API
+      request([ref](/pkg/apis/admission/types.go#AdmissionRequest)). - 'params' - Parameter resource referred to
+      by the policy binding being evaluated. Only populated if the policy has a ParamKind. - 'namespaceObject' -
+      The namespace object that the incoming object belongs to. The value is null for cluster-scoped resources. -
+      'variables' - Map of composited variables, from its name to its lazily evaluated value.
       For example, a variable named 'foo' can be accessed as 'variables.foo'.
     - 'authorizer' - A CEL Authorizer. May be used to perform authorization checks for the principal (user or
-    service account) of the request.
+      service account) of the request.
       See https://pkg.go.dev/k8s.io/apiserver/pkg/cel/library#Authz
     - 'authorizer.requestResource' - A CEL ResourceCheck constructed from the 'authorizer' and configured with the
       request resource.
@@ -175,21 +175,21 @@ class JSONPatch(Part):
       [JSON pointer](https://datatracker.ietf.org/doc/html/rfc6901/) string, where the 'jsonpatch.escapeKey()' CEL
       function may be used to escape path keys containing '/' and '~'.
     - 'Object' - CEL type of the resource object. - 'Object.<fieldName>' - CEL type of object field (such as
-    'Object.spec') - 'Object.<fieldName1>.<fieldName2>...<fieldNameN>` - CEL type of nested field (such as
-    'Object.spec.containers')
+      'Object.spec') - 'Object.<fieldName1>.<fieldName2>...<fieldNameN>` - CEL type of nested field (such as
+      'Object.spec.containers')
 
     CEL expressions have access to the contents of the API request, organized into CEL variables as well as some
     other useful variables:
 
     - 'object' - The object from the incoming request. The value is null for DELETE requests. - 'oldObject' - The
-    existing object. The value is null for CREATE requests. - 'request' - Attributes of the API
-    request([ref](/pkg/apis/admission/types.go#AdmissionRequest)). - 'params' - Parameter resource referred to by
-    the policy binding being evaluated. Only populated if the policy has a ParamKind. - 'namespaceObject' - The
-    namespace object that the incoming object belongs to. The value is null for cluster-scoped resources. -
-    'variables' - Map of composited variables, from its name to its lazily evaluated value.
+      existing object. The value is null for CREATE requests. - 'request' - Attributes of the API
+      request([ref](/pkg/apis/admission/types.go#AdmissionRequest)). - 'params' - Parameter resource referred to
+      by the policy binding being evaluated. Only populated if the policy has a ParamKind. - 'namespaceObject' -
+      The namespace object that the incoming object belongs to. The value is null for cluster-scoped resources. -
+      'variables' - Map of composited variables, from its name to its lazily evaluated value.
       For example, a variable named 'foo' can be accessed as 'variables.foo'.
     - 'authorizer' - A CEL Authorizer. May be used to perform authorization checks for the principal (user or
-    service account) of the request.
+      service account) of the request.
       See https://pkg.go.dev/k8s.io/apiserver/pkg/cel/library#Authz
     - 'authorizer.requestResource' - A CEL ResourceCheck constructed from the 'authorizer' and configured with the
       request resource.
@@ -199,7 +199,7 @@ class JSONPatch(Part):
     well as:
 
     - 'jsonpatch.escapeKey' - Performs JSONPatch key escaping. '~' and  '/' are escaped as '~0' and `~1'
-    respectively).
+      respectively).
 
     Only property names of the form `[a-zA-Z_.-/][a-zA-Z0-9_.-/]*` are accessible. Required.
     """
@@ -271,6 +271,12 @@ class NamedRuleWithOperations(Part):
     only cluster-scoped resources will match this rule. Namespace API objects are cluster-scoped. "Namespaced"
     means that only namespaced resources will match this rule. "*" means that there are no scope restrictions.
     Subresources match the scope of their parent resource. Default is "*".
+
+
+    Possible enum values:
+     - `"*"` means that all scopes are included.
+     - `"Cluster"` means that scope is limited to cluster-scoped objects. Namespace objects are cluster-scoped.
+     - `"Namespaced"` means that scope is limited to namespaced objects.
     """
 
 
@@ -290,16 +296,21 @@ class MatchResources(Part):
     "Exact" or "Equivalent".
 
     - Exact: match a request only if it exactly matches a specified rule. For example, if deployments can be
-    modified via apps/v1, apps/v1beta1, and extensions/v1beta1, but "rules" only included `apiGroups:["apps"],
-    apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1 or extensions/v1beta1 would not be
-    sent to the ValidatingAdmissionPolicy.
+      modified via apps/v1, apps/v1beta1, and extensions/v1beta1, but "rules" only included `apiGroups:["apps"],
+      apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1 or extensions/v1beta1 would not
+      be sent to the ValidatingAdmissionPolicy.
 
     - Equivalent: match a request if modifies a resource listed in rules, even via another API group or version.
-    For example, if deployments can be modified via apps/v1, apps/v1beta1, and extensions/v1beta1, and "rules"
-    only included `apiGroups:["apps"], apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1
-    or extensions/v1beta1 would be converted to apps/v1 and sent to the ValidatingAdmissionPolicy.
+      For example, if deployments can be modified via apps/v1, apps/v1beta1, and extensions/v1beta1, and "rules"
+      only included `apiGroups:["apps"], apiVersions:["v1"], resources: ["deployments"]`, a request to
+      apps/v1beta1 or extensions/v1beta1 would be converted to apps/v1 and sent to the ValidatingAdmissionPolicy.
 
     Defaults to "Equivalent"
+
+    Possible enum values:
+     - `"Equivalent"` means requests should be sent to the webhook if they modify a resource listed in rules via
+       another API group or version.
+     - `"Exact"` means requests should only be sent to the webhook if they exactly match a given rule.
     """
     namespace_selector: LabelSelector | None = None
     """namespaceSelector decides whether to run the admission control policy on an object based on whether the
@@ -369,6 +380,12 @@ class Mutation(Part):
     patch_type: str = ""
     """patchType indicates the patch strategy used. Allowed values are "ApplyConfiguration" and "JSONPatch".
     Required.
+
+
+    Possible enum values:
+     - `"ApplyConfiguration"` ApplyConfiguration indicates that the mutation is using apply configuration to
+       mutate the object.
+     - `"JSONPatch"` JSONPatch indicates that the object is mutated through JSON Patch.
     """
 
 
@@ -410,6 +427,10 @@ class MutatingAdmissionPolicySpec(Part):
     failurePolicy does not define how validations that evaluate to false are handled.
 
     Allowed values are Ignore or Fail. Defaults to Fail.
+
+    Possible enum values:
+     - `"Fail"` means that an error calling the webhook causes the admission to fail.
+     - `"Ignore"` means that an error calling the webhook is ignored.
     """
     match_conditions: list[MatchCondition] = Field(default_factory=list)
     """matchConditions is a list of conditions that must be met for a request to be validated. Match conditions
@@ -456,6 +477,12 @@ class MutatingAdmissionPolicySpec(Part):
     is no guarantee of order with respect to other admission plugins, admission webhooks, bindings of this policy
     and admission policies.  Mutations are only reinvoked when mutations change the object after this mutation is
     invoked. Required.
+
+    Possible enum values:
+     - `"IfNeeded"` indicates that the mutation may be called at least one additional time as part of the
+       admission evaluation if the object being admitted is modified by other admission plugins after the initial
+       mutation call.
+     - `"Never"` indicates that the mutation must not be called more than once in a single admission evaluation.
     """
     variables: list[Variable] = Field(default_factory=list)
     """variables contain definitions of variables that can be used in composition of other expressions. Each variable
@@ -506,11 +533,11 @@ class ParamRef(Part):
     this field empty.
 
     - If `paramKind` is cluster-scoped, this field MUST be unset. Setting this field results in a configuration
-    error.
+      error.
 
     - If `paramKind` is namespace-scoped, the namespace of the object being evaluated for admission will be used
-    when this field is left unset. Take care that if this is left empty the binding must not match any
-    cluster-scoped resources, which will result in an error.
+      when this field is left unset. Take care that if this is left empty the binding must not match any
+      cluster-scoped resources, which will result in an error.
     """
     parameter_not_found_action: str | None = None
     """parameterNotFoundAction controls the behavior of the binding when the resource exists, and name or selector is
@@ -619,6 +646,12 @@ class RuleWithOperations(Part):
     only cluster-scoped resources will match this rule. Namespace API objects are cluster-scoped. "Namespaced"
     means that only namespaced resources will match this rule. "*" means that there are no scope restrictions.
     Subresources match the scope of their parent resource. Default is "*".
+
+
+    Possible enum values:
+     - `"*"` means that all scopes are included.
+     - `"Cluster"` means that scope is limited to cluster-scoped objects. Namespace objects are cluster-scoped.
+     - `"Namespaced"` means that scope is limited to namespaced objects.
     """
 
 
@@ -686,6 +719,10 @@ class MutatingWebhook(Part):
     failure_policy: str | None = None
     """failurePolicy defines how unrecognized errors from the admission endpoint are handled - allowed values are
     Ignore or Fail. Defaults to Fail.
+
+    Possible enum values:
+     - `"Fail"` means that an error calling the webhook causes the admission to fail.
+     - `"Ignore"` means that an error calling the webhook is ignored.
     """
     match_conditions: list[MatchCondition] = Field(default_factory=list)
     """matchConditions is a list of conditions that must be met for a request to be sent to this webhook. Match
@@ -704,16 +741,21 @@ class MutatingWebhook(Part):
     "Equivalent".
 
     - Exact: match a request only if it exactly matches a specified rule. For example, if deployments can be
-    modified via apps/v1, apps/v1beta1, and extensions/v1beta1, but "rules" only included `apiGroups:["apps"],
-    apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1 or extensions/v1beta1 would not be
-    sent to the webhook.
+      modified via apps/v1, apps/v1beta1, and extensions/v1beta1, but "rules" only included `apiGroups:["apps"],
+      apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1 or extensions/v1beta1 would not
+      be sent to the webhook.
 
     - Equivalent: match a request if modifies a resource listed in rules, even via another API group or version.
-    For example, if deployments can be modified via apps/v1, apps/v1beta1, and extensions/v1beta1, and "rules"
-    only included `apiGroups:["apps"], apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1
-    or extensions/v1beta1 would be converted to apps/v1 and sent to the webhook.
+      For example, if deployments can be modified via apps/v1, apps/v1beta1, and extensions/v1beta1, and "rules"
+      only included `apiGroups:["apps"], apiVersions:["v1"], resources: ["deployments"]`, a request to
+      apps/v1beta1 or extensions/v1beta1 would be converted to apps/v1 and sent to the webhook.
 
     Defaults to "Equivalent"
+
+    Possible enum values:
+     - `"Equivalent"` means requests should be sent to the webhook if they modify a resource listed in rules via
+       another API group or version.
+     - `"Exact"` means requests should only be sent to the webhook if they exactly match a given rule.
     """
     name: str = ""
     """name is the name of the admission webhook. Name should be fully qualified, e.g., imagepolicy.kubernetes.io,
@@ -781,6 +823,12 @@ class MutatingWebhook(Part):
     are guaranteed complete, use a validating admission webhook instead.
 
     Defaults to "Never".
+
+    Possible enum values:
+     - `"IfNeeded"` indicates that the mutation may be called at least one additional time as part of the
+       admission evaluation if the object being admitted is modified by other admission plugins after the initial
+       mutation call.
+     - `"Never"` indicates that the mutation must not be called more than once in a single admission evaluation.
     """
     rules: list[RuleWithOperations] = Field(default_factory=list)
     """rules describes what operations on what resources/subresources the webhook cares about. The webhook cares
@@ -795,6 +843,15 @@ class MutatingWebhook(Part):
     reconciliation system, since a request may be rejected by a future step in the admission chain and the side
     effects therefore need to be undone. Requests with the dryRun attribute will be auto-rejected if they match a
     webhook with sideEffects == Unknown or Some.
+
+    Possible enum values:
+     - `"None"` means that calling the webhook will have no side effects.
+     - `"NoneOnDryRun"` means that calling the webhook will possibly have side effects, but if the request being
+       reviewed has the dry-run attribute, the side effects will be suppressed.
+     - `"Some"` means that calling the webhook will possibly have side effects. If a request with the dry-run
+       attribute would trigger a call to this webhook, the request will instead fail.
+     - `"Unknown"` means that no information is known about the side effects of calling the webhook. If a request
+       with the dry-run attribute would trigger a call to this webhook, the request will instead fail.
     """
     timeout_seconds: int | None = None
     """timeoutSeconds specifies the timeout for this webhook. After the timeout passes, the webhook call will be
@@ -835,14 +892,14 @@ class Validation(Part):
     as some other useful variables:
 
     - 'object' - The object from the incoming request. The value is null for DELETE requests. - 'oldObject' - The
-    existing object. The value is null for CREATE requests. - 'request' - Attributes of the API
-    request([ref](/pkg/apis/admission/types.go#AdmissionRequest)). - 'params' - Parameter resource referred to by
-    the policy binding being evaluated. Only populated if the policy has a ParamKind. - 'namespaceObject' - The
-    namespace object that the incoming object belongs to. The value is null for cluster-scoped resources. -
-    'variables' - Map of composited variables, from its name to its lazily evaluated value.
+      existing object. The value is null for CREATE requests. - 'request' - Attributes of the API
+      request([ref](/pkg/apis/admission/types.go#AdmissionRequest)). - 'params' - Parameter resource referred to
+      by the policy binding being evaluated. Only populated if the policy has a ParamKind. - 'namespaceObject' -
+      The namespace object that the incoming object belongs to. The value is null for cluster-scoped resources. -
+      'variables' - Map of composited variables, from its name to its lazily evaluated value.
       For example, a variable named 'foo' can be accessed as 'variables.foo'.
     - 'authorizer' - A CEL Authorizer. May be used to perform authorization checks for the principal (user or
-    service account) of the request.
+      service account) of the request.
       See https://pkg.go.dev/k8s.io/apiserver/pkg/cel/library#Authz
     - 'authorizer.requestResource' - A CEL ResourceCheck constructed from the 'authorizer' and configured with the
       request resource.
@@ -918,6 +975,10 @@ class ValidatingAdmissionPolicySpec(Part):
     enforced.
 
     Allowed values are Ignore or Fail. Defaults to Fail.
+
+    Possible enum values:
+     - `"Fail"` means that an error calling the webhook causes the admission to fail.
+     - `"Ignore"` means that an error calling the webhook is ignored.
     """
     match_conditions: list[MatchCondition] = Field(default_factory=list)
     """matchConditions is a list of conditions that must be met for a request to be validated. Match conditions
@@ -1095,6 +1156,10 @@ class ValidatingWebhook(Part):
     failure_policy: str | None = None
     """failurePolicy defines how unrecognized errors from the admission endpoint are handled - allowed values are
     Ignore or Fail. Defaults to Fail.
+
+    Possible enum values:
+     - `"Fail"` means that an error calling the webhook causes the admission to fail.
+     - `"Ignore"` means that an error calling the webhook is ignored.
     """
     match_conditions: list[MatchCondition] = Field(default_factory=list)
     """matchConditions is a list of conditions that must be met for a request to be sent to this webhook. Match
@@ -1113,16 +1178,21 @@ class ValidatingWebhook(Part):
     "Equivalent".
 
     - Exact: match a request only if it exactly matches a specified rule. For example, if deployments can be
-    modified via apps/v1, apps/v1beta1, and extensions/v1beta1, but "rules" only included `apiGroups:["apps"],
-    apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1 or extensions/v1beta1 would not be
-    sent to the webhook.
+      modified via apps/v1, apps/v1beta1, and extensions/v1beta1, but "rules" only included `apiGroups:["apps"],
+      apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1 or extensions/v1beta1 would not
+      be sent to the webhook.
 
     - Equivalent: match a request if modifies a resource listed in rules, even via another API group or version.
-    For example, if deployments can be modified via apps/v1, apps/v1beta1, and extensions/v1beta1, and "rules"
-    only included `apiGroups:["apps"], apiVersions:["v1"], resources: ["deployments"]`, a request to apps/v1beta1
-    or extensions/v1beta1 would be converted to apps/v1 and sent to the webhook.
+      For example, if deployments can be modified via apps/v1, apps/v1beta1, and extensions/v1beta1, and "rules"
+      only included `apiGroups:["apps"], apiVersions:["v1"], resources: ["deployments"]`, a request to
+      apps/v1beta1 or extensions/v1beta1 would be converted to apps/v1 and sent to the webhook.
 
     Defaults to "Equivalent"
+
+    Possible enum values:
+     - `"Equivalent"` means requests should be sent to the webhook if they modify a resource listed in rules via
+       another API group or version.
+     - `"Exact"` means requests should only be sent to the webhook if they exactly match a given rule.
     """
     name: str = ""
     """name is the name of the admission webhook. Name should be fully qualified, e.g., imagepolicy.kubernetes.io,
@@ -1188,6 +1258,15 @@ class ValidatingWebhook(Part):
     reconciliation system, since a request may be rejected by a future step in the admission chain and the side
     effects therefore need to be undone. Requests with the dryRun attribute will be auto-rejected if they match a
     webhook with sideEffects == Unknown or Some.
+
+    Possible enum values:
+     - `"None"` means that calling the webhook will have no side effects.
+     - `"NoneOnDryRun"` means that calling the webhook will possibly have side effects, but if the request being
+       reviewed has the dry-run attribute, the side effects will be suppressed.
+     - `"Some"` means that calling the webhook will possibly have side effects. If a request with the dry-run
+       attribute would trigger a call to this webhook, the request will instead fail.
+     - `"Unknown"` means that no information is known about the side effects of calling the webhook. If a request
+       with the dry-run attribute would trigger a call to this webhook, the request will instead fail.
     """
     timeout_seconds: int | None = None
     """timeoutSeconds specifies the timeout for this webhook. After the timeout passes, the webhook call will be

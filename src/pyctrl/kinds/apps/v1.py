@@ -90,7 +90,13 @@ class DaemonSetUpdateStrategy(Part):
     rolling_update: RollingUpdateDaemonSet | None = None
     """Rolling update config params. Present only if type = "RollingUpdate"."""
     type: str | None = None
-    """Type of daemon set update. Can be "RollingUpdate" or "OnDelete". Default is RollingUpdate."""
+    """Type of daemon set update. Can be "RollingUpdate" or "OnDelete". Default is RollingUpdate.
+
+    Possible enum values:
+     - `"OnDelete"` Replace the old daemons only when it's killed
+     - `"RollingUpdate"` Replace the old daemons by new ones using rolling update i.e replace them on each node
+       one after the other.
+    """
 
 
 class DaemonSetSpec(Part):
@@ -224,7 +230,13 @@ class DeploymentStrategy(Part):
     rolling_update: RollingUpdateDeployment | None = None
     """Rolling update config params. Present only if DeploymentStrategyType = RollingUpdate."""
     type: str | None = None
-    """Type of deployment. Can be "Recreate" or "RollingUpdate". Default is RollingUpdate."""
+    """Type of deployment. Can be "Recreate" or "RollingUpdate". Default is RollingUpdate.
+
+    Possible enum values:
+     - `"Recreate"` Kill all existing pods before creating new ones.
+     - `"RollingUpdate"` Replace the old ReplicaSets by new one using rolling update i.e gradually scale down the
+       old ReplicaSets and scale up the new one.
+    """
 
 
 class DeploymentSpec(Part):
@@ -478,7 +490,16 @@ class StatefulSetUpdateStrategy(Part):
     rolling_update: RollingUpdateStatefulSetStrategy | None = None
     """RollingUpdate is used to communicate parameters when Type is RollingUpdateStatefulSetStrategyType."""
     type: str | None = None
-    """Type indicates the type of the StatefulSetUpdateStrategy. Default is RollingUpdate."""
+    """Type indicates the type of the StatefulSetUpdateStrategy. Default is RollingUpdate.
+
+    Possible enum values:
+     - `"OnDelete"` triggers the legacy behavior. Version tracking and ordered rolling restarts are disabled. Pods
+       are recreated from the StatefulSetSpec when they are manually deleted. When a scale operation is performed
+       with this strategy,specification version indicated by the StatefulSet's currentRevision.
+     - `"RollingUpdate"` indicates that update will be applied to all Pods in the StatefulSet with respect to the
+       StatefulSet ordering constraints. When a scale operation is performed with this strategy, new Pods will be
+       created from the specification version indicated by the StatefulSet's updateRevision.
+    """
 
 
 class StatefulSetSpec(Part):
@@ -504,6 +525,13 @@ class StatefulSetSpec(Part):
     then pod-1, etc) and the controller will wait until each pod is ready before continuing. When scaling down,
     the pods are removed in the opposite order. The alternative policy is `Parallel` which will create pods in
     parallel to match the desired scale without waiting, and on scale down will delete all pods at once.
+
+    Possible enum values:
+     - `"OrderedReady"` will create pods in strictly increasing order on scale up and strictly decreasing order on
+       scale down, progressing only when the previous pod is ready or terminated. At most one pod will be changed
+       at any time.
+     - `"Parallel"` will create and delete pods as soon as the stateful set replica count is changed, and will not
+       wait for pods to be ready or complete termination.
     """
     replicas: int | None = None
     """replicas is the desired number of replicas of the given Template. These are replicas in the sense that they

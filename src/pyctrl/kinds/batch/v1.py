@@ -51,6 +51,10 @@ class PodFailurePolicyOnExitCodesRequirement(Part):
       by the 'containerName' field) is not in the set of specified values.
     Additional values are considered to be added in the future. Clients should react to an unknown operator by
     assuming the requirement is not satisfied.
+
+    Possible enum values:
+     - `"In"`
+     - `"NotIn"`
     """
     values: list[int] = Field(default_factory=list)
     """Specifies the set of values. Each returned container exit code (might be multiple in case of multiple
@@ -91,6 +95,17 @@ class PodFailurePolicyRule(Part):
       counter towards the .backoffLimit is incremented.
     Additional values are considered to be added in the future. Clients should react to an unknown action by
     skipping the rule.
+
+    Possible enum values:
+     - `"Count"` This is an action which might be taken on a pod failure - the pod failure is handled in the
+       default way - the counter towards .backoffLimit, represented by the job's .status.failed field, is
+       incremented.
+     - `"FailIndex"` This is an action which might be taken on a pod failure - mark the Job's index as failed to
+       avoid restarts within this index. This action can only be used when backoffLimitPerIndex is set.
+     - `"FailJob"` This is an action which might be taken on a pod failure - mark the pod's job as Failed and
+       terminate all running pods.
+     - `"Ignore"` This is an action which might be taken on a pod failure - the counter towards .backoffLimit,
+       represented by the job's .status.failed field, is not incremented and a replacement pod is created.
     """
     on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = None
     """Represents the requirement on the container exit codes."""
@@ -180,6 +195,13 @@ class JobSpec(Part):
 
     More completion modes can be added in the future. If the Job controller observes a mode that it doesn't
     recognize, which is possible during upgrades due to version skew, the controller skips updates for the Job.
+
+    Possible enum values:
+     - `"Indexed"` is a Job completion mode. In this mode, the Pods of a Job get an associated completion index
+       from 0 to (.spec.completions - 1). The Job is considered complete when a Pod completes for each completion
+       index.
+     - `"NonIndexed"` is a Job completion mode. In this mode, the Job is considered complete when there have been
+       .spec.completions successfully completed Pods. Pod completions are homologous to each other.
     """
     completions: int | None = None
     """Specifies the desired number of successfully finished pods the job should be run with.  Setting to null means
@@ -233,6 +255,12 @@ class JobSpec(Part):
 
     When using podFailurePolicy, Failed is the the only allowed value. TerminatingOrFailed and Failed are allowed
     values when podFailurePolicy is not in use.
+
+    Possible enum values:
+     - `"Failed"` means to wait until a previously created Pod is fully terminated (has phase Failed or Succeeded)
+       before creating a replacement Pod.
+     - `"TerminatingOrFailed"` means that we recreate pods when they are terminating (has a
+       metadata.deletionTimestamp) or failed.
     """
     selector: LabelSelector | None = None
     """A label query over pods that should match the pod count. Normally, the system sets this field for you. More
@@ -285,8 +313,13 @@ class CronJobSpec(Part):
     """Specifies how to treat concurrent executions of a Job. Valid values are:
 
     - "Allow" (default): allows CronJobs to run concurrently; - "Forbid": forbids concurrent runs, skipping next
-    run if previous run hasn't finished yet; - "Replace": cancels currently running job and replaces it with a new
-    one
+      run if previous run hasn't finished yet; - "Replace": cancels currently running job and replaces it with a
+      new one
+
+    Possible enum values:
+     - `"Allow"` allows CronJobs to run concurrently.
+     - `"Forbid"` forbids concurrent runs, skipping next run if previous hasn't finished yet.
+     - `"Replace"` cancels currently running job and replaces it with a new one.
     """
     failed_jobs_history_limit: int | None = None
     """The number of failed finished jobs to retain. Value must be non-negative integer. Defaults to 1."""

@@ -119,7 +119,13 @@ class EndpointPort(Part):
     this must be set to the service's target port. EndpointSlices used for other purposes may have a nil port.
     """
     protocol: str | None = None
-    """protocol represents the IP protocol for this port. Must be UDP, TCP, or SCTP. Default is TCP."""
+    """protocol represents the IP protocol for this port. Must be UDP, TCP, or SCTP. Default is TCP.
+
+    Possible enum values:
+     - `"SCTP"` is the SCTP protocol.
+     - `"TCP"` is the TCP protocol.
+     - `"UDP"` is the UDP protocol.
+    """
 
 
 class EndpointSlice(Kind, group="discovery.k8s.io", version="v1", plural="endpointslices"):
@@ -136,6 +142,11 @@ class EndpointSlice(Kind, group="discovery.k8s.io", version="v1", plural="endpoi
     IPv4: Represents an IPv4 Address. * IPv6: Represents an IPv6 Address. * FQDN: Represents a Fully Qualified
     Domain Name. (Deprecated) The EndpointSlice controller only generates, and kube-proxy only processes, slices
     of addressType "IPv4" and "IPv6". No semantics are defined for the "FQDN" type.
+
+    Possible enum values:
+     - `"FQDN"` represents a FQDN.
+     - `"IPv4"` represents an IPv4 Address.
+     - `"IPv6"` represents an IPv6 Address.
     """
     endpoints: list[Endpoint] = Field(default_factory=list)
     """endpoints is a list of unique endpoints in this slice. Each slice may include a maximum of 1000 endpoints."""

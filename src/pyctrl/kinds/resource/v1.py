@@ -153,6 +153,11 @@ class DeviceAllocationConfiguration(Part):
     source: str = ""
     """Source records whether the configuration comes from a class and thus is not something that a normal user would
     have been able to set or from a claim.
+
+
+    Possible enum values:
+     - `"FromClaim"`
+     - `"FromClass"`
     """
 
 
@@ -164,6 +169,14 @@ class DeviceToleration(Part):
     effect: str | None = None
     """Effect indicates the taint effect to match. Empty means match all taint effects. When specified, allowed
     values are NoSchedule and NoExecute.
+
+
+    Possible enum values:
+     - `"NoExecute"` Evict any already-running pods that do not tolerate the device taint.
+     - `"NoSchedule"` Do not allow new pods to schedule which use a tainted device unless they tolerate the taint,
+       but allow all pods submitted to Kubelet without going through the scheduler to start, and allow all
+       already-running pods to continue running.
+     - `"None"` No effect, the taint is purely informational.
     """
     key: str | None = None
     """Key is the taint key that the toleration applies to. Empty means match all taint keys. If the key is empty,
@@ -173,6 +186,11 @@ class DeviceToleration(Part):
     """Operator represents a key's relationship to the value. Valid operators are Exists and Equal. Defaults to
     Equal. Exists is equivalent to wildcard for value, so that a ResourceClaim can tolerate all taints of a
     particular category.
+
+
+    Possible enum values:
+     - `"Equal"`
+     - `"Exists"`
     """
     toleration_seconds: int | None = None
     """TolerationSeconds represents the period of time the toleration (which must be of effect NoExecute, otherwise
@@ -535,6 +553,14 @@ class DeviceTaint(Part):
 
     Valid effects are None, NoSchedule and NoExecute. PreferNoSchedule as used for nodes is not valid here. More
     effects may get added in the future. Consumers must treat unknown effects like None.
+
+
+    Possible enum values:
+     - `"NoExecute"` Evict any already-running pods that do not tolerate the device taint.
+     - `"NoSchedule"` Do not allow new pods to schedule which use a tainted device unless they tolerate the taint,
+       but allow all pods submitted to Kubelet without going through the scheduler to start, and allow all
+       already-running pods to continue running.
+     - `"None"` No effect, the taint is purely informational.
     """
     key: str = ""
     """The taint key to be applied to a device. Must be a label name."""
@@ -782,6 +808,11 @@ class DeviceSubRequest(Part):
     specified, the default count is one. Any other subrequests must specify this field.
 
     More modes may get added in the future. Clients must refuse to handle requests with unknown modes.
+
+
+    Possible enum values:
+     - `"All"`
+     - `"ExactCount"`
     """
     capacity: CapacityRequirements | None = None
     """Capacity define resource requirements against each capacity.
@@ -863,6 +894,11 @@ class ExactDeviceRequest(Part):
     specified, the default count is one. Any other requests must specify this field.
 
     More modes may get added in the future. Clients must refuse to handle requests with unknown modes.
+
+
+    Possible enum values:
+     - `"All"`
+     - `"ExactCount"`
     """
     capacity: CapacityRequirements | None = None
     """Capacity define resource requirements against each capacity.

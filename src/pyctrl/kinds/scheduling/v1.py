@@ -26,6 +26,10 @@ class PriorityClass(
     preemption_policy: str | None = None
     """preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority.
     Defaults to PreemptLowerPriority if unset.
+
+    Possible enum values:
+     - `"Never"` means that pod never preempts other pods with lower priority.
+     - `"PreemptLowerPriority"` means that pod can preempt other pods with lower priority.
     """
     value: int = 0
     """value represents the integer value of this priority class. This is the actual priority that pods receive when

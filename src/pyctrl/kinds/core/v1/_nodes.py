@@ -373,6 +373,15 @@ class Taint(Part):
     effect: str = ""
     """Required. The effect of the taint on pods that do not tolerate the taint. Valid effects are NoSchedule,
     PreferNoSchedule and NoExecute.
+
+    Possible enum values:
+     - `"NoExecute"` Evict any already-running pods that do not tolerate the taint. Currently enforced by
+       NodeController.
+     - `"NoSchedule"` Do not allow new pods to schedule onto the node unless they tolerate the taint, but allow
+       all pods submitted to Kubelet without going through the scheduler to start, and allow all already-running
+       pods to continue running. Enforced by the scheduler.
+     - `"PreferNoSchedule"` Like TaintEffectNoSchedule, but the scheduler tries not to schedule new pods onto the
+       node, rather than prohibiting new pods from scheduling onto the node entirely. Enforced by the scheduler.
     """
     key: str = ""
     """Required. The taint key to be applied to a node."""
@@ -586,6 +595,11 @@ class NodeStatus(Part):
     phase: str | None = None
     """NodePhase is the recently observed lifecycle phase of the node. More info:
     https://kubernetes.io/docs/concepts/nodes/node/#phase The field is never populated, and now is deprecated.
+
+    Possible enum values:
+     - `"Pending"` means the node has been created/added by the system, but not configured.
+     - `"Running"` means the node has been configured and has Kubernetes components running.
+     - `"Terminated"` means the node has been removed from the cluster.
     """
     runtime_handlers: list[NodeRuntimeHandler] = Field(default_factory=list)
     """The available runtime handlers."""
@@ -818,6 +832,14 @@ class PersistentVolumeSpec(Part):
     provisioned PersistentVolumes), and Recycle (deprecated). Recycle must be supported by the volume plugin
     underlying this PersistentVolume. More info:
     https://kubernetes.io/docs/concepts/storage/persistent-volumes#reclaiming
+
+    Possible enum values:
+     - `"Delete"` means the volume will be deleted from Kubernetes on release from its claim. The volume plugin
+       must support Deletion.
+     - `"Recycle"` means the volume will be recycled back into the pool of unbound persistent volumes on release
+       from its claim. The volume plugin must support Recycling.
+     - `"Retain"` means the volume will be left in its current phase (Released) for manual reclamation by the
+       administrator. The default policy is Retain.
     """
     photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
     """photonPersistentDisk represents a PhotonController persistent disk attached and mounted on kubelets host
@@ -863,6 +885,10 @@ class PersistentVolumeSpec(Part):
     volume_mode: str | None = None
     """volumeMode defines if a volume is intended to be used with a formatted filesystem or to remain in raw block
     state. Value of Filesystem is implied when not included in spec.
+
+    Possible enum values:
+     - `"Block"` means the volume will not be formatted with a filesystem and will remain a raw block device.
+     - `"Filesystem"` means the volume will be or is formatted with a filesystem.
     """
     vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
     """vsphereVolume represents a vSphere volume attached and mounted on kubelets host machine. Deprecated:
@@ -883,6 +909,17 @@ class PersistentVolumeStatus(Part):
     phase: str | None = None
     """phase indicates if a volume is available, bound to a claim, or released by a claim. More info:
     https://kubernetes.io/docs/concepts/storage/persistent-volumes#phase
+
+    Possible enum values:
+     - `"Available"` used for PersistentVolumes that are not yet bound Available volumes are held by the binder
+       and matched to PersistentVolumeClaims
+     - `"Bound"` used for PersistentVolumes that are bound
+     - `"Failed"` used for PersistentVolumes that failed to be correctly recycled or deleted after being released
+       from a claim
+     - `"Pending"` used for PersistentVolumes that are not available
+     - `"Released"` used for PersistentVolumes where the bound PersistentVolumeClaim was deleted released volumes
+       must be recycled before becoming available again this phase is used by the persistent volume claim binder
+       to signal to another process to reclaim the resource
     """
     reason: str | None = None
     """reason is a brief CamelCase string that describes any failure and is meant for machine parsing and tidy

@@ -113,7 +113,13 @@ class EndpointPort(Part):
     port: int = 0
     """The port number of the endpoint."""
     protocol: str | None = None
-    """The IP protocol for this port. Must be UDP, TCP, or SCTP. Default is TCP."""
+    """The IP protocol for this port. Must be UDP, TCP, or SCTP. Default is TCP.
+
+    Possible enum values:
+     - `"SCTP"` is the SCTP protocol.
+     - `"TCP"` is the TCP protocol.
+     - `"UDP"` is the UDP protocol.
+    """
 
 
 class EndpointSubset(Part):
@@ -287,6 +293,11 @@ class PortStatus(Part):
     protocol: str = ""
     """Protocol is the protocol of the service port of which status is recorded here The supported values are: "TCP",
     "UDP", "SCTP"
+
+    Possible enum values:
+     - `"SCTP"` is the SCTP protocol.
+     - `"TCP"` is the TCP protocol.
+     - `"UDP"` is the UDP protocol.
     """
 
 
@@ -353,6 +364,10 @@ class NamespaceStatus(Part):
     phase: str | None = None
     """Phase is the current lifecycle phase of the namespace. More info:
     https://kubernetes.io/docs/tasks/administer-cluster/namespaces/
+
+    Possible enum values:
+     - `"Active"` means the namespace is available for use in the system
+     - `"Terminating"` means the namespace is undergoing graceful termination
     """
 
 
@@ -386,9 +401,26 @@ class ScopedResourceSelectorRequirement(Part):
     """
 
     operator: str = ""
-    """Represents a scope's relationship to a set of values. Valid operators are In, NotIn, Exists, DoesNotExist."""
+    """Represents a scope's relationship to a set of values. Valid operators are In, NotIn, Exists, DoesNotExist.
+
+    Possible enum values:
+     - `"DoesNotExist"`
+     - `"Exists"`
+     - `"In"`
+     - `"NotIn"`
+    """
     scope_name: str = ""
-    """The name of the scope that the selector applies to."""
+    """The name of the scope that the selector applies to.
+
+    Possible enum values:
+     - `"BestEffort"` Match all pod objects that have best effort quality of service
+     - `"CrossNamespacePodAffinity"` Match all pod objects that have cross-namespace pod (anti)affinity mentioned.
+     - `"NotBestEffort"` Match all pod objects that do not have best effort quality of service
+     - `"NotTerminating"` Match all pod objects where spec.activeDeadlineSeconds is nil
+     - `"PriorityClass"` Match all pod objects that have priority class mentioned
+     - `"Terminating"` Match all pod objects where spec.activeDeadlineSeconds >=0
+     - `"VolumeAttributesClass"` Match all pvc objects that have volume attributes class mentioned.
+    """
     values: list[str] = Field(default_factory=list)
     """An array of string values. If the operator is In or NotIn, the values array must be non-empty. If the operator
     is Exists or DoesNotExist, the values array must be empty. This array is replaced during a strategic merge
@@ -506,7 +538,13 @@ class ServicePort(Part):
     port: int = 0
     """The port that will be exposed by this service."""
     protocol: str = "TCP"
-    """The IP protocol for this port. Supports "TCP", "UDP", and "SCTP". Default is TCP."""
+    """The IP protocol for this port. Supports "TCP", "UDP", and "SCTP". Default is TCP.
+
+    Possible enum values:
+     - `"SCTP"` is the SCTP protocol.
+     - `"TCP"` is the TCP protocol.
+     - `"UDP"` is the UDP protocol.
+    """
     target_port: IntOrString | None = None
     """Number or name of the port to access on the pods targeted by the service. Number must be in the range 1 to
     65535. Name must be an IANA_SVC_NAME. If this is a string, it will be looked up as a named port in the target
@@ -589,6 +627,11 @@ class ServiceSpec(Part):
     (possibly modified by topology and other features). Note that traffic sent to an External IP or LoadBalancer
     IP from within the cluster will always get "Cluster" semantics, but clients sending to a NodePort from within
     the cluster may need to take traffic policy into account when picking a node.
+
+    Possible enum values:
+     - `"Cluster"` routes traffic to all endpoints.
+     - `"Local"` preserves the source IP of the traffic by routing only to endpoints on the same node as the
+       traffic was received on (dropping the traffic if there are no local endpoints).
     """
     health_check_node_port: int | None = None
     """healthCheckNodePort specifies the healthcheck nodePort for the service. This only applies when type is set to
@@ -604,6 +647,11 @@ class ServiceSpec(Part):
     "Local", the proxy will assume that pods only want to talk to endpoints of the service on the same node as the
     pod, dropping the traffic if there are no local endpoints. The default value, "Cluster", uses the standard
     behavior of routing to all endpoints evenly (possibly modified by topology and other features).
+
+    Possible enum values:
+     - `"Cluster"` routes traffic to all endpoints.
+     - `"Local"` routes traffic only to endpoints on the same node as the client pod (dropping the traffic if
+       there are no local endpoints).
     """
     ip_families: list[str] = Field(default_factory=list)
     """IPFamilies is a list of IP families (e.g. IPv4, IPv6) assigned to this service. This field is usually assigned
@@ -626,6 +674,19 @@ class ServiceSpec(Part):
     clusters), or "RequireDualStack" (two IP families on dual-stack configured clusters, otherwise fail). The
     ipFamilies and clusterIPs fields depend on the value of this field. This field will be wiped when updating a
     service to type ExternalName.
+
+    Possible enum values:
+     - `"PreferDualStack"` indicates that this service prefers dual-stack when the cluster is configured for
+       dual-stack. If the cluster is not configured for dual-stack the service will be assigned a single IPFamily.
+       If the IPFamily is not set in service.spec.ipFamilies then the service will be assigned the default
+       IPFamily configured on the cluster
+     - `"RequireDualStack"` indicates that this service requires dual-stack. Using IPFamilyPolicyRequireDualStack
+       on a single stack cluster will result in validation errors. The IPFamilies (and their order) assigned to
+       this service is based on service.spec.ipFamilies. If service.spec.ipFamilies was not provided then it will
+       be assigned according to how they are configured on the cluster. If service.spec.ipFamilies has only one
+       entry then the alternative IPFamily will be added by apiserver
+     - `"SingleStack"` indicates that this service is required to have a single IPFamily. The IPFamily assigned is
+       based on the default IPFamily used by the cluster or as identified by service.spec.ipFamilies field
     """
     load_balancer_class: str | None = None
     """loadBalancerClass is the class of the load balancer implementation this Service belongs to. If specified, the
@@ -675,6 +736,10 @@ class ServiceSpec(Part):
     """Supports "ClientIP" and "None". Used to maintain session affinity. Enable client IP based session affinity.
     Must be ClientIP or None. Defaults to None. More info:
     https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies
+
+    Possible enum values:
+     - `"ClientIP"` is the Client IP based.
+     - `"None"` - no session affinity.
     """
     session_affinity_config: SessionAffinityConfig | None = None
     """sessionAffinityConfig contains the configurations of session affinity."""
@@ -695,6 +760,14 @@ class ServiceSpec(Part):
     endpoints as the clusterIP. "ExternalName" aliases this service to the specified externalName. Several other
     fields do not apply to ExternalName services. More info:
     https://kubernetes.io/docs/concepts/services-networking/service/#publishing-services-service-types
+
+    Possible enum values:
+     - `"ClusterIP"` means a service will only be accessible inside the cluster, via the cluster IP.
+     - `"ExternalName"` means a service consists of only a reference to an external name that kubedns or
+       equivalent will return as a CNAME record, with no exposing or proxying of any pods involved.
+     - `"LoadBalancer"` means a service will be exposed via an external load balancer (if the cloud provider
+       supports it), in addition to 'NodePort' type.
+     - `"NodePort"` means a service will be exposed on one port of every node, in addition to 'ClusterIP' type.
     """
 
 

@@ -180,6 +180,14 @@ class NodeSelectorRequirement(Part):
     operator: str = ""
     """Represents a key's relationship to a set of values. Valid operators are In, NotIn, Exists, DoesNotExist. Gt,
     and Lt.
+
+    Possible enum values:
+     - `"DoesNotExist"`
+     - `"Exists"`
+     - `"Gt"`
+     - `"In"`
+     - `"Lt"`
+     - `"NotIn"`
     """
     values: list[str] = Field(default_factory=list)
     """An array of string values. If the operator is In or NotIn, the values array must be non-empty. If the operator
@@ -363,6 +371,11 @@ class AppArmorProfile(Part):
       Localhost - a profile pre-loaded on the node.
       RuntimeDefault - the container runtime's default profile.
       Unconfined - no AppArmor enforcement.
+
+    Possible enum values:
+     - `"Localhost"` indicates that a profile pre-loaded on the node should be used.
+     - `"RuntimeDefault"` indicates that the container runtime's default AppArmor profile should be used.
+     - `"Unconfined"` indicates that no AppArmor profile should be enforced.
     """
 
 
@@ -370,7 +383,13 @@ class AzureDiskVolumeSource(Part):
     """AzureDisk represents an Azure Data Disk mount on the host and bind mount to the pod."""
 
     caching_mode: str = "ReadWrite"
-    """cachingMode is the Host Caching mode: None, Read Only, Read Write."""
+    """cachingMode is the Host Caching mode: None, Read Only, Read Write.
+
+    Possible enum values:
+     - `"None"`
+     - `"ReadOnly"`
+     - `"ReadWrite"`
+    """
     disk_name: str = ""
     """diskName is the Name of the data disk in the blob storage"""
     disk_uri: str = Field(default="", validation_alias="diskURI", serialization_alias="diskURI")
@@ -382,6 +401,11 @@ class AzureDiskVolumeSource(Part):
     kind: str = "Shared"
     """kind expected values are Shared: multiple blob disks per storage account  Dedicated: single blob disk per
     storage account  Managed: azure managed data disk (only in managed availability set). defaults to shared
+
+    Possible enum values:
+     - `"Dedicated"`
+     - `"Managed"`
+     - `"Shared"`
     """
     read_only: bool = False
     """readOnly Defaults to false (read/write). ReadOnly here will force the ReadOnly setting in VolumeMounts."""
@@ -624,7 +648,13 @@ class ContainerPort(Part):
     unique name. Name for the port that can be referred to by services.
     """
     protocol: str = "TCP"
-    """Protocol for port. Must be UDP, TCP, or SCTP. Defaults to "TCP"."""
+    """Protocol for port. Must be UDP, TCP, or SCTP. Defaults to "TCP".
+
+    Possible enum values:
+     - `"SCTP"` is the SCTP protocol.
+     - `"TCP"` is the TCP protocol.
+     - `"UDP"` is the UDP protocol.
+    """
 
 
 class ContainerResizePolicy(Part):
@@ -822,7 +852,12 @@ class HTTPGetAction(Part):
     IANA_SVC_NAME.
     """
     scheme: str | None = None
-    """Scheme to use for connecting to the host. Defaults to HTTP."""
+    """Scheme to use for connecting to the host. Defaults to HTTP.
+
+    Possible enum values:
+     - `"HTTP"` means that the scheme used will be http://
+     - `"HTTPS"` means that the scheme used will be https://
+    """
 
 
 class SleepAction(Part):
@@ -885,6 +920,73 @@ class Lifecycle(Part):
     """StopSignal defines which signal will be sent to a container when it is being stopped. If not specified, the
     default is defined by the container runtime in use. StopSignal can only be set for Pods with a non-empty
     .spec.os.name
+
+    Possible enum values:
+     - `"SIGABRT"`
+     - `"SIGALRM"`
+     - `"SIGBUS"`
+     - `"SIGCHLD"`
+     - `"SIGCLD"`
+     - `"SIGCONT"`
+     - `"SIGFPE"`
+     - `"SIGHUP"`
+     - `"SIGILL"`
+     - `"SIGINT"`
+     - `"SIGIO"`
+     - `"SIGIOT"`
+     - `"SIGKILL"`
+     - `"SIGPIPE"`
+     - `"SIGPOLL"`
+     - `"SIGPROF"`
+     - `"SIGPWR"`
+     - `"SIGQUIT"`
+     - `"SIGRTMAX"`
+     - `"SIGRTMAX-1"`
+     - `"SIGRTMAX-10"`
+     - `"SIGRTMAX-11"`
+     - `"SIGRTMAX-12"`
+     - `"SIGRTMAX-13"`
+     - `"SIGRTMAX-14"`
+     - `"SIGRTMAX-2"`
+     - `"SIGRTMAX-3"`
+     - `"SIGRTMAX-4"`
+     - `"SIGRTMAX-5"`
+     - `"SIGRTMAX-6"`
+     - `"SIGRTMAX-7"`
+     - `"SIGRTMAX-8"`
+     - `"SIGRTMAX-9"`
+     - `"SIGRTMIN"`
+     - `"SIGRTMIN+1"`
+     - `"SIGRTMIN+10"`
+     - `"SIGRTMIN+11"`
+     - `"SIGRTMIN+12"`
+     - `"SIGRTMIN+13"`
+     - `"SIGRTMIN+14"`
+     - `"SIGRTMIN+15"`
+     - `"SIGRTMIN+2"`
+     - `"SIGRTMIN+3"`
+     - `"SIGRTMIN+4"`
+     - `"SIGRTMIN+5"`
+     - `"SIGRTMIN+6"`
+     - `"SIGRTMIN+7"`
+     - `"SIGRTMIN+8"`
+     - `"SIGRTMIN+9"`
+     - `"SIGSEGV"`
+     - `"SIGSTKFLT"`
+     - `"SIGSTOP"`
+     - `"SIGSYS"`
+     - `"SIGTERM"`
+     - `"SIGTRAP"`
+     - `"SIGTSTP"`
+     - `"SIGTTIN"`
+     - `"SIGTTOU"`
+     - `"SIGURG"`
+     - `"SIGUSR1"`
+     - `"SIGUSR2"`
+     - `"SIGVTALRM"`
+     - `"SIGWINCH"`
+     - `"SIGXCPU"`
+     - `"SIGXFSZ"`
     """
 
 
@@ -1005,6 +1107,12 @@ class SeccompProfile(Part):
 
     Localhost - a profile defined in a file on the node should be used. RuntimeDefault - the container runtime
     default profile should be used. Unconfined - no profile should be applied.
+
+    Possible enum values:
+     - `"Localhost"` indicates a profile defined in a file on the node should be used. The file's location
+       relative to <kubelet-root-dir>/seccomp.
+     - `"RuntimeDefault"` represents the default container runtime seccomp profile.
+     - `"Unconfined"` indicates no seccomp profile is applied (A.K.A. unconfined).
     """
 
 
@@ -1057,6 +1165,13 @@ class SecurityContext(Part):
     """procMount denotes the type of proc mount to use for the containers. The default value is Default which uses
     the container runtime defaults for readonly paths and masked paths. Note that this field cannot be set when
     spec.os.name is windows.
+
+    Possible enum values:
+     - `"Default"` uses the container runtime defaults for readonly and masked paths for /proc. Most container
+       runtimes mask certain paths in /proc to avoid accidental security exposure of special devices or
+       information.
+     - `"Unmasked"` bypasses the default masking behavior of the container runtime and ensures the newly created
+       /proc the container stays in tact with no modifications.
     """
     read_only_root_filesystem: bool | None = None
     """Whether this container has a read-only root filesystem. Default is false. Note that this field cannot be set
@@ -1115,6 +1230,18 @@ class VolumeMount(Part):
     """mountPropagation determines how mounts are propagated from the host to container and the other way around.
     When not set, MountPropagationNone is used. This field is beta in 1.10. When RecursiveReadOnly is set to
     IfPossible or to Enabled, MountPropagation must be None or unspecified (which defaults to None).
+
+    Possible enum values:
+     - `"Bidirectional"` means that the volume in a container will receive new mounts from the host or other
+       containers, and its own mounts will be propagated from the container to the host or other containers. Note
+       that this mode is recursively applied to all mounts in the volume ("rshared" in Linux terminology).
+     - `"HostToContainer"` means that the volume in a container will receive new mounts from the host or other
+       containers, but filesystems mounted inside the container won't be propagated to the host or other
+       containers. Note that this mode is recursively applied to all mounts in the volume ("rslave" in Linux
+       terminology).
+     - `"None"` means that the volume in a container will not receive new mounts from the host or other
+       containers, and filesystems mounted inside the container won't be propagated to the host or other
+       containers. Note that this mode corresponds to "private" in Linux terminology.
     """
     name: str = ""
     """This must match the Name of a Volume."""
@@ -1182,6 +1309,14 @@ class Container(Part):
     """Image pull policy. One of Always, Never, IfNotPresent. Defaults to Always if :latest tag is specified, or
     IfNotPresent otherwise. Cannot be updated. More info:
     https://kubernetes.io/docs/concepts/containers/images#updating-images
+
+    Possible enum values:
+     - `"Always"` means that kubelet always attempts to pull the latest image. Container will fail If the pull
+       fails.
+     - `"IfNotPresent"` means that kubelet pulls if the image isn't present on disk. Container will fail if the
+       image isn't present and the pull fails.
+     - `"Never"` means that kubelet never pulls an image, but only uses a local image. Container will fail if the
+       image isn't present
     """
     lifecycle: Lifecycle | None = None
     """Actions that the management system should take in response to container lifecycle events. Cannot be updated."""
@@ -1266,6 +1401,12 @@ class Container(Part):
     chunk of container log output if the termination message file is empty and the container exited with an error.
     The log output is limited to 2048 bytes or 80 lines, whichever is smaller. Defaults to File. Cannot be
     updated.
+
+    Possible enum values:
+     - `"FallbackToLogsOnError"` will read the most recent contents of the container logs for the container status
+       message when the container exits with an error and the terminationMessagePath has no contents.
+     - `"File"` is the default behavior and will set the container status message to the contents of the
+       container's terminationMessagePath when the container exits.
     """
     tty: bool | None = None
     """Whether this container should allocate a TTY for itself, also requires 'stdin' to be true. Default is false."""
@@ -1494,7 +1635,75 @@ class ContainerStatus(Part):
     state: ContainerState = Field(default_factory=ContainerState)
     """State holds details about the container's current condition."""
     stop_signal: str | None = None
-    """StopSignal reports the effective stop signal for this container"""
+    """StopSignal reports the effective stop signal for this container
+
+    Possible enum values:
+     - `"SIGABRT"`
+     - `"SIGALRM"`
+     - `"SIGBUS"`
+     - `"SIGCHLD"`
+     - `"SIGCLD"`
+     - `"SIGCONT"`
+     - `"SIGFPE"`
+     - `"SIGHUP"`
+     - `"SIGILL"`
+     - `"SIGINT"`
+     - `"SIGIO"`
+     - `"SIGIOT"`
+     - `"SIGKILL"`
+     - `"SIGPIPE"`
+     - `"SIGPOLL"`
+     - `"SIGPROF"`
+     - `"SIGPWR"`
+     - `"SIGQUIT"`
+     - `"SIGRTMAX"`
+     - `"SIGRTMAX-1"`
+     - `"SIGRTMAX-10"`
+     - `"SIGRTMAX-11"`
+     - `"SIGRTMAX-12"`
+     - `"SIGRTMAX-13"`
+     - `"SIGRTMAX-14"`
+     - `"SIGRTMAX-2"`
+     - `"SIGRTMAX-3"`
+     - `"SIGRTMAX-4"`
+     - `"SIGRTMAX-5"`
+     - `"SIGRTMAX-6"`
+     - `"SIGRTMAX-7"`
+     - `"SIGRTMAX-8"`
+     - `"SIGRTMAX-9"`
+     - `"SIGRTMIN"`
+     - `"SIGRTMIN+1"`
+     - `"SIGRTMIN+10"`
+     - `"SIGRTMIN+11"`
+     - `"SIGRTMIN+12"`
+     - `"SIGRTMIN+13"`
+     - `"SIGRTMIN+14"`
+     - `"SIGRTMIN+15"`
+     - `"SIGRTMIN+2"`
+     - `"SIGRTMIN+3"`
+     - `"SIGRTMIN+4"`
+     - `"SIGRTMIN+5"`
+     - `"SIGRTMIN+6"`
+     - `"SIGRTMIN+7"`
+     - `"SIGRTMIN+8"`
+     - `"SIGRTMIN+9"`
+     - `"SIGSEGV"`
+     - `"SIGSTKFLT"`
+     - `"SIGSTOP"`
+     - `"SIGSYS"`
+     - `"SIGTERM"`
+     - `"SIGTRAP"`
+     - `"SIGTSTP"`
+     - `"SIGTTIN"`
+     - `"SIGTTOU"`
+     - `"SIGURG"`
+     - `"SIGUSR1"`
+     - `"SIGUSR2"`
+     - `"SIGVTALRM"`
+     - `"SIGWINCH"`
+     - `"SIGXCPU"`
+     - `"SIGXFSZ"`
+    """
     user: ContainerUser | None = None
     """User represents user identity information initially attached to the first process of the container"""
     volume_mounts: list[VolumeMountStatus] = Field(default_factory=list)
@@ -1606,6 +1815,14 @@ class EphemeralContainer(Part):
     """Image pull policy. One of Always, Never, IfNotPresent. Defaults to Always if :latest tag is specified, or
     IfNotPresent otherwise. Cannot be updated. More info:
     https://kubernetes.io/docs/concepts/containers/images#updating-images
+
+    Possible enum values:
+     - `"Always"` means that kubelet always attempts to pull the latest image. Container will fail If the pull
+       fails.
+     - `"IfNotPresent"` means that kubelet pulls if the image isn't present on disk. Container will fail if the
+       image isn't present and the pull fails.
+     - `"Never"` means that kubelet never pulls an image, but only uses a local image. Container will fail if the
+       image isn't present
     """
     lifecycle: Lifecycle | None = None
     """Lifecycle is not allowed for ephemeral containers."""
@@ -1671,6 +1888,12 @@ class EphemeralContainer(Part):
     chunk of container log output if the termination message file is empty and the container exited with an error.
     The log output is limited to 2048 bytes or 80 lines, whichever is smaller. Defaults to File. Cannot be
     updated.
+
+    Possible enum values:
+     - `"FallbackToLogsOnError"` will read the most recent contents of the container logs for the container status
+       message when the container exits with an error and the terminationMessagePath has no contents.
+     - `"File"` is the default behavior and will set the container status message to the contents of the
+       container's terminationMessagePath when the container exits.
     """
     tty: bool | None = None
     """Whether this container should allocate a TTY for itself, also requires 'stdin' to be true. Default is false."""
@@ -1782,6 +2005,10 @@ class PersistentVolumeClaimSpec(Part):
     volume_mode: str | None = None
     """volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied when not
     included in claim spec.
+
+    Possible enum values:
+     - `"Block"` means the volume will not be formatted with a filesystem and will remain a raw block device.
+     - `"Filesystem"` means the volume will be or is formatted with a filesystem.
     """
     volume_name: str | None = None
     """volumeName is the binding reference to the PersistentVolume backing this claim."""
@@ -1977,6 +2204,18 @@ class HostPathVolumeSource(Part):
     type: str | None = None
     """type for HostPath Volume Defaults to "" More info:
     https://kubernetes.io/docs/concepts/storage/volumes#hostpath
+
+    Possible enum values:
+     - `""` For backwards compatible, leave it empty if unset
+     - `"BlockDevice"` A block device must exist at the given path
+     - `"CharDevice"` A character device must exist at the given path
+     - `"Directory"` A directory must exist at the given path
+     - `"DirectoryOrCreate"` If nothing exists at the given path, an empty directory will be created there as
+       needed with file mode 0755, having the same group and ownership with Kubelet.
+     - `"File"` A file must exist at the given path
+     - `"FileOrCreate"` If nothing exists at the given path, an empty file will be created there as needed with
+       file mode 0644, having the same group and ownership with Kubelet.
+     - `"Socket"` A UNIX socket must exist at the given path
     """
 
 
@@ -2028,6 +2267,14 @@ class ImageVolumeSource(Part):
     IfNotPresent: the kubelet pulls if the reference isn't already present on disk. Container creation will fail
     if the reference isn't present and the pull fails. Defaults to Always if :latest tag is specified, or
     IfNotPresent otherwise.
+
+    Possible enum values:
+     - `"Always"` means that kubelet always attempts to pull the latest image. Container will fail If the pull
+       fails.
+     - `"IfNotPresent"` means that kubelet pulls if the image isn't present on disk. Container will fail if the
+       image isn't present and the pull fails.
+     - `"Never"` means that kubelet never pulls an image, but only uses a local image. Container will fail if the
+       image isn't present
     """
     reference: str | None = None
     """Required: Image or artifact reference to be used. Behaves in the same way as pod.spec.containers[*].image.
@@ -2053,6 +2300,13 @@ class ModifyVolumeStatus(Part):
           resolve the error, a valid VolumeAttributesClass needs to be specified.
     Note: New statuses can be added in the future. Consumers should check for unknown statuses and fail
     appropriately.
+
+    Possible enum values:
+     - `"InProgress"` InProgress indicates that the volume is being modified
+     - `"Infeasible"` Infeasible indicates that the request has been rejected as invalid by the CSI driver. To
+       resolve the error, a valid VolumeAttributesClass needs to be specified
+     - `"Pending"` Pending indicates that the PersistentVolumeClaim cannot be modified due to unmet requirements,
+       such as the specified VolumeAttributesClass not existing
     """
     target_volume_attributes_class_name: str | None = None
     """targetVolumeAttributesClassName is the name of the VolumeAttributesClass the PVC currently being reconciled"""
@@ -2188,7 +2442,14 @@ class PersistentVolumeClaimStatus(Part):
     is no ModifyVolume operation being attempted.
     """
     phase: str | None = None
-    """phase represents the current phase of PersistentVolumeClaim."""
+    """phase represents the current phase of PersistentVolumeClaim.
+
+    Possible enum values:
+     - `"Bound"` used for PersistentVolumeClaims that are bound
+     - `"Lost"` used for PersistentVolumeClaims that lost their underlying PersistentVolume. The claim was bound
+       to a PersistentVolume and this volume does not exist any longer and all data on it was lost.
+     - `"Pending"` used for PersistentVolumeClaims that are not yet bound
+    """
 
 
 class PersistentVolumeClaim(
@@ -2372,6 +2633,13 @@ class PodSecurityContext(Part):
     It will have no effect on ephemeral volume types such as: secret, configmaps and emptydir. Valid values are
     "OnRootMismatch" and "Always". If not specified, "Always" is used. Note that this field cannot be set when
     spec.os.name is windows.
+
+    Possible enum values:
+     - `"Always"` indicates that volume's ownership and permissions should always be changed whenever volume is
+       mounted inside a Pod. This the default behavior.
+     - `"OnRootMismatch"` indicates that volume's ownership and permissions will be changed only when permission
+       and ownership of root directory does not match with expected permissions on the volume. This can help
+       shorten the time it takes to change ownership and permissions of a volume.
     """
     run_as_group: int | None = None
     """The GID to run the entrypoint of the container process. Uses runtime default if unset. May also be set in
@@ -2439,6 +2707,12 @@ class PodSecurityContext(Part):
     "Strict". If not specified, "Merge" is used. (Alpha) Using the field requires the SupplementalGroupsPolicy
     feature gate to be enabled and the container runtime must implement support for this feature. Note that this
     field cannot be set when spec.os.name is windows.
+
+    Possible enum values:
+     - `"Merge"` means that the container's provided SupplementalGroups and FsGroup (specified in SecurityContext)
+       will be merged with the primary user's groups as defined in the container image (in /etc/group).
+     - `"Strict"` means that the container's provided SupplementalGroups and FsGroup (specified in
+       SecurityContext) will be used instead of any groups defined in the container image.
     """
     sysctls: list[Sysctl] = Field(default_factory=list)
     """Sysctls hold a list of namespaced sysctls used for the pod. Pods with unsupported sysctls (by the container
@@ -2459,6 +2733,15 @@ class Toleration(Part):
     effect: str | None = None
     """Effect indicates the taint effect to match. Empty means match all taint effects. When specified, allowed
     values are NoSchedule, PreferNoSchedule and NoExecute.
+
+    Possible enum values:
+     - `"NoExecute"` Evict any already-running pods that do not tolerate the taint. Currently enforced by
+       NodeController.
+     - `"NoSchedule"` Do not allow new pods to schedule onto the node unless they tolerate the taint, but allow
+       all pods submitted to Kubelet without going through the scheduler to start, and allow all already-running
+       pods to continue running. Enforced by the scheduler.
+     - `"PreferNoSchedule"` Like TaintEffectNoSchedule, but the scheduler tries not to schedule new pods onto the
+       node, rather than prohibiting new pods from scheduling onto the node entirely. Enforced by the scheduler.
     """
     key: str | None = None
     """Key is the taint key that the toleration applies to. Empty means match all taint keys. If the key is empty,
@@ -2468,6 +2751,12 @@ class Toleration(Part):
     """Operator represents a key's relationship to the value. Valid operators are Exists, Equal, Lt, and Gt. Defaults
     to Equal. Exists is equivalent to wildcard for value, so that a pod can tolerate all taints of a particular
     category. Lt and Gt perform numeric comparisons (requires feature gate TaintTolerationComparisonOperators).
+
+    Possible enum values:
+     - `"Equal"`
+     - `"Exists"`
+     - `"Gt"`
+     - `"Lt"`
     """
     toleration_seconds: int | None = None
     """TolerationSeconds represents the period of time the toleration (which must be of effect NoExecute, otherwise
@@ -2531,6 +2820,10 @@ class TopologySpreadConstraint(Part):
     calculations. - Ignore: nodeAffinity/nodeSelector are ignored. All nodes are included in the calculations.
 
     If this value is nil, the behavior is equivalent to the Honor policy.
+
+    Possible enum values:
+     - `"Honor"` means use this scheduling directive when calculating pod topology spread skew.
+     - `"Ignore"` means ignore this scheduling directive when calculating pod topology spread skew.
     """
     node_taints_policy: str | None = None
     """NodeTaintsPolicy indicates how we will treat node taints when calculating pod topology spread skew. Options
@@ -2538,6 +2831,10 @@ class TopologySpreadConstraint(Part):
     included. - Ignore: node taints are ignored. All nodes are included.
 
     If this value is nil, the behavior is equivalent to the Ignore policy.
+
+    Possible enum values:
+     - `"Honor"` means use this scheduling directive when calculating pod topology spread skew.
+     - `"Ignore"` means ignore this scheduling directive when calculating pod topology spread skew.
     """
     topology_key: str = ""
     """TopologyKey is the key of node labels. Nodes that have a label with this key and identical values are
@@ -2559,6 +2856,10 @@ class TopologySpreadConstraint(Part):
     WhenUnsatisfiable is set to DoNotSchedule, incoming pod can only be scheduled to zone2(zone3) to become
     3/2/1(3/1/2) as ActualSkew(2-1) on zone2(zone3) satisfies MaxSkew(1). In other words, the cluster can still be
     imbalanced, but scheduler won't make it *more* imbalanced. It's a required field.
+
+    Possible enum values:
+     - `"DoNotSchedule"` instructs the scheduler not to schedule the pod when constraints are not satisfied.
+     - `"ScheduleAnyway"` instructs the scheduler to schedule the pod even if constraints are not satisfied.
     """
 
 
@@ -3023,9 +3324,9 @@ class Volume(Part):
     machine. The volume is resolved at pod startup depending on which PullPolicy value is provided:
 
     - Always: the kubelet always attempts to pull the reference. Container creation will fail If the pull fails. -
-    Never: the kubelet never pulls the reference and only uses a local image or artifact. Container creation will
-    fail if the reference isn't present. - IfNotPresent: the kubelet pulls if the reference isn't already present
-    on disk. Container creation will fail if the reference isn't present and the pull fails.
+      Never: the kubelet never pulls the reference and only uses a local image or artifact. Container creation
+      will fail if the reference isn't present. - IfNotPresent: the kubelet pulls if the reference isn't already
+      present on disk. Container creation will fail if the reference isn't present and the pull fails.
 
     The volume gets re-resolved if the pod gets deleted and recreated, which means that new remote content will
     become available on pod recreation. A failure to resolve or pull the image during pod startup will block
@@ -3119,6 +3420,15 @@ class PodSpec(Part):
     'ClusterFirst', 'Default' or 'None'. DNS parameters given in DNSConfig will be merged with the policy selected
     with DNSPolicy. To have DNS options set along with hostNetwork, you have to specify DNS policy explicitly to
     'ClusterFirstWithHostNet'.
+
+    Possible enum values:
+     - `"ClusterFirst"` indicates that the pod should use cluster DNS first unless hostNetwork is true, if it is
+       available, then fall back on the default (as determined by kubelet) DNS settings.
+     - `"ClusterFirstWithHostNet"` indicates that the pod should use cluster DNS first, if it is available, then
+       fall back on the default (as determined by kubelet) DNS settings.
+     - `"Default"` indicates that the pod should use the default (as determined by kubelet) DNS settings.
+     - `"None"` indicates that the pod should use empty DNS settings. DNS parameters such as nameservers and
+       search paths should be defined via DNSConfig.
     """
     enable_service_links: bool | None = None
     """EnableServiceLinks indicates whether information about services should be injected into pod's environment
@@ -3217,6 +3527,10 @@ class PodSpec(Part):
     preemption_policy: str | None = None
     """PreemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority.
     Defaults to PreemptLowerPriority if unset.
+
+    Possible enum values:
+     - `"Never"` means that pod never preempts other pods with lower priority.
+     - `"PreemptLowerPriority"` means that pod can preempt other pods with lower priority.
     """
     priority: int | None = None
     """The priority value. Various system components use this field to find the priority of the pod. When Priority
@@ -3256,6 +3570,11 @@ class PodSpec(Part):
     """Restart policy for all containers within the pod. One of Always, OnFailure, Never. In some contexts, only a
     subset of those values may be permitted. Default to Always. More info:
     https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
+
+    Possible enum values:
+     - `"Always"`
+     - `"Never"`
+     - `"OnFailure"`
     """
     runtime_class_name: str | None = None
     """RuntimeClassName refers to a RuntimeClass object in the node.k8s.io group, which should be used to run this
@@ -3483,6 +3802,20 @@ class PodStatus(Part):
     pod could not be obtained, typically due to an error in communicating with the host of the pod.
 
     More info: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle#pod-phase
+
+    Possible enum values:
+     - `"Failed"` means that all containers in the pod have terminated, and at least one container has terminated
+       in a failure (exited with a non-zero exit code or was stopped by the system).
+     - `"Pending"` means the pod has been accepted by the system, but one or more of the containers has not been
+       started. This includes time before being bound to a node, as well as time spent pulling images onto the
+       host.
+     - `"Running"` means the pod has been bound to a node and all of the containers have been started. At least
+       one container is still running or is in the process of being restarted.
+     - `"Succeeded"` means that all containers in the pod have voluntarily terminated with a container exit code
+       of 0, and the system is not going to restart any of these containers.
+     - `"Unknown"` means that for some reason the state of the pod could not be obtained, typically due to an
+       error in communicating with the host of the pod. Deprecated: It isn't being set since 2015
+       (74da3b14b0c0f658b3bb8d2def5094686d0e9095)
     """
     pod_ip: str | None = Field(default=None, validation_alias="podIP", serialization_alias="podIP")
     """podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated."""
@@ -3495,6 +3828,11 @@ class PodStatus(Part):
     """The Quality of Service (QOS) classification assigned to the pod based on resource requirements See PodQOSClass
     type for available QOS classes More info:
     https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/#quality-of-service-classes
+
+    Possible enum values:
+     - `"BestEffort"` is the BestEffort qos class.
+     - `"Burstable"` is the Burstable qos class.
+     - `"Guaranteed"` is the Guaranteed qos class.
     """
     reason: str | None = None
     """A brief CamelCase message indicating details about why the pod is in this state. e.g. 'Evicted'"""
