@@ -46,5 +46,5 @@ def test_the_issue_forms_are_forms() -> None:
     """Each issue form has what GitHub requires: a name, a description, and fields with labels."""
     for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"):
         form = yaml.safe_load(path.read_text())
-        assert form["name"] and form["description"], path
+        assert {"name", "description", "body"} <= set(form), path
         assert all(field["id"] and field["attributes"]["label"] for field in form["body"]), path
