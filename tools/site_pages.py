@@ -18,18 +18,34 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # mkdocs imports this file withou
 
 from tools.site_reference import navigation, reference_pages  # noqa: E402  # after the path is set
 
-__all__ = ["boost", "complete", "for_a_site", "on_config", "on_files", "on_page_markdown"]
+__all__ = [
+    "boost",
+    "complete",
+    "for_a_site",
+    "on_config",
+    "on_files",
+    "on_page_content",
+    "on_page_markdown",
+    "without_members",
+]
 
 # How much a hit on a page counts in the search, by the beginning of its path; 1 for all others. Guides come first.
 BOOSTS = {
     "recipes/": 2.0,
-    "reference/commands": 0.3,
-    "reference/": 0.05,
-    "design/": 0.4,
-    "controller-runtime.md": 0.3,  # compares every feature, and explains none
-    "glossary.md": 0.3,
-    "seeds.md": 0.3,
-    "index.md": 0.3,
+    "rbac.md": 1.5,  # before the doctor, and before RBAC of the embedded API server
+    "reference/commands": 0.2,
+    "reference/": 0.02,
+    "design/": 0.3,
+    "apiserver": 0.4,
+    "cluster.md": 0.4,
+    "controller-runtime.md": 0.2,  # compares every feature, and explains none
+    "glossary.md": 0.2,
+    "architecture.md": 0.4,
+    "benchmarks.md": 0.4,
+    "evc.md": 0.4,
+    "sampledb.md": 0.4,
+    "seeds.md": 0.2,
+    "index.md": 0.2,
 }
 
 
@@ -52,7 +68,7 @@ def on_config(config: Any) -> Any:
 
 
 def complete(nav: list[Any], docs: Path) -> list[Any]:
-    """Return the navigation with a page for each file that a pattern matches, and with the reference of the packages."""
+    """Return the navigation with the files that its patterns match, and with the reference of the packages."""
     return [each for entry in nav for each in _completed(entry, docs)]
 
 
@@ -82,6 +98,16 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     if path == "index.md":
         page.meta["hide"] = ["navigation", "toc"]
     return for_a_site(markdown, path, config.repo_url)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Return the HTML of a page as the search indexes it."""
+    return without_members(html) if page.file.src_uri.startswith("reference/") else html
+
+
+def without_members(html: str) -> str:
+    """Exclude the members of classes from the search: the page of the class is found instead."""
+    return re.sub(r'<h([2-6]) (?=id="pyctrl(?:\.[a-z_]+)?\.[A-Z]\w*\.)', r"<h\1 data-search-exclude ", html)
 
 
 def boost(path: str) -> float:

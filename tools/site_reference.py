@@ -1,4 +1,4 @@
-"""The reference of the site: pages generated from the code, one for each class that has members, and one for each group.
+"""The reference of the site: pages generated from the code, one for each class that has members.
 
 A package has a page that lists its public names with their first sentences. A class with methods or several attributes
 has a page. Functions, exceptions and the remaining names of a package share a page for each of these groups.
@@ -73,7 +73,9 @@ def _page_of(name: str, value: object) -> str:
 
 
 def _packages_page() -> str:
-    lines = [f"- [`{package}`]({package.rpartition('.')[2]}/index.md): {_sentence(package)}" for package in public_packages()]
+    lines = [
+        f"- [`{package}`]({package.rpartition('.')[2]}/index.md): {_sentence(package)}" for package in public_packages()
+    ]
     return "# Python packages\n\n" + "\n".join(lines) + "\n"
 
 
