@@ -16,11 +16,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # mkdocs imports this file without the repository on the path
 
+from tools.draw_diagrams import BLOCK, DRAWN, name_of  # noqa: E402  # after the path is set
 from tools.site_reference import navigation, reference_pages  # noqa: E402  # after the path is set
 
 __all__ = [
     "boost",
     "complete",
+    "drawn",
     "for_a_site",
     "on_config",
     "on_files",
@@ -101,8 +103,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Return the HTML of a page as the search indexes it."""
+    """Return the HTML of a page with its diagrams, and as the search indexes it."""
+    html = re.sub(r'<div data-diagram="([\w-]+)"></div>', lambda match: drawn(match[1]), html)
     return without_members(html) if page.file.src_uri.startswith("reference/") else html
+
+
+def drawn(name: str) -> str:
+    """Return a diagram as an element of a page. The keyboard scrolls it where it is wider than the page."""
+    svg = (DRAWN / f"{name}.svg").read_text().partition("\n")[2]
+    return f'<figure class="diagram" tabindex="0" data-search-exclude>{svg}</figure>'
 
 
 def without_members(html: str) -> str:
@@ -119,6 +128,7 @@ def for_a_site(markdown: str, page: str, repository: str) -> str:
     """Return a page, written for GitHub, for the site.
 
     Hidden test code is removed. A link that leaves docs/ leads to the repository, because the site does not contain it.
+    A Mermaid diagram is replaced by an element that `on_page_content` fills.
 
     Args:
         markdown: the page.
@@ -126,6 +136,7 @@ def for_a_site(markdown: str, page: str, repository: str) -> str:
         repository: the address of the repository.
     """
     markdown = re.sub(r"^<!-- (?:invisible-code-block|skip):.*?-->\n", "", markdown, flags=re.DOTALL | re.MULTILINE)
+    markdown = BLOCK.sub(lambda block: f'<div data-diagram="{name_of(block[1])}"></div>', markdown)
     return re.sub(
         r"\[([^\]]+)\]\((\.\./[^)\s]*)\)", lambda link: _without_leaving(link[1], link[2], page, repository), markdown
     )
