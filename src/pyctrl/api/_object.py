@@ -197,7 +197,7 @@ class CustomResource(KubernetesObject, Generic[SpecT, StatusT]):
     spec: SpecT
     """Desired state, which users write."""
     status: StatusT = Field(default=None, validate_default=False)  # type: ignore[assignment]  # set per kind below
-    """Observed state, which the operator writes with `client.status`."""
+    """State that the operator has observed; it writes this with `client.status`."""
 
     _default_subresources: ClassVar[tuple[str, ...]] = ("status",)
 
