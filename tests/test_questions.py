@@ -23,7 +23,7 @@ QUESTIONS = {
     "RBAC permissions": "rbac.md#declaring-permissions",
     "retry backoff": "recipes/retry-backoff.md#what-the-queue-does",
     "webhooks without cert-manager": "recipes/webhooks-without-cert-manager.md#certificates",
-    "leader election locally": "manager.md#leader-election-locally",
+    "leader election locally": "leader-election.md#leader-election-locally",
     "why reconcile not run": "recipes/debug-reconcile.md#it-does-not-run",
     "deploy to cluster": "manifests.md#deploying-to-a-cluster",
 }
