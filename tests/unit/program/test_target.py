@@ -73,7 +73,7 @@ async def test_a_function_comes_before_classes(tmp_path: Path) -> None:
     """A setup function overrides the declared classes."""
     wiring = "\n\ndef add_two(manager):\n    from pyctrl import Builder\n"
     wiring += "    Builder(manager).options(name='mine').reconciles(PodSet).build(PodSetReconciler())\n"
-    (tmp_path / "two.py").write_text(DECLARED + wiring)
+    (tmp_path / "two.py").write_text(DECLARED.partition("class PodSetDefaults")[0] + wiring)
     assert list(await sources_of(str(tmp_path / "two.py"))) == ["mine"]
 
 
