@@ -10,8 +10,7 @@ from typing import Any
 
 from cronjob.reconciler import CronJobReconciler
 from cronjob.v1 import CronJob
-
-from pyctrl.api import Key, ObjectMeta, now
+from pyctrl.api import Key, now
 from pyctrl.client import Client, MergePatch, merge_from
 from pyctrl.cluster import Cluster
 from pyctrl.controller import Builder, Reconciler, Request, Result
@@ -30,6 +29,7 @@ class Jobs(Reconciler[Job]):
         self.duration, self.condition = timedelta(seconds=30), "Complete"
 
     async def reconcile(self, request: Request) -> Result | None:
+        """End the Job when it is time."""
         job = await self.client.find(Job, request.key)
         if job is None or job.status.conditions:
             return None

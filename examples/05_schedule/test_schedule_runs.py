@@ -8,15 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_asyncio
+
 from cronjob.reconciler import due_run
 from cronjob.schedule import InvalidSchedule, check, expanded, last_run, next_run
 from cronjob.v1 import CronJob
-
 from pyctrl.api import is_controlled_by
 from pyctrl.client import Client, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.batch.v1 import Job
-from tests.unit.examples._schedule import KEY, Jobs, api_server, change, cron_job, operator, runs, shown
+from schedule_cluster import KEY, Jobs, api_server, change, cron_job, operator, runs, shown
+
+pytestmark = pytest.mark.virtual_time
 
 HOUR = 3600.0
 THURSDAY = datetime(2026, 1, 1, tzinfo=UTC)  # the beginning of virtual time
@@ -24,17 +26,20 @@ THURSDAY = datetime(2026, 1, 1, tzinfo=UTC)  # the beginning of virtual time
 
 @pytest.fixture
 def jobs() -> Jobs:
+    """Jobs that take half a minute."""
     return Jobs()
 
 
 @pytest_asyncio.fixture
 async def cluster() -> AsyncIterator[Cluster]:
+    """An API server with CronJobs."""
     async with api_server() as cluster:
         yield cluster
 
 
 @pytest_asyncio.fixture
 async def client(cluster: Cluster) -> AsyncIterator[Client]:
+    """A client of the API server."""
     async with cluster.client() as client:
         yield client
 
@@ -47,6 +52,7 @@ async def sleep_until(text: str) -> None:
     await asyncio.sleep(due - loop.time())
 
 
+@pytest.mark.slow("3 s: a week of watches, which are renewed every few minutes")
 @pytest.mark.virtual_time(limit=timedelta(days=10))
 async def test_a_week_of_runs(cluster: Cluster, client: Client, jobs: Jobs) -> None:
     """A Job starts at each time of the schedule, in the minute that it names, and on no other day."""
