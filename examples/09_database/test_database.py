@@ -163,6 +163,18 @@ async def test_readers_read(place: Place, server: dict[str, str], under_role: Un
             await rows(login, "SELECT * FROM writer.later")
 
 
+async def test_a_reader_is_dropped(place: Place, server: dict[str, str], under_role: UnderRole) -> None:
+    """A user that may read the tables of others can be dropped."""
+    await place.server(server)
+    async with under_role(add_schemas):
+        reader = await place.create("dropped", deletion_policy="Drop")
+        await place.until(reader, "Provided")
+        await place.until(await place.create("others", readers=["dropped"]), "Provided")
+        await place.client.delete(Schema, reader)
+        await wait_until_gone(place.client, Schema, reader)
+    assert await rows(server, "SELECT 1 FROM pg_roles WHERE rolname = 'dropped'") == []
+
+
 async def test_a_password_is_rotated_on_request(place: Place, server: dict[str, str], under_role: UnderRole) -> None:
     """Another rotation is another password, and the old one is refused; other changes keep the password."""
     await place.server(server)
