@@ -16,6 +16,7 @@ import cronjob
 from cronjob import v1, v2
 from cronjob.conversion import CONVERSION
 from cronjob.reconciler import CronJobReconciler
+from cronjob.webhooks import CronJobWebhook
 from pyctrl.api import Key
 from pyctrl.client import Client, MergePatch
 from pyctrl.controller import Builder
@@ -23,7 +24,7 @@ from pyctrl.dev import DevOptions, DevSession
 from pyctrl.errors import ConversionFailed, Invalid
 from pyctrl.manager import Manager
 from pyctrl.program import Target
-from pyctrl.testing import InstallKinds, UnderRole, sample_of
+from pyctrl.testing import InstallKinds, UnderRole, admission_request, sample_of
 from pyctrl.webhook import check_round_trip
 from schedule_cluster import KEY, cron_job
 
@@ -119,6 +120,12 @@ async def test_an_invalid_object_is_rejected() -> None:
         old.metadata.name = "a" * 53
         with pytest.raises(Invalid, match=r"metadata\.name: Too long: may not be more than 52 bytes"):
             await client.create(old)
+
+
+def test_an_object_with_an_invalid_schedule_stays_editable() -> None:
+    """An update that leaves an invalid schedule alone is accepted: finalizers must be removable."""
+    old, new = cron_job("61 * * * *"), cron_job("61 * * * *", suspend=True)
+    CronJobWebhook().validate_update(old, new, admission_request(new, old=old))
 
 
 async def test_the_permissions_suffice(

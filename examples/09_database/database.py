@@ -25,7 +25,7 @@ from pyctrl.client import merge_from
 from pyctrl.controller import ExponentialBackoff, FinalizeResult, Finalizers, generation_changed
 from pyctrl.kinds.core.v1 import Secret
 
-Name = Annotated[str, Field(min_length=1, max_length=63)]  # PostgreSQL cuts off what is longer
+Name = Annotated[str, Field(pattern="^[ -~]+$", max_length=63)]  # ASCII: PostgreSQL cuts names off after 63 bytes
 ROTATION = "postgresql.example.com/rotation"
 REPAIR_INTERVAL = timedelta(minutes=10)  # a database has no watch: changes by others are undone after this time
 

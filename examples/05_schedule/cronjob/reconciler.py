@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from pyctrl import EVENTS, ObjectMeta, ObjectReconciler, Result, allow, merge_from, now, set_controller_reference
+from pyctrl.errors import NotFound
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import ObjectReference
 
@@ -67,7 +69,7 @@ class CronJobReconciler(ObjectReconciler[CronJob]):
         """Delete the oldest Jobs that have ended in this way, beyond a limit."""
         ended = [job for job in jobs if has_condition(job, condition)]
         for job in ended[: max(0, len(ended) - limit)]:
-            await self.client.delete(job, propagation="Background")
+            await self.delete(job)
 
     async def start(self, cron_job: CronJob, run: datetime, active: Sequence[Job]) -> None:
         """Start the Job of a run, unless the concurrency policy forbids it."""
@@ -76,9 +78,14 @@ class CronJobReconciler(ObjectReconciler[CronJob]):
             return  # the end of that Job causes another reconcile
         if cron_job.spec.concurrency_policy == "Replace":
             for job in active:
-                await self.client.delete(job, propagation="Background")
+                await self.delete(job)
         job = await self.client.create(job_for(cron_job, run))
         self.recorder.normal(cron_job, "Started", f"Started Job {job.metadata.name}", related=job)
+
+    async def delete(self, job: Job) -> None:
+        """Delete a Job and its pods."""
+        with suppress(NotFound):  # deleted in the meantime
+            await self.client.delete(job, propagation="Background")
 
 
 def due_run(cron_job: CronJob, at: datetime) -> datetime | None:
