@@ -125,8 +125,8 @@ class SchemaOwner:
     def _check(self, what: str, name: str, comment: str | None) -> bool:
         """Return whether something of this name exists. Raises DatabaseError if it belongs to another object."""
         if comment not in (None, self.comment):
-            owner = comment or "nothing here"
-            raise DatabaseError("Conflict", f"The {what} {name!r} exists and belongs to {owner}.")
+            mark = f"; its comment is {comment!r}" if comment else ""
+            raise DatabaseError("Conflict", f"The {what} {name!r} exists and was not created for this Schema{mark}.")
         return comment is not None
 
     async def _comment_of_user(self, connection: psycopg.AsyncConnection) -> str | None:

@@ -227,8 +227,8 @@ async def test_what_is_retained_is_taken_over(place: Place, server: dict[str, st
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"user": "admin"}, "The user 'admin' exists and belongs to nothing here."),
-        ({"schema_name": "public"}, "The schema 'public' exists and belongs to "),
+        ({"user": "admin"}, "The user 'admin' exists and was not created for this Schema."),
+        ({"schema_name": "public"}, "The schema 'public' exists and was not created for this Schema; its comment is "),
         ({"user": "pg_mine"}, 'role name "pg_mine" is reserved'),
         ({"readers": ["unknown"]}, 'role "unknown" does not exist'),
     ],
@@ -240,7 +240,7 @@ async def test_others_are_left_alone(
     await place.server(server)
     async with under_role(add_schemas):
         key = await place.create("greedy", **spec, deletion_policy="Drop")
-        reason = "Conflict" if "belongs" in message else "Failed"
+        reason = "Conflict" if "exists and" in message else "Failed"
         assert (await place.until(key, reason)).message.startswith(message)
         assert await logs_in(server)
         assert await rows(server, "SELECT 1 FROM pg_roles WHERE rolname = 'greedy'") == []

@@ -114,7 +114,7 @@ def job_for(cron_job: CronJob, run: datetime) -> Job:
 
 
 def scheduled_time(job: Job) -> datetime | None:
-    """Return the scheduled time of a Job; None if someone has removed the annotation."""
+    """Return the scheduled time of a Job; None without the annotation."""
     text = job.metadata.annotations.get(SCHEDULED_AT)
     return datetime.fromisoformat(text) if text else None
 
