@@ -15,6 +15,8 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
+from pyctrl.errors import PyctrlError
+
 __all__ = ["DatabaseError", "SchemaOwner", "transaction"]
 
 #: The keys of Secrets, which libpq reads from the environment, and the connection parameters of the same meaning.
@@ -22,8 +24,10 @@ PARAMETERS = {"PGHOST": "host", "PGPORT": "port", "PGDATABASE": "dbname", "PGUSE
 CONNECT_SECONDS = 5
 
 
-class DatabaseError(Exception):
+class DatabaseError(PyctrlError):
     """Raised when the database is not what a Schema describes. It can be retried.
+
+    As an error of pyctrl it is logged as one line, without a traceback.
 
     Attributes:
         reason: ``Unavailable``, ``Conflict`` or ``Failed``.

@@ -261,6 +261,7 @@ async def test_a_server_that_is_down_is_tried_with_backoff(
         await asyncio.sleep(0.5)
         errors = [record for record in caplog.records if record.levelno == logging.ERROR]
         assert len(errors) <= 3  # another one for the Secret that it has created itself
+        assert "Traceback" not in caplog.text
         await place.server(server, PGPASSWORD="wrong")
         await place.until(key, "password authentication failed")
         await place.server(server)
