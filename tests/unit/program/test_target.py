@@ -127,3 +127,11 @@ async def test_a_package_comes_before_the_project(tmp_path: Path) -> None:
     (tmp_path / "ops" / "__main__.py").write_text(DECLARED)
     (tmp_path / "ops" / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "missing.py"\n')
     assert Target.parse(str(tmp_path / "ops")).place.module == "ops.__main__"
+
+
+@pytest.mark.parametrize("text", ['[tool.pyctrl]\nimage = "a"\n', '[tool.pyctrl]\nprogram = "."\n', "[project]\n"])
+def test_a_directory_without_a_program_is_not_a_package(tmp_path: Path, text: str) -> None:
+    """A pyproject.toml that names no program, or its own directory, changes nothing."""
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(CommandFailed, match=r"is no package: it has no __init__\.py and no __main__\.py"):
+        Target.parse(str(tmp_path))
