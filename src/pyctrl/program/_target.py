@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -33,10 +34,16 @@ class Target:
     def parse(cls, text: str) -> Target:
         """Parse ``FILE.py``, ``DIRECTORY`` or ``MODULE``, each with or without ``:FUNCTION``.
 
+        A directory that is not a package, but has a pyproject.toml with ``program`` in ``[tool.pyctrl]``, is that
+        program.
+
         Raises:
-            CommandFailed: the file does not exist.
+            CommandFailed: the file does not exist, or the pyproject.toml is not valid TOML.
         """
         place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
+        if place and (program := _program_of_project(Path(place))):
+            place, _, function = program.partition(":")
+            name = name or function
         return cls(ProgramModule.parse(place), name)
 
     @property
@@ -71,6 +78,27 @@ class Target:
         if not is_package or setup_functions(module) or declared_setup(module) is not None:
             return module
         return replace(self.place, module=name).load()
+
+
+def _program_of_project(directory: Path) -> str:
+    """Return the program that the pyproject.toml of a directory names; "" for a package, or without one."""
+    file = directory / "pyproject.toml"
+    if not file.is_file() or any((directory / f"{name}.py").is_file() for name in ("__init__", "__main__")):
+        return ""
+    import tomllib  # here: most programs are named by their file
+
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommandFailed(f"{file}: {error}") from error
+    program = document.get("tool", {}).get("pyctrl", {}).get("program")
+    if not isinstance(program, str) or not program:
+        return ""
+    place, colon, function = program.partition(":")
+    found = directory / place
+    if found.resolve() == directory.resolve():
+        return ""
+    return f"{found if found.exists() else place}{colon}{function}"
 
 
 @asynccontextmanager
