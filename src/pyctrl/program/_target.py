@@ -15,7 +15,8 @@ from pyctrl.client import Config
 from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import LeaderElection, Manager, NoServer
-from pyctrl.program._module import ProgramModule
+from pyctrl.program._module import ProgramModule, is_package
+from pyctrl.program._pyproject import program_of
 from pyctrl.program._setup import PREFIX, SetupFunction, build_declared, declared_setup, setup_functions
 from pyctrl.program._unused_reconcilers import check_class, check_mentioned
 from pyctrl.rbac import Permission
@@ -34,16 +35,16 @@ class Target:
     def parse(cls, text: str) -> Target:
         """Parse ``FILE.py``, ``DIRECTORY`` or ``MODULE``, each with or without ``:FUNCTION``.
 
-        A directory that is not a package, but has a pyproject.toml with ``program`` in ``[tool.pyctrl]``, is that
-        program.
+        A directory is a package, or a project: then its pyproject.toml names the program.
 
         Raises:
-            CommandFailed: the file does not exist, or the pyproject.toml is not valid TOML.
+            CommandFailed: the file does not exist.
         """
         place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
-        if place and (program := _program_of_project(Path(place))):
-            place, _, function = program.partition(":")
-            name = name or function
+        program = program_of(Path(place)) if place and not is_package(Path(place)) else None
+        if program is not None:
+            found = cls.parse(program)
+            return replace(found, function=name or found.function)
         return cls(ProgramModule.parse(place), name)
 
     @property
@@ -78,27 +79,6 @@ class Target:
         if not is_package or setup_functions(module) or declared_setup(module) is not None:
             return module
         return replace(self.place, module=name).load()
-
-
-def _program_of_project(directory: Path) -> str:
-    """Return the program that the pyproject.toml of a directory names; "" for a package, or without one."""
-    file = directory / "pyproject.toml"
-    if not file.is_file() or any((directory / f"{name}.py").is_file() for name in ("__init__", "__main__")):
-        return ""
-    import tomllib  # here: most programs are named by their file
-
-    try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CommandFailed(f"{file}: {error}") from error
-    program = document.get("tool", {}).get("pyctrl", {}).get("program")
-    if not isinstance(program, str) or not program:
-        return ""
-    place, colon, function = program.partition(":")
-    found = directory / place
-    if found.resolve() == directory.resolve():
-        return ""
-    return f"{found if found.exists() else place}{colon}{function}"
 
 
 @asynccontextmanager

@@ -105,35 +105,25 @@ async def test_a_directory_is_a_package(tmp_path: Path, layout: str, monkeypatch
 
 
 def test_a_directory_without_a_package_is_an_error(tmp_path: Path) -> None:
-    """A directory without a package is an error."""
-    with pytest.raises(CommandFailed, match="is not a package: it has no __init__.py and no __main__.py"):
+    """The error says what makes a directory a program."""
+    with pytest.raises(CommandFailed, match=r"no package: it has no __init__.py .* no project: it has no pyproject"):
         Target.parse(str(tmp_path))
 
 
-async def test_a_directory_is_the_program_that_its_pyproject_names(tmp_path: Path) -> None:
-    """The directory of a project is its program: a file or a package, with the function that is named."""
-    (tmp_path / "operator.py").write_text(DECLARED)
-    (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "operator.py"\n')
-    assert list(await sources_of(str(tmp_path))) == ["podset"]
-    (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "__init__.py").write_text(DECLARED)
-    (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "shop:PodSetReconciler"\n')
-    assert list(await sources_of(str(tmp_path))) == ["podset"]
-    target = Target.parse(str(tmp_path))
-    assert (target.name, target.function) == ("shop", "PodSetReconciler")
-    assert Target.parse(f"{tmp_path}:other").function == "other"
+async def test_a_directory_is_a_project(tmp_path: Path) -> None:
+    """The pyproject.toml of a directory names its program, and the directory may be any name."""
+    project = tmp_path / "01-project"
+    project.mkdir()
+    (project / "ops.py").write_text(DECLARED)
+    (project / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "ops.py"\n')
+    assert Target.parse(str(project)).name == "ops"
+    assert list(await sources_of(str(project))) == ["podset"]
+    assert list(await sources_of(f"{project}:PodSetReconciler")) == ["podset"]
 
 
-@pytest.mark.parametrize("text", ['[tool.pyctrl]\nimage = "a"\n', '[tool.pyctrl]\nprogram = "."\n', "[project]\n"])
-def test_a_directory_without_a_program_is_not_a_package(tmp_path: Path, text: str) -> None:
-    """A pyproject.toml that names no program, or its own directory, changes nothing."""
-    (tmp_path / "pyproject.toml").write_text(text)
-    with pytest.raises(CommandFailed, match=r"is not a package: it has no __init__\.py and no __main__\.py"):
-        Target.parse(str(tmp_path))
-
-
-def test_a_pyproject_that_is_not_toml_is_named(tmp_path: Path) -> None:
-    """The error of an invalid pyproject.toml has its path."""
-    (tmp_path / "pyproject.toml").write_text("[tool.pyctrl\n")
-    with pytest.raises(CommandFailed, match=r"pyproject\.toml: Expected"):
-        Target.parse(str(tmp_path))
+async def test_a_package_comes_before_the_project(tmp_path: Path) -> None:
+    """The ``__main__`` of a directory is its program, whatever its pyproject.toml names."""
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops" / "__main__.py").write_text(DECLARED)
+    (tmp_path / "ops" / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "missing.py"\n')
+    assert Target.parse(str(tmp_path / "ops")).place.module == "ops.__main__"
