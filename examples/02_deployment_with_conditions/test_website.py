@@ -28,7 +28,7 @@ async def has_come_to(client: Client, key: Key, available: str, progressing: str
     return await wait_for(client, Website, key, lambda found: states(found) == wanted, timeout=3600)
 
 
-@pytest.mark.virtual_time
+@pytest.mark.virtual_time(outside="skip")
 async def test_the_conditions_follow_the_rollout(
     under_role: UnderRole, install_kinds: InstallKinds, client: Client, namespace: str
 ) -> None:

@@ -55,6 +55,6 @@ def conditions_of(deployment: Deployment) -> list[Condition]:
     is_done = is_observed and wanted == updated == available == (status.replicas or 0)
     is_stuck = is_condition_false(status.conditions, "Progressing")  # the deadline of the rollout has passed
     reason = "Stuck" if is_stuck else "RolledOut" if is_done else "RollingOut"
-    text = f"{available} of {wanted} replicas are available, {updated} are up to date."
+    text = f"{available} of {wanted} replicas are available, {updated} up to date."
     states = zip(TYPES, (available > 0, not (is_done or is_stuck), is_stuck), strict=True)
     return [Condition(type=each, status="True" if on else "False", reason=reason, message=text) for each, on in states]

@@ -22,7 +22,7 @@ def preview(namespace: str, expires_after: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name="preview", namespace=namespace, annotations={ANNOTATION: expires_after}))
 
 
-@pytest.mark.virtual_time
+@pytest.mark.virtual_time(outside="skip")
 async def test_only_watched_namespaces_are_cleaned_up(under_role: UnderRole, client: Client, namespace: str) -> None:
     """A ConfigMap is deleted after its time in the watched namespaces, and kept in others."""
     other = (await client.create(Namespace(metadata=ObjectMeta(generate_name="other-")))).metadata.name

@@ -11,7 +11,7 @@ from pyctrl.testing import ClusterUnderTest
 from spread import LABEL, add_members
 
 
-@pytest.mark.virtual_time
+@pytest.mark.virtual_time(outside="skip")
 async def test_each_member_has_a_copy(cluster: ClusterUnderTest, client: Client) -> None:
     """A labelled ConfigMap is copied, also to a member that joins; copies are restored, and deleted with it."""
     async with Cluster() as north, Cluster() as south, north.client() as in_north, south.client() as in_south:
