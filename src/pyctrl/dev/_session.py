@@ -248,9 +248,7 @@ class DevSession:
         try:
             with self.target.place.reimported(), cluster_logs():  # it logs again when it is set up to run
                 setup = self.options.bind(self.target.find())
-                return await find_requirements(
-                    setup, name=self.name, account=self.account, namespaces=self._namespaces
-                )
+                return await find_requirements(setup, name=self.name, account=self.account, namespaces=self._namespaces)
         finally:
             self._files.accept(before)
 
