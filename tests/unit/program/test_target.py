@@ -69,6 +69,18 @@ async def test_declared_classes_are_set_up(tmp_path: Path) -> None:
         assert [type(each.runnable) for each in manager.members if each.name == "webhook"] == [WebhookServer]
 
 
+async def test_webhooks_alone_are_a_program(tmp_path: Path) -> None:
+    """A module without reconcilers serves its webhooks and its conversions."""
+    file = tmp_path / "hooks.py"
+    kind = DECLARED[: DECLARED.index("class PodSetReconciler")]
+    hook = "class PodSetDefaulter(Defaulter[PodSet]):\n    def default(self, obj, request): ...\n"
+    file.write_text(kind + "from pyctrl.webhook import Defaulter\n" + hook)
+    async with Manager(Config.in_process(NoServer())) as manager:
+        Target.parse(str(file)).find()(manager)
+        [server] = [each.runnable for each in manager.members if isinstance(each.runnable, WebhookServer)]
+    assert server.webhooks.paths == ("/mutate-a-example-com-v1-podset",)
+
+
 async def test_a_function_comes_before_classes(tmp_path: Path) -> None:
     """A setup function overrides the declared classes."""
     wiring = "\n\ndef add_two(manager):\n    from pyctrl import Builder\n"
