@@ -25,6 +25,7 @@ from pyctrl.dev._file_watcher import FileWatcher, python_files
 from pyctrl.dev._journal import Journal
 from pyctrl.dev._log_filter import cluster_logs
 from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, controllers_of, find_requirements
+from pyctrl.dev._state import Problem, SessionState, problem_of
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
 from pyctrl.kinds.core.v1 import ServiceAccount
 from pyctrl.manager import Preflight
@@ -108,6 +109,7 @@ class DevSession:
         #: The reconciles and errors of its controllers.
         self.journal: Journal = Journal()
         self._problems: dict[str, str] = {}
+        self._is_loading = False
         #: How often the program was reloaded.
         self.reloads: int = 0
         self.requirements: Requirements | None = None
@@ -166,6 +168,20 @@ class DevSession:
     def problem(self) -> str:
         """Why the files last saved do not run or were not applied; "" if there is no problem."""
         return "\n".join(self._problems.values())
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems of `problem`, each with its place in the files."""
+        return tuple(map(problem_of, self._problems.values()))
+
+    @property
+    def state(self) -> SessionState:
+        """The state of the session."""
+        if self._is_loading:
+            return SessionState.RELOADING
+        if self._manager is None:
+            return SessionState.STOPPED if self._problems else SessionState.STARTING
+        return SessionState.OUTDATED if CODE in self._problems else SessionState.RUNNING
 
     @property
     def manager(self) -> ProgramManager | None:
@@ -233,7 +249,11 @@ class DevSession:
         Raises:
             PyctrlError: the import, the setup or the installation failed. Only CRDs may have changed.
         """
-        await self._replace_program(await self._import_program())
+        self._is_loading = True
+        try:
+            await self._replace_program(await self._import_program())
+        finally:
+            self._is_loading = False
 
     async def _import_program(self) -> Requirements:
         before = self._files.scan()
@@ -301,6 +321,7 @@ class DevSession:
                 for controller in controllers_of(manager):
                     controller.on_reconciled(self.journal.reconcile_recorder(controller.name))
                     controller.on_reconcile_loop(self.journal.loop_recorder(controller.name))
+                self.journal.forget_version([each.name for each in controllers_of(manager)])
                 self.requirements, self._manager = requirements, manager
                 set_up.set()
                 await manager.run(handle_signals=False)
