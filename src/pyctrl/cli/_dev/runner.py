@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import importlib.util
 import logging
 import os
 import sys
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, TextIO
 from cyclopts import CycloptsError
 
 from pyctrl._log import configure_logging
+from pyctrl._tasks import unwrapped
 from pyctrl.apiserver import User, serve
+from pyctrl.cli._dev.log_lines import LogLines
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
 from pyctrl.cli._log_flags import LogFlags
 from pyctrl.cli._output import is_terminal
@@ -35,6 +38,9 @@ __all__ = ["DevRunner"]
 
 ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
 LOOPBACK = "127.0.0.1"
+
+NO_SCREEN = "the screen needs `pip install 'pyctrl-runtime[dev]'`; without it, pyctrl dev prints lines"
+SCREEN_FAILED = "pyctrl: the screen failed: {error}; the program runs on without it, and Ctrl-C stops it"
 
 RECONCILES = "info,pyctrl.controller=debug"  # log level: a line per reconcile
 
@@ -73,8 +79,20 @@ class DevRunner:
             )
         if missing := [str(path) for path in self.apply or () if not path.exists()]:
             raise CommandFailed(f"--apply: no such file: {', '.join(missing)}")
-        is_live = is_terminal(sys.stdout) and sys.stdin.isatty() if self.live is None else self.live
-        return asyncio.run(self._until_signalled(is_live=is_live))
+        return asyncio.run(self._until_signalled(is_live=self._is_live))
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether to show the screen: on a terminal, if textual is installed, which writes to stderr."""
+        is_wanted = is_terminal(sys.stdout) and is_terminal(sys.stderr) and sys.stdin.isatty()
+        if not (is_wanted if self.live is None else self.live):
+            return False
+        if not _has_screen():
+            if self.live:
+                raise CommandFailed(f"--live: {NO_SCREEN}")
+            print(f"pyctrl: {NO_SCREEN}", file=sys.stderr)
+            return False
+        return True
 
     async def _until_signalled(self, *, is_live: bool) -> int:
         ready = asyncio.Event()
@@ -82,16 +100,20 @@ class DevRunner:
 
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
         """Run the session until cancelled, or until the live view is quit."""
-        if is_live:
-            from pyctrl.cli._dev.screen import LogLines, Screen  # here: it imports rich
-
-            log_lines = LogLines()
-            async with self._session(log_lines) as (session, lines):
-                ready.set()
-                await Screen(session, [_from_home(line) for line in lines], log_lines).run()
-            return
-        async with self._session(sys.stderr) as (session, lines):
+        log_lines = LogLines()
+        async with self._session(log_lines if is_live else sys.stderr) as (session, lines):
             ready.set()
+            if is_live:
+                failure = await _show(session, [_from_home(line) for line in lines], log_lines)
+                if failure is None:
+                    return
+                print(
+                    *log_lines.lines,
+                    SCREEN_FAILED.format(error=f"{type(failure).__name__}: {failure}"),
+                    sep="\n",
+                    file=sys.stderr,
+                )
+                self._configure_logging(sys.stderr)
             print(*lines, sep="\n", flush=True)
             await session.run()
 
@@ -168,6 +190,24 @@ class DevRunner:
                 raise
             message = f"{LOOPBACK} port {self.port} is in use by another program; --port 0 picks a free one"
             raise CommandFailed(message) from error
+
+
+async def _show(session: DevSession, lines: Sequence[str], log_lines: LogLines) -> Exception | None:
+    """Run a session, and show it until the user quits; return the error that ended the screen, if there was one."""
+    from pyctrl.cli._dev.screen import DevScreen  # here: it imports textual
+
+    screen = DevScreen(session, lines, log_lines)
+    with unwrapped():
+        async with asyncio.TaskGroup() as group:
+            following = group.create_task(session.run(), name="dev/follow")
+            await screen.run_async()
+            following.cancel()
+    return screen.failure
+
+
+def _has_screen() -> bool:
+    """Return whether textual is installed, which draws the screen."""
+    return importlib.util.find_spec("textual") is not None
 
 
 def _from_home(line: str) -> str:
