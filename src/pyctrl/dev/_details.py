@@ -20,7 +20,8 @@ from pyctrl.errors import PyctrlError
 
 __all__ = ["EventRow", "ObjectDetails", "OwnedObject", "owned_objects", "take_details"]
 
-EVENTS = GroupVersionKind("", "v1", "Event")
+#: Never owned, and the server logs a warning for each read.
+DEPRECATED = (GroupVersionKind("", "v1", "Endpoints"), GroupVersionKind("", "v1", "ComponentStatus"))
 MOST_DEPTH = 8  # levels of owners
 
 Object = Mapping[str, Any]
@@ -112,7 +113,7 @@ async def _list_all(session: DevSession) -> list[Object]:
     found: dict[str, Object] = {}
     resources = {(each.gvk.group, each.plural): each for each in reversed(await session.admin.discovery.mappings())}
     for each in resources.values():
-        if "list" not in each.verbs:
+        if "list" not in each.verbs or each.gvk in DEPRECATED:
             continue
         try:
             listed: Sequence[Unstructured] = await session.admin.list(each.gvk)
@@ -152,9 +153,14 @@ def _uids(owned: Sequence[OwnedObject]) -> Iterator[str]:
 
 
 def _state(obj: Object) -> str:
-    deleting = ["deleting"] if obj["metadata"].get("deletionTimestamp") else []
-    phase = (obj.get("status") or {}).get("phase")
-    return ", ".join([*deleting, *([str(phase)] if phase else []), *filter(None, [conditions_text(obj)])])
+    """Return the state of an object in a few words: its phase, its ready replicas, and its main conditions."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    deleting = "deleting" if obj["metadata"].get("deletionTimestamp") else ""
+    replicas = f"{status.get('readyReplicas', 0)}/{spec['replicas']} ready" if "replicas" in spec else ""
+    found = [each for each in status.get("conditions") or () if isinstance(each, dict)]
+    main = [each for each in found if each.get("type") in ("Ready", "Available")] or found
+    conditions = conditions_text({"status": {"conditions": main}})
+    return ", ".join(filter(None, (deleting, str(status.get("phase") or ""), replicas, conditions)))
 
 
 def _events(objects: Sequence[Object], uids: set[str], now: datetime) -> tuple[EventRow, ...]:
@@ -198,5 +204,6 @@ def _yaml(obj: Object) -> str:
     if not obj:
         return ""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    text: str = yaml.safe_dump({**obj, "metadata": metadata}, sort_keys=False, allow_unicode=True)
+    first = {"apiVersion": obj["apiVersion"], "kind": obj["kind"]}  # as kubectl prints it
+    text: str = yaml.safe_dump({**first, **obj, "metadata": metadata}, sort_keys=False, allow_unicode=True)
     return text

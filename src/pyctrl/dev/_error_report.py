@@ -102,7 +102,7 @@ def _source(line: CodeLine, *, around: int) -> Iterator[SourceLine]:
     numbers = range(max(1, line.line - around), line.line + around + 1)
     found = [(number, linecache.getline(line.file, number).expandtabs(4).rstrip()) for number in numbers]
     indents = [len(text) - len(text.lstrip()) for _, text in found if text]
+    last = max((number for number, text in found if text), default=0)
     for number, text in found:
-        if text:
-            cut = printable(text[min(indents) :])
-            yield SourceLine(number=number, text=cut, is_current=number == line.line)
+        if text or line.line < number < last:
+            yield SourceLine(number=number, text=printable(text[min(indents) :]), is_current=number == line.line)

@@ -113,7 +113,7 @@ class Journal:
         """Record a call that blocked the event loop, as a finding about the object whose reconcile made it."""
         work = blockage.work
         request = Request(str(work.get("namespace", "")), str(work.get("name", "")))
-        message = f"blocked the event loop for {duration_text(blockage.took)}"
+        message = f"a call took {duration_text(blockage.took)}"
         controller, place = str(work.get("controller", "")), place_of(blockage.line)
         self._record(controller, request, "blocked event loop", message, FIX_BLOCKAGE, place)
 

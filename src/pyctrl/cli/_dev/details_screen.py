@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.highlight import highlight
@@ -18,7 +18,7 @@ from pyctrl.dev import ErrorReport, Finding, Frame, ObjectDetails, OwnedObject
 
 __all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "yaml_tab"]
 
-REFRESH_SECONDS = 1.0
+REFRESH_SECONDS = 2.0  # all objects are read, to find those that it owns
 MOST_CAUSES = 4
 
 
@@ -31,7 +31,7 @@ class DetailsScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape,backspace", "app.pop_screen", "back"),
-        ("left,h", "previous_tab", "tabs"),
+        Binding("left,h", "previous_tab", "tabs", key_display="← →"),
         ("right,l", "next_tab"),
         *((str(number + 1), f"tab('{tab}')") for number, tab in enumerate(("error", "events", "yaml", "owned"))),
         ("j,down", "scroll(1)"),
@@ -60,7 +60,7 @@ class DetailsScreen(Screen[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Show the details, and read them again every second."""
+        """Show the details, and read them again every two seconds."""
         self._show()
         self.set_interval(REFRESH_SECONDS, self._refresh)
 
@@ -213,11 +213,14 @@ def owned_tab(details: ObjectDetails) -> Content:
     return Content("\n").join(lines) if lines else Content.styled("It owns no objects.", DIM)
 
 
+_BAD = ("not Ready", "not Available", "Failed", "Pending", "deleting")
+
+
 def _tree(owned: Sequence[OwnedObject], indent: str) -> Iterator[Content]:
     for number, each in enumerate(owned):
         is_last = number == len(owned) - 1
         branch = f"{indent}{'└─' if is_last else '├─'} "
-        style = WARNING if "not " in each.state or "Failed" in each.state else "$text-success"
+        style = WARNING if any(word in each.state for word in _BAD) else DIM
         yield Content.assemble((branch, DIM), f"{each.kind} ", (each.name, "bold"), "  ", (each.state, style))
         yield from _tree(each.owned, indent + ("   " if is_last else "│  "))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 __all__ = ["Column", "fit", "shortened"]
 
 GAP = 2  # between two columns
+MOST_OF_NAME = 20  # characters of the first column, or a third of the width, if a row is too long
 SHORTEST = 8  # characters to which a column is shortened
 
 
@@ -29,6 +30,8 @@ class Column:
 def fit(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Return the width of each column; 0 for one that is left out. The sum with its gaps is at most ``width``."""
     widths = [max(len(cell) for cell in cells) for cells in zip([each.title for each in columns], *rows, strict=True)]
+    if sum(widths) + GAP * (len(widths) - 1) > width:  # long names leave space for the other columns
+        widths[0] = min(widths[0], max(len(columns[0].title), MOST_OF_NAME, width // 3))
     for place in sorted(range(len(columns)), key=lambda place: -columns[place].leaves):
         too_much = sum(widths) + GAP * (sum(map(bool, widths)) - 1) - width
         if too_much <= 0:

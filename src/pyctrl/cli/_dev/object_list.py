@@ -23,6 +23,7 @@ class ObjectList(OptionList):
         ("g", "first"),
         ("G", "last"),
         ("space", "page_down"),
+        ("enter", "select", "details"),
     ]
 
     def __init__(self) -> None:
@@ -48,8 +49,9 @@ class ObjectList(OptionList):
     def _replace(self, rows: Sequence[Row]) -> None:
         before, top = self.highlighted_option, self.scroll_offset.y
         self.set_options([Option(row.content, id=row.id, disabled=row.target is None) for row in rows])
-        if before is not None and before.id and before.id in self._targets:
-            self.highlighted = self.get_option_index(before.id)
+        kept = before.id if before is not None and before.id in self._targets else next(iter(self._targets), None)
+        if kept is not None:
+            self.highlighted = self.get_option_index(kept)
         self.scroll_to(y=top, animate=False, immediate=True)
 
     def scroll_to_highlight(self, top: bool = False) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 
 from textual.content import Content
 
-from pyctrl.cli._dev.layout import GAP, Column, fit, shortened
+from pyctrl.cli._dev.layout import GAP, SHORTEST, Column, fit, shortened
 from pyctrl.controller import Request
 from pyctrl.dev import ControllerRow, ErrorRow, ObjectRow, Problem, SessionState, Table, View
 
@@ -16,7 +17,7 @@ __all__ = ["Row", "Target", "filtered", "header", "rows_of"]
 NARROW = 60  # columns of a terminal below which a row takes two lines
 MOST_ERRORS = 8  # the objects of others are marked in their tables
 MARK = 2  # columns before each row: ✗ an error, ! a finding
-DIM, ERROR, WARNING, HEADING = "$text-muted", "bold $text-error", "$text-warning", "bold $text-primary"
+DIM, ERROR, WARNING, HEADING = "$foreground 60%", "bold $text-error", "$text-warning", "bold $text-primary"
 FAILED, FOUND, BLANK = "✗ ", "! ", "  "
 #: Counters of a controller and when they are left out: the highest first.
 COUNTERS = (
@@ -131,10 +132,15 @@ def _error(error: ErrorRow, width: int) -> Iterator[Content]:
     title = f"{kind} {shortened(name, max(8, room), keep_end=True)}{more}"
     yield Content.assemble((mark, style), (title, "bold"), (f"  {error.last}{times}", DIM))
     label = "" if error.title == "error" else f"{error.title}: "
-    place = (f" ({error.place})", "bold") if error.place else ""
-    yield Content.assemble(BLANK, (f"{label}{error.message}", style.removeprefix("bold ")), place)
-    if error.result or error.fix:
-        yield Content.styled(f"{BLANK}{error.result}{error.fix}", DIM)
+    yield from _wrapped(f"{label}{error.message}", width, style.removeprefix("bold "))
+    if error.place:
+        yield from _wrapped(error.place, width, "bold")
+    yield from _wrapped(error.result or error.fix, width, DIM)
+
+
+def _wrapped(text: str, width: int, style: str) -> Iterator[Content]:
+    for line in wrap(text, max(SHORTEST, width - MARK)):
+        yield Content.styled(BLANK + line, style)
 
 
 # --- controllers ---

@@ -86,13 +86,13 @@ class DevScreen(App[None]):
     """
 
     CSS = STYLE
+    TITLE = "pyctrl dev"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("enter", "details", "details"),
+        ("question_mark", "help", "help"),
         ("slash", "filter", "filter"),
         ("p", "pause", "pause"),
         ("l", "log", "log"),
-        ("question_mark", "help", "help"),
         ("q", "quit", "quit"),
         ("ctrl+c", "quit"),
         ("t", "theme"),
@@ -160,10 +160,6 @@ class DevScreen(App[None]):
 
     async def on_option_list_option_selected(self) -> None:
         """Open the details of the object under the cursor."""
-        await self.action_details()
-
-    async def action_details(self) -> None:
-        """Open the details of the object under the cursor."""
         if (target := self.query_one(ObjectList).target) is not None:
             await self.push_screen(DetailsScreen(await self._details(target), lambda: self._current_details(target)))
 
@@ -172,6 +168,10 @@ class DevScreen(App[None]):
 
     async def _current_details(self, target: Target) -> ObjectDetails | None:
         return None if self.is_paused else await self._details(target)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """Return whether a key does something now: filter and log belong to the list of objects."""
+        return action not in ("filter", "clear_filter", "log") or len(self.screen_stack) == 1
 
     def action_pause(self) -> None:
         """Freeze the screen, or show the current view again."""
