@@ -59,7 +59,9 @@ class DevOptions:
         enforce_rights: whether the program runs as a service account with only the permissions that its code declares.
         apply: files and directories of objects to apply; None: the samples of the project or, without any, a generated
             object of each of its kinds.
-        config: the directory of manifests with the samples; None: ``config`` beside the program or above it.
+        config: the directory of manifests with the samples; None: ``config`` beside the program or above it in its
+            project. Without a pyproject.toml, the project of a package is the directory above it, and a single file is
+            alone.
         drain: how long running reconciles may take to finish on a reload.
         poll: the interval between two polls of the files.
         controllers: whether to run the controllers of kube-controller-manager.
@@ -193,8 +195,12 @@ class DevSession:
         """The files and directories to apply."""
         if self.options.apply is not None:
             return self.options.apply
+        if self.options.config is not None:
+            return sample_paths(self.options.config)
         place = self.target.place
-        return sample_paths(self.options.config) if self.options.config else find_samples(place.folder or place.root)
+        if place.sources is None:  # a dotted name that is not imported yet
+            return []
+        return find_samples(place.sources, above=0 if place.file is not None else 1)
 
     # --- reloads ---
 

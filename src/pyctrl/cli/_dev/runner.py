@@ -29,7 +29,7 @@ from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.dev import DevOptions, DevSession, ProgramLogFilter
 from pyctrl.errors import CommandFailed
-from pyctrl.program import SetupFunction, Target
+from pyctrl.program import ProgramModule, SetupFunction, Target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -142,14 +142,18 @@ class DevRunner:
 
     @property
     def _config(self) -> Path | None:
-        """The directory of manifests if pyproject.toml names one other than ``config``."""
-        from pyctrl.packaging import (
-            Settings,
-            read_settings,  # here: imports a TOML parser
-        )
+        """The directory of manifests: of the project if this is its program, else beside the program.
 
-        settings = read_settings(self.target.place.folder or self.target.place.root)
-        return settings.directory if settings.config_dir != Settings().config_dir else None
+        None without a project, or for a program that cannot be found before it is imported.
+        """
+        from pyctrl.packaging import read_settings  # here: imports a TOML parser
+
+        place = self.target.place
+        start = place.folder or place.root.joinpath(*place.module.split(".")[:-1])
+        settings = read_settings(start)
+        if not settings.program:
+            return None
+        return settings.directory if is_program(place, settings.root, settings.program) else start / "config"
 
     @property
     def _kubeconfig(self) -> Path:
@@ -203,6 +207,24 @@ async def _show(session: DevSession, lines: Sequence[str], log_lines: LogLines) 
             await screen.run_async()
             following.cancel()
     return screen.failure
+
+
+def is_program(place: ProgramModule, root: Path, program: str) -> bool:
+    """Return whether a module is the program of a project, or belongs to its package.
+
+    Args:
+        place: the module.
+        root: the directory of the project.
+        program: its program, as in pyproject.toml.
+    """
+    named = program.partition(":")[0]
+    if place.folder is None:  # a dotted name
+        return f"{place.text}.".startswith(f"{named.replace('/', '.').removesuffix('.py')}.")
+    path = (root / named).resolve()
+    path = path if path.exists() else root.resolve().joinpath(*named.split("."))
+    if place.file is not None:
+        return place.file == path
+    return place.folder.is_relative_to(path) or place.folder in (path.parent, path)
 
 
 def _has_screen() -> bool:

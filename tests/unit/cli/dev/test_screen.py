@@ -20,7 +20,11 @@ from pyctrl.dev import DevSession
 from tests.unit.dev._programs import PROGRAM
 from tests.unit.dev._sessions import box_session
 
-pytestmark = [pytest.mark.usefixtures("imports_as_before"), pytest.mark.real_time]
+pytestmark = [
+    pytest.mark.usefixtures("imports_as_before"),
+    pytest.mark.real_time,  # textual's timers
+    pytest.mark.slow("textual draws, and the session looks for changes of files, in real time"),
+]
 
 FAILS = PROGRAM.replace("if box is None:", "raise OSError('no disk')\n        if box is None:")
 SIZES = [(80, 24), (120, 40), (30, 20)]
