@@ -86,8 +86,8 @@ class Terminal:
 
     @property
     def screen(self) -> str:
-        """The screen as text."""
-        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+        """The screen as text, with one empty line in place of several."""
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in self._screen.display).rstrip())
 
     def press(self, key: str) -> None:
         """Type a key."""

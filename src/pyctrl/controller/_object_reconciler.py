@@ -60,7 +60,7 @@ class ObjectReconciler(Reconciler[O], Generic[O]):
     async def reconcile_object(self, obj: O, /) -> Result | None:
         """Read what belongs to the object, and make the next step towards its spec.
 
-        The object is the cache's: use ``deep_copy()`` before you change it.
+        The object is decoded for this call, so it may be changed.
 
         Raises:
             TerminalError: a retry cannot help; the object is reconciled again at its next change.

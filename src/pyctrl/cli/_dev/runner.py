@@ -104,7 +104,7 @@ class DevRunner:
         async with self._session(log_lines if is_live else sys.stderr) as (session, lines):
             ready.set()
             if is_live:
-                failure = await _show(session, [_from_home(line) for line in lines], log_lines)
+                failure = await _show(session, [_from_home(line) for line in lines[1:]], log_lines)
                 if failure is None:
                     return
                 print(

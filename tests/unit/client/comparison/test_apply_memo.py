@@ -95,9 +95,7 @@ async def test_without_managed_fields(live: Client) -> None:
         await cached.create_or_apply(DEPLOYMENT)
         sent = Sent(live)
         results = [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-        await live.patch(
-            Deployment, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}), field_owner="another-manager"
-        )
+        await live.patch(Deployment, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}), field_owner="another")
         results += [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
 
     finally:
