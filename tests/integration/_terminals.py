@@ -69,9 +69,9 @@ class Terminal:
         master: the file descriptor of its other end.
     """
 
-    def __init__(self, master: int) -> None:
+    def __init__(self, master: int, *, lines: int = LINES, columns: int = COLUMNS) -> None:
         self._master = master
-        self._screen = pyte.Screen(COLUMNS, LINES)
+        self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
         #: Everything that the program wrote.
         self.written: bytes = b""
@@ -89,6 +89,12 @@ class Terminal:
         """The screen as text, with one empty line in place of several."""
         return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in self._screen.display).rstrip())
 
+    @property
+    def cells(self) -> list[list[pyte.screens.Char]]:
+        """The characters of the screen by line, with their colours."""
+        buffer = self._screen.buffer
+        return [[buffer[line][column] for column in range(self._screen.columns)] for line in range(self._screen.lines)]
+
     def press(self, key: str) -> None:
         """Type a key."""
         os.write(self._master, key.encode())
@@ -100,11 +106,13 @@ class Terminal:
 
 
 @asynccontextmanager
-async def terminal(command: str, environment: Mapping[str, str], *, end: str | int = "q") -> AsyncIterator[Terminal]:
+async def terminal(
+    command: str, environment: Mapping[str, str], *, end: str | int = "q", lines: int = LINES, columns: int = COLUMNS
+) -> AsyncIterator[Terminal]:
     """Run a command in its own terminal; when the block ends, a key or a signal must end it with exit code 0."""
     master, slave = pty.openpty()
     os.set_blocking(master, False)
-    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     process = await asyncio.create_subprocess_exec(
         *("bash", "--norc", "--noprofile", "-c", f"exec {command}"),
         cwd=environment["PWD"],
@@ -115,7 +123,7 @@ async def terminal(command: str, environment: Mapping[str, str], *, end: str | i
         start_new_session=True,
     )
     os.close(slave)
-    shown, loop = Terminal(master), asyncio.get_running_loop()
+    shown, loop = Terminal(master, lines=lines, columns=columns), asyncio.get_running_loop()
     loop.add_reader(master, shown.read)
     try:
         yield shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from traceback import format_exception_only
 
 from pyctrl._log import printable
@@ -88,12 +89,19 @@ def _frames(stack: list[CodeLine]) -> Iterator[Frame]:
     for line in stack[-MOST_FRAMES:]:
         own = is_own(line.file)
         yield Frame(
-            file=line.shown_file,
+            file=line.shown_file if own else _library_file(line),
             line=line.line,
             function=line.function,
             is_own=own,
             source=tuple(_source(line, around=AROUND if own else 0)),
         )
+
+
+def _library_file(line: CodeLine) -> str:
+    """Return the file of a library from its package on: ``pydantic/main.py``."""
+    parts = Path(line.file).parts
+    first = next((place for place in reversed(range(len(parts))) if parts[place] == line.package), len(parts) - 1)
+    return "/".join(parts[first:])
 
 
 def _source(line: CodeLine, *, around: int) -> Iterator[SourceLine]:

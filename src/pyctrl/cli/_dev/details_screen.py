@@ -13,6 +13,7 @@ from textual.highlight import highlight
 from textual.screen import Screen
 from textual.widgets import Footer, Static, Tab, Tabs
 
+from pyctrl.cli._dev.layout import shortened
 from pyctrl.cli._dev.rows import DIM, ERROR, FAILED, HEADING, WARNING
 from pyctrl.dev import ErrorReport, Finding, Frame, ObjectDetails, OwnedObject
 
@@ -20,6 +21,7 @@ __all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "yaml_tab"]
 
 REFRESH_SECONDS = 2.0  # all objects are read, to find those that it owns
 MOST_CAUSES = 4
+SIDES = 3  # columns beside the text: padding, a scrollbar
 
 
 class DetailsScreen(Screen[None]):
@@ -74,10 +76,15 @@ class DetailsScreen(Screen[None]):
         for tab, label in _labels(self.details).items():
             tabs.query_one(f"#{tab}", Tab).label = label
         self.query_one("#title", Static).update(title(self.details))
-        content = _TABS[tabs.active](self.details)
+        width = self.size.width - SIDES
+        content = _TABS[tabs.active](self.details, width)
         text = self.query_one("#text", Static)
         if not isinstance(text.content, Content) or not content.is_same(text.content):
             text.update(content)
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self._show()
 
     def on_tabs_tab_activated(self) -> None:
         """Show another tab from its beginning."""
@@ -143,12 +150,12 @@ def _causes(causes: Sequence[str]) -> str:
 # --- the tab Error ---
 
 
-def error_tab(details: ObjectDetails) -> Content:
-    """Return findings, and the error with its traceback."""
+def error_tab(details: ObjectDetails, width: int) -> Content:
+    """Return findings, and the error with its traceback, whose source lines are cut at a width."""
     lines = [line for each in details.findings for line in _finding(each)]
     run = details.run
     if run is not None and run.error is not None:
-        lines += _error(run.error)
+        lines += _error(run.error, width)
     elif not lines:
         lines.append(Content.styled("The last reconcile succeeded." if run else "It was not reconciled yet.", DIM))
     return Content("\n").join(lines)
@@ -162,34 +169,35 @@ def _finding(finding: Finding) -> Iterator[Content]:
     yield Content("")
 
 
-def _error(error: ErrorReport) -> Iterator[Content]:
+def _error(error: ErrorReport, width: int) -> Iterator[Content]:
     for number, line in enumerate(error.text):
         yield Content.styled(line, ERROR if not number else WARNING)
     yield Content("")
     for frame in reversed(error.frames):
-        yield from _frame(frame)
+        yield from _frame(frame, width)
     if error.cause is not None:
         yield Content("")
         yield Content.styled("caused by", HEADING)
-        yield from _error(error.cause)
+        yield from _error(error.cause, width)
 
 
-def _frame(frame: Frame) -> Iterator[Content]:
+def _frame(frame: Frame, width: int) -> Iterator[Content]:
     where = f"{frame.file}:{frame.line}"
     if not frame.is_own:
         yield Content.styled(f"  {where} in {frame.function}", DIM)
         return
     yield Content.assemble(("▸ ", ERROR), (where, "bold"), f" in {frame.function}")
-    width = len(str(frame.line + len(frame.source)))
+    digits = len(str(frame.line + len(frame.source)))
     for line in frame.source:
         mark, style = ("▸", "bold $text-error") if line.is_current else (" ", "")
-        yield Content.assemble((f"  {mark} {line.number:>{width}} │ ", DIM), (line.text, style))
+        place = f"  {mark} {line.number:>{digits}} │ "
+        yield Content.assemble((place, DIM), (shortened(line.text, width - len(place)), style))
 
 
 # --- the other tabs ---
 
 
-def events_tab(details: ObjectDetails) -> Content:
+def events_tab(details: ObjectDetails, width: int) -> Content:
     """Return the Events of the object and of the objects that it owns, the latest first."""
     lines = []
     for each in details.events:
@@ -200,14 +208,14 @@ def events_tab(details: ObjectDetails) -> Content:
     return Content("\n").join(lines) if lines else Content.styled("There are no Events about it.", DIM)
 
 
-def yaml_tab(details: ObjectDetails) -> Content:
+def yaml_tab(details: ObjectDetails, width: int) -> Content:
     """Return the object as YAML."""
     if not details.yaml:
         return Content.styled("The object does not exist.", DIM)
     return highlight(details.yaml.rstrip(), language="yaml")
 
 
-def owned_tab(details: ObjectDetails) -> Content:
+def owned_tab(details: ObjectDetails, width: int) -> Content:
     """Return the tree of the objects that it owns."""
     lines = list(_tree(details.owned, ""))
     return Content("\n").join(lines) if lines else Content.styled("It owns no objects.", DIM)
