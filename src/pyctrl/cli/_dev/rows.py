@@ -71,16 +71,20 @@ def filtered(view: View, query: str) -> View:
     words = query.casefold()
     if not words:
         return view
-    errors = [each for each in view.errors if words in _text_of(each)]
+    errors = [each for each in view.errors if words in _error_text(each)]
     tables = [
-        replace(table, rows=tuple(row for row in table.rows if words in f"{table.kind.kind} {row}".casefold()))
+        replace(table, rows=tuple(row for row in table.rows if words in _object_text(table, row)))
         for table in view.tables
     ]
     return replace(view, errors=tuple(errors), tables=tuple(table for table in tables if table.rows))
 
 
-def _text_of(row: ErrorRow) -> str:
+def _error_text(row: ErrorRow) -> str:
     return " ".join((row.kind, row.title, row.message, *map(str, row.requests))).casefold()
+
+
+def _object_text(table: Table, row: ObjectRow) -> str:
+    return " ".join((table.kind.kind, str(row.request), *row.cells, *row.findings, row.result, row.causes)).casefold()
 
 
 def rows_of(view: View, width: int) -> list[Row]:
@@ -138,9 +142,9 @@ def _error(error: ErrorRow, width: int) -> Iterator[Content]:
     yield from _wrapped(error.result or error.fix, width, DIM)
 
 
-def _wrapped(text: str, width: int, style: str) -> Iterator[Content]:
-    for line in wrap(text, max(SHORTEST, width - MARK)):
-        yield Content.styled(BLANK + line, style)
+def _wrapped(text: str, width: int, style: str, *, indent: int = MARK) -> Iterator[Content]:
+    for line in wrap(text, max(SHORTEST, width - indent)):
+        yield Content.styled(" " * indent + line, style)
 
 
 # --- controllers ---
@@ -188,7 +192,7 @@ def _objects(table: Table, width: int) -> Iterator[Row]:
     for row, texts in zip(table.rows, cells, strict=True):
         lines = [_object(row, texts, widths)]
         if is_narrow and row.result:
-            lines.append(Content.styled(shortened(f"    {_result(row)}", width), _style(row)))
+            lines += _wrapped(_result(row), width, _style(row), indent=2 * MARK)
         yield Row(f"object {table.controller} {row.request}", Content("\n").join(lines), _target(table, row))
     if note := "" if table.rows and not table.more else f"and {table.more} more" if table.more else "none":
         yield Row(f"more {kind}", Content.styled(BLANK + note, DIM))

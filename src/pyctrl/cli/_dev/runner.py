@@ -100,6 +100,9 @@ class DevRunner:
 
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
         """Run the session until cancelled, or until the live view is quit."""
+        if is_live:
+            from pyctrl.cli._dev import screen  # noqa: F401 - before the event loop is watched: it takes a while
+
         log_lines = LogLines()
         async with self._session(log_lines if is_live else sys.stderr) as (session, lines):
             ready.set()
