@@ -7,7 +7,7 @@ returns the rows of the live view and `take_details` those of one object; `pyctr
 
 from pyctrl.dev._details import EventRow, ObjectDetails, OwnedObject, take_details
 from pyctrl.dev._error_report import ErrorReport, Frame, SourceLine
-from pyctrl.dev._journal import Finding, Journal, LastRun, RunResult
+from pyctrl.dev._journal import Detection, Journal, LastRun, RunResult
 from pyctrl.dev._log_filter import ProgramLogFilter
 from pyctrl.dev._requirements import Requirements
 from pyctrl.dev._session import DevOptions, DevSession
@@ -18,12 +18,12 @@ from pyctrl.dev._view import ControllerRow, ErrorRow, ObjectRow, Table, View, vi
 __all__ = [
     "ControllerRow",
     "ControllerSnapshot",
+    "Detection",
     "DevOptions",
     "DevSession",
     "ErrorReport",
     "ErrorRow",
     "EventRow",
-    "Finding",
     "Frame",
     "Journal",
     "LastRun",

@@ -1,4 +1,4 @@
-"""Details of one object: its last reconcile, error, findings, Events, YAML, and the objects that it owns."""
+"""Details of one object: its last reconcile, error, detections, Events, YAML, and the objects that it owns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyctrl import _clock
 from pyctrl.api import GroupVersionKind, Unstructured
 from pyctrl.controller import Request
 from pyctrl.dev._durations import ago
-from pyctrl.dev._journal import Finding, LastRun
+from pyctrl.dev._journal import Detection, LastRun
 from pyctrl.dev._requirements import controllers_of
 from pyctrl.dev._session import DevSession
 from pyctrl.dev._view import cause_text, conditions_text, result_text
@@ -62,7 +62,7 @@ class ObjectDetails:
     causes: tuple[str, ...]
     conditions: str
     run: LastRun | None
-    findings: tuple[Finding, ...]
+    detections: tuple[Detection, ...]
     events: tuple[EventRow, ...]
     yaml: str
     owned: tuple[OwnedObject, ...]
@@ -85,7 +85,9 @@ async def take_details(session: DevSession, controller: str, request: Request) -
         causes=tuple(cause_text(cause) for cause in reversed(run.causes)) if run is not None else (),
         conditions=conditions_text(obj),
         run=run,
-        findings=tuple(each for each in journal.findings if (each.controller, each.request) == (controller, request)),
+        detections=tuple(
+            each for each in journal.detections if (each.controller, each.request) == (controller, request)
+        ),
         events=_events(everything, {_uid(obj), *_uids(owned)}, _clock.now()) if obj else (),
         yaml=_yaml(obj),
         owned=owned,

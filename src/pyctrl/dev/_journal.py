@@ -1,4 +1,4 @@
-"""Journal of reconciles: the last one of each object with its error, findings about objects, and recent rates."""
+"""Journal of reconciles: the last one of each object with its error, detections about objects, and recent rates."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 
+from pyctrl._stack_frames import is_own
 from pyctrl.controller import Done, ReconcileCause, Request, Retry, Terminal, WorkItem
 from pyctrl.dev._durations import duration_text
 from pyctrl.dev._error_report import ErrorReport, error_report, place_of
 from pyctrl.manager import Blockage
 
-__all__ = ["Finding", "Journal", "LastRun", "RunResult"]
+__all__ = ["Detection", "Journal", "LastRun", "RunResult"]
 
 RUNS = 10_000  # objects whose last reconcile is kept
-FINDINGS = 100
+DETECTIONS = 100
 RATE_SECONDS = 10.0  # the window of the rate
 RATE_RUNS = 10_000  # kept for the rate of each controller
 FIX_LOOP = "write only when something differs from what was read, or filter with generation_changed"
@@ -62,7 +63,7 @@ class LastRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Detection:
     """A mistake that does not make a reconcile fail: a hot loop, or a call that blocks the event loop.
 
     It is kept until the program is reloaded or its object is deleted.
@@ -79,12 +80,12 @@ class Finding:
 
 
 class Journal:
-    """Records reconciles, their errors, and findings of controllers, across reloads."""
+    """Records reconciles, their errors, and detections of controllers, across reloads."""
 
     def __init__(self) -> None:
         self._runs: dict[tuple[str, Request], LastRun] = {}
         self._times: dict[str, deque[float]] = {}
-        self._findings: dict[tuple[str, Request, str], Finding] = {}
+        self._detections: dict[tuple[str, Request, str], Detection] = {}
 
     def reconcile_recorder(self, controller: str) -> Callable[[WorkItem, timedelta], None]:
         """Return a callback for `Controller.on_reconciled`."""
@@ -110,8 +111,13 @@ class Journal:
         return record
 
     def record_blockage(self, blockage: Blockage) -> None:
-        """Record a call that blocked the event loop, as a finding about the object whose reconcile made it."""
+        """Record a call that blocked the event loop, as a detection about the object whose reconcile made it.
+
+        Calls of pyctrl dev itself are not recorded.
+        """
         work = blockage.work
+        if "controller" not in work and (blockage.line is None or not is_own(blockage.line.file)):
+            return
         request = Request(str(work.get("namespace", "")), str(work.get("name", "")))
         message = f"a call took {duration_text(blockage.took)}"
         controller, place = str(work.get("controller", "")), place_of(blockage.line)
@@ -119,8 +125,8 @@ class Journal:
 
     def _record(self, controller: str, request: Request, title: str, message: str, fix: str, place: str = "") -> None:
         key = (controller, request, title)
-        known = self._findings.pop(key, None)
-        made = Finding(
+        known = self._detections.pop(key, None)
+        made = Detection(
             at=asyncio.get_running_loop().time(),
             controller=controller,
             request=request,
@@ -129,9 +135,9 @@ class Journal:
             fix=fix,
             place=place,
         )
-        self._findings[key] = replace(made, times=known.times + 1) if known else made
-        if len(self._findings) > FINDINGS:
-            del self._findings[next(iter(self._findings))]
+        self._detections[key] = replace(made, times=known.times + 1) if known else made
+        if len(self._detections) > DETECTIONS:
+            del self._detections[next(iter(self._detections))]
 
     def last(self, controller: str, request: Request) -> LastRun | None:
         """Return the last reconcile of an object; None if there was none."""
@@ -148,13 +154,13 @@ class Journal:
         return {key: run for key, run in reversed(self._runs.items()) if run.is_failed}
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings, newest first."""
-        return tuple(reversed(self._findings.values()))
+    def detections(self) -> tuple[Detection, ...]:
+        """The detections, newest first."""
+        return tuple(reversed(self._detections.values()))
 
     def forget_version(self, controllers: Collection[str]) -> None:
-        """Forget the findings about a version that was replaced, and the runs of controllers that are gone."""
-        self._findings.clear()
+        """Forget the detections about a version that was replaced, and the runs of controllers that are gone."""
+        self._detections.clear()
         self._runs = {key: run for key, run in self._runs.items() if key[0] in controllers}
 
 

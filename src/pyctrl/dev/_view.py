@@ -20,7 +20,7 @@ MOST_CAUSES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRow:
-    """An object: its columns as kubectl prints them, and its last reconcile. ``findings`` are titles."""
+    """An object: its columns as kubectl prints them, and its last reconcile. ``detections`` are titles."""
 
     request: Request
     cells: tuple[str, ...]
@@ -28,7 +28,7 @@ class ObjectRow:
     result: str
     causes: str
     is_failed: bool = False
-    findings: tuple[str, ...] = ()
+    detections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,19 +56,19 @@ class ControllerRow:
     queued: int
     delayed: int
     causes: str
-    findings: tuple[str, ...] = ()
+    detections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
-    """A current error, or a finding, of one or more objects.
+    """A current error, or a detection, of one or more objects.
 
     Attributes:
         requests: the objects, the latest first.
         title: "error", or what was found.
         place: the line of the program: ``operator.py, line 21``.
         result: the duration, and when the first of the objects is tried again.
-        fix: what to do about a finding.
+        fix: what to do about a detection.
         times: how often it occurred for the first of the objects.
     """
 
@@ -104,7 +104,7 @@ def view_of(snapshot: Snapshot, journal: Journal) -> View:
         state=snapshot.state,
         reloads=snapshot.reloads,
         problems=tuple(snapshot.problems),
-        errors=(*_findings(snapshot, journal), *_errors(snapshot, journal)),
+        errors=(*_detections(snapshot, journal), *_errors(snapshot, journal)),
         controllers=tuple(_controller(*each, journal, snapshot.now) for each in snapshot.controllers.items()),
         tables=tuple(_table(*each, snapshot, journal) for each in snapshot.tables),
     )
@@ -135,8 +135,8 @@ def _errors(snapshot: Snapshot, journal: Journal) -> Iterator[ErrorRow]:
         )
 
 
-def _findings(snapshot: Snapshot, journal: Journal) -> Iterator[ErrorRow]:
-    for each in journal.findings:
+def _detections(snapshot: Snapshot, journal: Journal) -> Iterator[ErrorRow]:
+    for each in journal.detections:
         if _exists(snapshot, each.controller, each.request):
             yield ErrorRow(
                 controller=each.controller,
@@ -213,7 +213,7 @@ def _controller(name: str, seen: ControllerSnapshot, journal: Journal, now: floa
         queued=queue.ready,
         delayed=queue.waiting,
         causes=", ".join(f"{count} {cause}" for cause, count in often),
-        findings=tuple(dict.fromkeys(each.title for each in journal.findings if each.controller == name)),
+        detections=tuple(dict.fromkeys(each.title for each in journal.detections if each.controller == name)),
     )
 
 
@@ -251,8 +251,8 @@ def _object(
         result=result_text(run, _due(snapshot, controller, request)),
         causes="" if run is None else _causes(run.causes),
         is_failed=run is not None and run.is_failed,
-        findings=tuple(
-            each.title for each in journal.findings if (each.controller, each.request) == (controller, request)
+        detections=tuple(
+            each.title for each in journal.detections if (each.controller, each.request) == (controller, request)
         ),
     )
 

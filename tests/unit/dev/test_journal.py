@@ -1,4 +1,4 @@
-"""Tests of the journal of reconciles: outcomes, errors and findings."""
+"""Tests of the journal of reconciles: outcomes, errors and detections."""
 
 from __future__ import annotations
 
@@ -41,13 +41,15 @@ async def test_a_terminal_error_is_a_failure_without_a_retry() -> None:
 
 
 async def test_a_call_that_blocked_the_loop_is_a_finding_about_its_object() -> None:
-    """A call that blocks the event loop is a counted finding with the line, the duration and what to do."""
+    """A call that blocks the event loop is a counted detection with the line, the duration and what to do."""
     journal, line = Journal(), CodeLine("operator.py", 7, "slow_helper", "operator")
     work = {"controller": "box", "namespace": "default", "name": "a", "reconcileID": "993fcadd"}
     for _ in range(2):
         journal.record_blockage(Blockage(took=timedelta(seconds=3.01), line=line, work=work))
-    journal.record_blockage(Blockage(took=timedelta(seconds=1), line=None, work={}))
-    other, found = journal.findings
+    journal.record_blockage(Blockage(took=timedelta(seconds=1), line=line, work={}))
+    library = CodeLine("site-packages/cyclopts/_run.py", 7, "run", "cyclopts")
+    journal.record_blockage(Blockage(took=timedelta(seconds=1), line=library, work={}))
+    other, found = journal.detections
     assert (found.controller, found.request, found.times) == ("box", BOX, 2)
     assert (found.message, found.place) == ("a call took 3 s", "operator.py, line 7")
     assert "asyncio.to_thread" in found.fix
@@ -55,17 +57,17 @@ async def test_a_call_that_blocked_the_loop_is_a_finding_about_its_object() -> N
 
 
 async def test_a_reconcile_loop_is_a_finding_about_its_object() -> None:
-    """A hot loop is one counted finding, which names the fields that each run writes."""
+    """A hot loop is one counted detection, which names the fields that each run writes."""
     journal = Journal()
     for _ in range(2):
         journal.loop_recorder("box")(BOX, "each run writes status.seen of Box default/a")
-    (found,) = journal.findings
+    (found,) = journal.detections
     assert (found.request, found.title, found.times) == (BOX, "hot loop", 2)
     assert found.message == "each run writes status.seen of Box default/a"
 
 
-async def test_a_new_version_has_no_findings() -> None:
-    """Findings are about code: a reload forgets them, and the runs of controllers that it no longer has."""
+async def test_a_new_version_has_no_detections() -> None:
+    """Detections are about code: a reload forgets them, and the runs of controllers that it no longer has."""
     journal = Journal()
     for controller in ("box", "old"):
         journal.loop_recorder(controller)(BOX, "each run writes something")
@@ -73,7 +75,7 @@ async def test_a_new_version_has_no_findings() -> None:
         failed.fail(OSError("no disk"))
         journal.reconcile_recorder(controller)(failed, MILLISECOND)
     journal.forget_version(["box"])
-    assert journal.findings == ()
+    assert journal.detections == ()
     assert list(journal.failures) == [("box", BOX)]
 
 

@@ -97,7 +97,7 @@ async def test_controllers_have_rates_means_and_causes() -> None:
     assert (box_row.reconciles, box_row.errors, box_row.delayed) == (20, 5, 4)
     assert box_row.rate == pytest.approx(0.9, abs=0.11)
     assert (box_row.mean, box_row.causes) == ("50 ms", "14 updated, 5 retry, 1 listed")
-    assert box_row.findings == ("hot loop",)
+    assert box_row.detections == ("hot loop",)
     assert (late.state, late.is_ready, late.mean) == ("waits for rights: no", False, "")
 
 
@@ -153,4 +153,4 @@ async def test_findings_are_shown_at_their_object() -> None:
     assert (first.title, first.requests, first.kind) == ("hot loop", (BOX,), "Box")
     assert first.fix.startswith("write only when something differs")
     assert second.title == "error"
-    assert view.tables[0].rows[0].findings == ("hot loop",)
+    assert view.tables[0].rows[0].detections == ("hot loop",)

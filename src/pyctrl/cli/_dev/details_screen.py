@@ -14,8 +14,8 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static, Tab, Tabs
 
 from pyctrl.cli._dev.layout import shortened
-from pyctrl.cli._dev.rows import DIM, ERROR, FAILED, HEADING, WARNING
-from pyctrl.dev import ErrorReport, Finding, Frame, ObjectDetails, OwnedObject
+from pyctrl.cli._dev.screen_rows import DIM, ERROR, FAILED, HEADING, WARNING
+from pyctrl.dev import Detection, ErrorReport, Frame, ObjectDetails, OwnedObject
 
 __all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "yaml_tab"]
 
@@ -52,7 +52,7 @@ class DetailsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Compose the title, the tabs and the text of one of them."""
         is_failed = self.details.run is not None and self.details.run.error is not None
-        first = "error" if is_failed or self.details.findings else "owned" if self.details.owned else "yaml"
+        first = "error" if is_failed or self.details.detections else "owned" if self.details.owned else "yaml"
         yield Static(id="title")
         tabs = Tabs(*(Tab(label, id=tab) for tab, label in _labels(self.details).items()), active=first)
         tabs.can_focus = False
@@ -151,8 +151,8 @@ def _causes(causes: Sequence[str]) -> str:
 
 
 def error_tab(details: ObjectDetails, width: int) -> Content:
-    """Return findings, and the error with its traceback, whose source lines are cut at a width."""
-    lines = [line for each in details.findings for line in _finding(each)]
+    """Return detections, and the error with its traceback, whose source lines are cut at a width."""
+    lines = [line for each in details.detections for line in _detection(each)]
     run = details.run
     if run is not None and run.error is not None:
         lines += _error(run.error, width)
@@ -161,11 +161,11 @@ def error_tab(details: ObjectDetails, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _finding(finding: Finding) -> Iterator[Content]:
-    times = f"  ×{finding.times}" if finding.times > 1 else ""
-    yield Content.assemble((f"! {finding.title}", f"bold {WARNING}"), (times, DIM))
-    yield Content.assemble("  ", finding.message, (f" ({finding.place})" if finding.place else "", "bold"))
-    yield Content.assemble(("  fix: ", DIM), finding.fix)
+def _detection(detection: Detection) -> Iterator[Content]:
+    times = f"  ×{detection.times}" if detection.times > 1 else ""
+    yield Content.assemble((f"! {detection.title}", f"bold {WARNING}"), (times, DIM))
+    yield Content.assemble("  ", detection.message, (f" ({detection.place})" if detection.place else "", "bold"))
+    yield Content.assemble(("  fix: ", DIM), detection.fix)
     yield Content("")
 
 

@@ -16,8 +16,8 @@ from textual.widgets import Footer, Input, RichLog, Static
 
 from pyctrl.cli._dev.details_screen import DetailsScreen
 from pyctrl.cli._dev.log_lines import LogLines
-from pyctrl.cli._dev.object_list import ObjectList
-from pyctrl.cli._dev.rows import Target, filtered, header, rows_of
+from pyctrl.cli._dev.row_list import RowList
+from pyctrl.cli._dev.screen_rows import RowTarget, filtered, header, rows_of
 from pyctrl.dev import DevSession, ObjectDetails, View, take_details, take_snapshot, view_of
 
 __all__ = ["DevScreen"]
@@ -117,7 +117,7 @@ class DevScreen(App[None]):
     def compose(self) -> ComposeResult:
         """Compose the header, the rows, the log, the filter, and the keys."""
         yield Static(id="header")
-        yield ObjectList()
+        yield RowList()
         yield RichLog(id="log", max_lines=1000, wrap=True)
         yield Input(id="filter", placeholder="filter: a name, a kind, a result", compact=True)
         yield Footer(show_command_palette=False, compact=True)
@@ -127,7 +127,7 @@ class DevScreen(App[None]):
         # textual sets a task factory for the whole loop. The program must run as it does without a screen.
         asyncio.get_running_loop().set_task_factory(None)
         self.begin_capture_print(self)
-        self.query_one(ObjectList).focus()
+        self.query_one(RowList).focus()
         await self._refresh()
         self.set_interval(REFRESH_SECONDS, self._refresh)
 
@@ -143,7 +143,7 @@ class DevScreen(App[None]):
         width = self.size.width - SIDES
         top = header(self._view, self._commands, width, is_paused=self.is_paused, query=self._query)
         screen.query_one("#header", Static).update(top)
-        screen.query_one(ObjectList).show(rows_of(filtered(self._view, self._query), width))
+        screen.query_one(RowList).show(rows_of(filtered(self._view, self._query), width))
         log = screen.query_one(RichLog)
         if log.display and not self.is_paused:
             for line in self._log_lines.after(self._logged):
@@ -160,13 +160,13 @@ class DevScreen(App[None]):
 
     async def on_option_list_option_selected(self) -> None:
         """Open the details of the object under the cursor."""
-        if (target := self.query_one(ObjectList).target) is not None:
+        if (target := self.query_one(RowList).target) is not None:
             await self.push_screen(DetailsScreen(await self._details(target), lambda: self._current_details(target)))
 
-    async def _details(self, target: Target) -> ObjectDetails:
+    async def _details(self, target: RowTarget) -> ObjectDetails:
         return await take_details(self.session, target.controller, target.request)
 
-    async def _current_details(self, target: Target) -> ObjectDetails | None:
+    async def _current_details(self, target: RowTarget) -> ObjectDetails | None:
         return None if self.is_paused else await self._details(target)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
@@ -206,7 +206,7 @@ class DevScreen(App[None]):
     def on_input_submitted(self) -> None:
         """Keep the filter, and go back to the rows."""
         self.query_one(Input).display = False
-        self.query_one(ObjectList).focus()
+        self.query_one(RowList).focus()
 
     def action_clear_filter(self) -> None:
         """Show all rows."""

@@ -8,9 +8,9 @@ from typing import Any
 from pyctrl.cli._dev.details_screen import error_tab, events_tab, owned_tab, title, yaml_tab
 from pyctrl.controller import Request
 from pyctrl.dev import (
+    Detection,
     ErrorReport,
     EventRow,
-    Finding,
     Frame,
     LastRun,
     ObjectDetails,
@@ -31,7 +31,9 @@ FRAMES = (
 CAUSE = ErrorReport(message="KeyError: 'a'", place="", text=("KeyError: 'a'", "a note"), frames=())
 ERROR = ErrorReport(message="OSError: no", place="boxes.py, line 7", text=("OSError: no",), frames=FRAMES, cause=CAUSE)
 FAILED = LastRun(at=0.0, took=timedelta(milliseconds=1), result=RunResult.FAILED, causes=(), error=ERROR, failures=2)
-LOOP = Finding(at=0.0, controller="box", request=BOX, title="hot loop", message="each run writes", fix="stop", times=3)
+LOOP = Detection(
+    at=0.0, controller="box", request=BOX, title="hot loop", message="each run writes", fix="stop", times=3
+)
 
 
 def details(**changes: Any) -> ObjectDetails:
@@ -44,7 +46,7 @@ def details(**changes: Any) -> ObjectDetails:
         "causes": (),
         "conditions": "",
         "run": None,
-        "findings": (),
+        "detections": (),
         "events": (),
         "yaml": "kind: Box\n",
         "owned": (),
@@ -72,8 +74,8 @@ a note
 
 
 def test_findings_are_above_the_error() -> None:
-    """A finding has its count and its remedy."""
-    text = error_tab(details(run=FAILED, findings=(LOOP,)), 80).plain
+    """A detection has its count and its remedy."""
+    text = error_tab(details(run=FAILED, detections=(LOOP,)), 80).plain
     assert text.startswith("! hot loop  ×3\n  each run writes\n  fix: stop\n\nOSError: no")
 
 

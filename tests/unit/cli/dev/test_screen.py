@@ -14,7 +14,7 @@ from textual.widgets import RichLog, Static
 
 from pyctrl.cli._dev.details_screen import DetailsScreen
 from pyctrl.cli._dev.log_lines import LogLines
-from pyctrl.cli._dev.object_list import ObjectList
+from pyctrl.cli._dev.row_list import RowList
 from pyctrl.cli._dev.screen import DevScreen
 from pyctrl.dev import DevSession
 from tests.unit.dev._programs import PROGRAM
@@ -193,7 +193,7 @@ async def test_the_cursor_stays_on_its_object(tmp_path: Path) -> None:
     """The cursor stays on an object while rows appear above it; j and k move it."""
     async with screen(tmp_path) as seen:
         await seen.shows("done (")
-        rows = seen.app.query_one(ObjectList)
+        rows = seen.app.query_one(RowList)
         assert rows.target is not None
         before = rows.target
         (tmp_path / "boxes.py").write_text(FAILS)

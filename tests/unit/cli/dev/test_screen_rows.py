@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.cli._dev.rows import filtered, header, rows_of
+from pyctrl.cli._dev.screen_rows import filtered, header, rows_of
 from pyctrl.controller import Request
 from pyctrl.dev import Problem, SessionState, View
 from tests.unit.cli.dev._views import controller_row, error_row, object_row, table, view
@@ -82,12 +82,12 @@ def test_a_narrow_row_has_its_result_below() -> None:
 
 
 def test_findings_are_marked() -> None:
-    """A finding marks its error, its controller and its object with !, and has a remedy."""
+    """A detection marks its error, its controller and its object with !, and has a remedy."""
     found: dict[str, Any] = {"title": "hot loop", "message": "each run writes spec", "result": "", "place": ""}
     shown = view(
-        table(object_row("a", findings=("hot loop",))),
+        table(object_row("a", detections=("hot loop",))),
         errors=(error_row("a", **found, fix="write less"),),
-        controllers=(controller_row(findings=("hot loop",)),),
+        controllers=(controller_row(detections=("hot loop",)),),
     )
     text = drawn(shown)
     assert "! Box default/a  3 s ago\n  hot loop: each run writes spec\n  write less\n" in text

@@ -9,12 +9,12 @@ from textual.binding import BindingType
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from pyctrl.cli._dev.rows import Row, Target
+from pyctrl.cli._dev.screen_rows import Row, RowTarget
 
-__all__ = ["ObjectList"]
+__all__ = ["RowList"]
 
 
-class ObjectList(OptionList):
+class RowList(OptionList):
     """Shows rows, and keeps cursor and scroll position while they change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -28,10 +28,10 @@ class ObjectList(OptionList):
 
     def __init__(self) -> None:
         super().__init__(id="objects", markup=False, compact=True)
-        self._targets: Mapping[str, Target] = {}
+        self._targets: Mapping[str, RowTarget] = {}
 
     @property
-    def target(self) -> Target | None:
+    def target(self) -> RowTarget | None:
         """The object under the cursor."""
         found = self.highlighted_option
         return self._targets.get(found.id or "") if found is not None else None

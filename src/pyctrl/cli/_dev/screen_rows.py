@@ -12,11 +12,11 @@ from pyctrl.cli._dev.layout import GAP, SHORTEST, Column, fit, shortened
 from pyctrl.controller import Request
 from pyctrl.dev import ControllerRow, ErrorRow, ObjectRow, Problem, SessionState, Table, View
 
-__all__ = ["Row", "Target", "filtered", "header", "rows_of"]
+__all__ = ["Row", "RowTarget", "filtered", "header", "rows_of"]
 
 NARROW = 60  # columns of a terminal below which a row takes two lines
 MOST_ERRORS = 8  # the objects of others are marked in their tables
-MARK = 2  # columns before each row: ✗ an error, ! a finding
+MARK = 2  # columns before each row: ✗ an error, ! a detection
 DIM, ERROR, WARNING, HEADING = "$foreground 60%", "bold $text-error", "$text-warning", "bold $text-primary"
 FAILED, FOUND, BLANK = "✗ ", "! ", "  "
 #: Counters of a controller and when they are left out: the highest first.
@@ -27,7 +27,7 @@ COUNTERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RowTarget:
     """An object whose details can be opened, and its controller."""
 
     controller: str
@@ -40,7 +40,7 @@ class Row:
 
     id: str
     content: Content
-    target: Target | None = None
+    target: RowTarget | None = None
 
 
 def header(view: View, commands: Sequence[str], width: int, *, is_paused: bool, query: str) -> Content:
@@ -84,7 +84,7 @@ def _error_text(row: ErrorRow) -> str:
 
 
 def _object_text(table: Table, row: ObjectRow) -> str:
-    return " ".join((table.kind.kind, str(row.request), *row.cells, *row.findings, row.result, row.causes)).casefold()
+    return " ".join((table.kind.kind, str(row.request), *row.cells, *row.detections, row.result, row.causes)).casefold()
 
 
 def rows_of(view: View, width: int) -> list[Row]:
@@ -117,7 +117,7 @@ def _errors(errors: Sequence[ErrorRow], width: int) -> Iterator[Row]:
     if errors:
         yield Row("errors", Content.styled(f"{BLANK}ERRORS", HEADING))
     for error in errors[:MOST_ERRORS]:
-        target = Target(error.controller, error.requests[0]) if error.requests else None
+        target = RowTarget(error.controller, error.requests[0]) if error.requests else None
         row_id = f"error {error.controller} {error.title} {error.requests[:1]} {error.message}"
         yield Row(row_id, Content("\n").join(_error(error, width)), target)
     if len(errors) > MOST_ERRORS:
@@ -156,7 +156,13 @@ def _controllers(controllers: Sequence[ControllerRow], width: int) -> Iterator[R
     columns = [Column("CONTROLLER", shrinks=True), Column("STATE", 0, shrinks=True), *COUNTERS]
     cells = [
         (
-            *(each.name, ", ".join((each.state, *each.findings)), str(each.reconciles), f"{each.rate:.1f}", each.mean),
+            *(
+                each.name,
+                ", ".join((each.state, *each.detections)),
+                str(each.reconciles),
+                f"{each.rate:.1f}",
+                each.mean,
+            ),
             *(str(each.errors), str(each.queued), str(each.delayed), each.causes),
         )
         for each in controllers
@@ -164,7 +170,7 @@ def _controllers(controllers: Sequence[ControllerRow], width: int) -> Iterator[R
     widths = fit(columns, cells, width - MARK)
     yield Row("controllers", _line(BLANK, [each.title for each in columns], widths, [HEADING] * len(columns)))
     for row, texts in zip(controllers, cells, strict=True):
-        state = "" if row.is_ready and not row.findings else WARNING
+        state = "" if row.is_ready and not row.detections else WARNING
         styles = ["", state, "", "", "", ERROR if row.errors else "", "", "", DIM]
         yield Row(f"controller {row.name}", _line(FOUND if state else BLANK, texts, widths, styles))
 
@@ -198,8 +204,8 @@ def _objects(table: Table, width: int) -> Iterator[Row]:
         yield Row(f"more {kind}", Content.styled(BLANK + note, DIM))
 
 
-def _target(table: Table, row: ObjectRow) -> Target:
-    return Target(table.controller, row.request)
+def _target(table: Table, row: ObjectRow) -> RowTarget:
+    return RowTarget(table.controller, row.request)
 
 
 def _cells(row: ObjectRow, *, has_namespaces: bool) -> tuple[str, ...]:
@@ -208,17 +214,17 @@ def _cells(row: ObjectRow, *, has_namespaces: bool) -> tuple[str, ...]:
 
 
 def _result(row: ObjectRow) -> str:
-    return ", ".join(filter(None, (*row.findings, row.result)))
+    return ", ".join(filter(None, (*row.detections, row.result)))
 
 
 def _object(row: ObjectRow, texts: Sequence[str], widths: Sequence[int]) -> Content:
     styles = ["bold" if row.is_failed else "", *[""] * len(row.cells), DIM, _style(row), DIM]
-    mark = FAILED if row.is_failed else FOUND if row.findings else BLANK
+    mark = FAILED if row.is_failed else FOUND if row.detections else BLANK
     return _line(mark, texts, widths, styles)
 
 
 def _style(row: ObjectRow) -> str:
-    return ERROR if row.is_failed else WARNING if row.findings else ""
+    return ERROR if row.is_failed else WARNING if row.detections else ""
 
 
 def _line(mark: str, texts: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Content:
