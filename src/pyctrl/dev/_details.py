@@ -85,9 +85,7 @@ async def take_details(session: DevSession, controller: str, request: Request) -
         causes=tuple(cause_text(cause) for cause in reversed(run.causes)) if run is not None else (),
         conditions=conditions_text(obj),
         run=run,
-        detections=tuple(
-            each for each in journal.detections if (each.controller, each.request) == (controller, request)
-        ),
+        detections=journal.detections_of(controller, request),
         events=_events(everything, {_uid(obj), *_uids(owned)}, _clock.now()) if obj else (),
         yaml=_yaml(obj),
         owned=owned,

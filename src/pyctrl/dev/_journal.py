@@ -158,6 +158,10 @@ class Journal:
         """The detections, newest first."""
         return tuple(reversed(self._detections.values()))
 
+    def detections_of(self, controller: str, request: Request) -> tuple[Detection, ...]:
+        """Return the detections about an object."""
+        return tuple(each for each in self.detections if (each.controller, each.request) == (controller, request))
+
     def forget_version(self, controllers: Collection[str]) -> None:
         """Forget the detections about a version that was replaced, and the runs of controllers that are gone."""
         self._detections.clear()

@@ -251,9 +251,7 @@ def _object(
         result=result_text(run, _due(snapshot, controller, request)),
         causes="" if run is None else _causes(run.causes),
         is_failed=run is not None and run.is_failed,
-        detections=tuple(
-            each.title for each in journal.detections if (each.controller, each.request) == (controller, request)
-        ),
+        detections=tuple(each.title for each in journal.detections_of(controller, request)),
     )
 
 
