@@ -1,7 +1,7 @@
 """Conversion of kubernetes_asyncio's models from and to JSON documents, and the kinds of their classes.
 
-A model class says in ``openapi_types`` and ``attribute_map`` how its fields are typed and named. Values are converted as
-the library's ApiClient does, with these differences:
+A model class has the types and the names of its fields in ``openapi_types`` and ``attribute_map``. Values are converted
+as the library's ApiClient does, with these differences:
 
 - Fields that a class does not know are kept beside it and written back, so that an update loses none.
 - A required field that is missing is None, and is not an error.
@@ -59,7 +59,9 @@ def gvk_of(cls: Any) -> GroupVersionKind | None:
     The class knows its version and kind only by name. Its group is that of the API class with methods for it:
     ``AppsV1Api.create_namespaced_deployment`` is for ``V1Deployment``.
     """
-    model: Any = next((base for base in cls.__mro__ if "openapi_types" in vars(base)), cls)  # of a subclass, the library's
+    model: Any = next(
+        (base for base in cls.__mro__ if "openapi_types" in vars(base)), cls
+    )  # of a subclass, the library's
     module = _MODULE.fullmatch(model.__module__.rpartition(".")[2])
     name = _CLASS.fullmatch(model.__name__)
     library = sys.modules.get(f"{model.__module__.partition('.')[0]}.client")
@@ -149,7 +151,7 @@ _reader = cache(_Reader)
 
 
 def _converter(declared: str, cls: type) -> Converter:
-    """Return the converter of a type as ``openapi_types`` writes it: ``str``, ``list[V1Container]``, ``dict(str, str)``."""
+    """Return the converter of a type in ``openapi_types``: ``str``, ``list[V1Container]``, ``dict(str, str)``."""
     if declared.startswith("list["):
         return _list_of(_converter(declared[5:-1], cls))
     if declared.startswith("dict("):

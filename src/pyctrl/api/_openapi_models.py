@@ -1,7 +1,7 @@
 """Objects of kubernetes_asyncio's model classes, such as ``V1Deployment``, beside pyctrl's own.
 
-A model class has no GroupVersionKind and no codec of its own; `_openapi_conversion.py` has both. It is imported when the
-first model class is seen. kubernetes_asyncio itself is never imported here: a program that has a model has imported it.
+A model class has no GroupVersionKind and no codec; `_openapi_conversion.py` has both, and is imported when the first
+model is seen. kubernetes_asyncio itself is never imported here: a program that has a model has imported it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 from pyctrl.api._object import KubernetesObject
 from pyctrl.api._unstructured import Object, Unstructured
 
-__all__ = ["ObjectLike", "OpenApiModel", "as_object", "is_model", "is_model_class", "keep_metadata"]
+__all__ = ["ObjectLike", "OpenApiModel", "as_object", "is_model_class", "is_openapi_model", "keep_metadata"]
 
 
 class OpenApiModel(Protocol):
@@ -50,7 +50,7 @@ def is_model_class(cls: object) -> bool:
     return isinstance(cls, type) and hasattr(cls, "openapi_types") and hasattr(cls, "attribute_map")
 
 
-def is_model(obj: object) -> TypeGuard[OpenApiModel]:
+def is_openapi_model(obj: object) -> TypeGuard[OpenApiModel]:
     """Return whether a value is an object of a model class."""
     return is_model_class(type(obj))
 
@@ -65,7 +65,7 @@ def as_object(obj: ObjectLike | Mapping[str, Any]) -> Object:
         return obj
     if isinstance(obj, Mapping):
         return Unstructured.from_wire(obj)
-    if not is_model(obj):
+    if not is_openapi_model(obj):
         raise TypeError(f"expected an object or its document, got {obj!r}")
     from pyctrl.api import _openapi_conversion  # here: most programs have no models
 
