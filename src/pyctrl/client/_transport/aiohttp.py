@@ -20,7 +20,7 @@ from pyctrl.client._login.config import Config
 from pyctrl.client._login.plain_http import is_readable, warn_of_sent_credentials
 from pyctrl.client._login.tls import RECHECK_SECONDS, CertificateSource, TlsContexts
 from pyctrl.client._transport.aiohttp_delivery import deliver_body
-from pyctrl.client._transport.transport import HEAD_TIMEOUT, Headers, HttpRequest, HttpResponse, HttpStream
+from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
 
 __all__ = ["AiohttpTransport"]
@@ -76,7 +76,7 @@ class AiohttpTransport:
         mapped = _MapErrors(request, self._config)
         with mapped:
             timeout = _timeout(request.timeout, idle_timeout)
-            response = await self._send(self._opened().streams, request, timeout, HEAD_TIMEOUT)
+            response = await self._send(self._opened().streams, request, timeout, request.head_timeout)
         self._responses.add(response)
         try:
             yield _Stream(response, mapped)
