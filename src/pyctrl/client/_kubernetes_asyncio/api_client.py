@@ -16,7 +16,9 @@ from pyctrl.client._kubernetes_asyncio.responses import CompleteResponse, Stream
 from pyctrl.client._login.config import Config
 from pyctrl.client._transport.connection import transport_for
 from pyctrl.client._transport.leader_gate import check_gates
+from pyctrl.client._transport.rest_client import forbidden_log
 from pyctrl.client._transport.transport import HttpRequest, Transport
+from pyctrl.errors import Forbidden, from_api_exception
 
 __all__ = ["TransportApiClient", "TransportRESTClient", "http_request", "time_limits"]
 
@@ -178,9 +180,13 @@ def time_limits(request_timeout: Any) -> tuple[float | None, float | None]:
 def _checked(answer: CompleteResponse | StreamedResponse, body: bytes) -> Any:
     """Return a response with its body. Raises ApiException for an error of the server."""
     response: Any = RESTResponse(answer, body)  # type: ignore[arg-type]  # has what is read of an aiohttp response
-    if not 200 <= answer.status <= 299:
-        raise ApiException(http_resp=response)
-    return response
+    if 200 <= answer.status <= 299:
+        return response
+    error = ApiException(http_resp=response)
+    denied = forbidden_log.get() if answer.status == HTTPStatus.FORBIDDEN else None
+    if denied is not None and isinstance(mapped := from_api_exception(error), Forbidden):
+        denied.append(mapped)
+    raise error
 
 
 def _reason(status: int) -> str:
