@@ -22,6 +22,7 @@ from pyctrl.errors import ConfigError
 
 if TYPE_CHECKING:
     from kubernetes_asyncio.client import ApiClient
+    from kubernetes_asyncio.stream import WsApiClient
 
     from pyctrl.client._login.impersonation import Impersonation
     from pyctrl.client._login.kubernetes_asyncio import LoadedConfiguration
@@ -282,6 +283,21 @@ class Config:
         from pyctrl.client._kubernetes_asyncio.api_client import TransportApiClient
 
         return TransportApiClient(self)
+
+    def ws_api_client(self, *, heartbeat: float | None = None) -> WsApiClient:
+        """Return a ``kubernetes_asyncio.stream.WsApiClient`` with this login, for exec, attach and port-forward.
+
+        As `api_client`, but only on the network, and not through ``wrap_transport``.
+
+        Args:
+            heartbeat: seconds between two pings of a connection; None sends none.
+
+        Raises:
+            ConfigError: the API server is in this process.
+        """
+        from pyctrl.client._kubernetes_asyncio.web_sockets import TransportWsApiClient
+
+        return TransportWsApiClient(self, heartbeat)
 
     def to_kubeconfig(self, *, context_name: str = "pyctrl") -> str:
         """Return this login as a self-contained kubeconfig, with certificates, keys and tokens.

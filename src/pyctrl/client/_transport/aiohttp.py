@@ -83,6 +83,41 @@ class AiohttpTransport:
         finally:
             self._end(response)
 
+    @asynccontextmanager
+    async def web_socket(
+        self, request: HttpRequest, *, heartbeat: float | None = None
+    ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """Open a web socket with the credentials of the login. It is closed at the end of the block.
+
+        Raises:
+            aiohttp.WSServerHandshakeError: the server returned an error.
+        """
+        session = self._opened().streams
+        with _MapErrors(request, self._config):
+            headers = await self._headers_of(request)
+            try:
+                socket = await self._upgrade(session, request, headers, heartbeat)
+            except aiohttp.WSServerHandshakeError as error:
+                if error.status != 401 or not await self._is_renewed(headers.get("Authorization")):
+                    raise
+                socket = await self._upgrade(session, request, await self._headers_of(request), heartbeat)
+        try:
+            yield socket
+        finally:
+            await socket.close()
+
+    async def _upgrade(
+        self, session: aiohttp.ClientSession, request: HttpRequest, headers: CIMultiDict[str], heartbeat: float | None
+    ) -> aiohttp.ClientWebSocketResponse:
+        return await session.ws_connect(
+            self._url(request),
+            headers=headers,
+            heartbeat=heartbeat,
+            proxy=self._config.proxy,
+            ssl=True if self._contexts is None else await self._context(self._contexts),
+            server_hostname=self._config.tls.server_name,
+        )
+
     def _end(self, response: aiohttp.ClientResponse) -> None:
         """Close a response. Its connection is reused if the body was read completely, and aborted otherwise."""
         self._responses.discard(response)
@@ -251,6 +286,8 @@ class _MapErrors:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, aiohttp.WSServerHandshakeError):
+            return  # an answer of the server
         if isinstance(error, (aiohttp.ClientError, OSError, TimeoutError)):
             raise _transport_error(error, self._request, self._config) from error
         # aiohttp's errors for a session or connection that was closed during a read
