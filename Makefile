@@ -57,9 +57,10 @@ format: $(VENV)/.installed-dev ## Format the code and fix what can be fixed
 	@$(BIN)/ruff format .
 
 .PHONY: generate
-generate: $(VENV)/.installed-dev ## Generate the built-in kinds and the list of public names
+generate: $(VENV)/.installed-dev ## Generate the built-in kinds, the list of public names and the charts
 	@$(BIN)/python tools/generate_kinds.py
 	@$(BIN)/python tools/public_names.py --write
+	@$(BIN)/python tools/plot_benchmarks.py
 
 .PHONY: clean
 clean: ## Remove the virtual environment and all caches

@@ -53,8 +53,8 @@ CHECKS = (
     Check("imports", "do imports follow the layers and the public APIs?", (str(BIN / "lint-imports"), "--no-logo")),
     Check(
         "generated",
-        "is the generated code up to date?",
-        (sys.executable, "tools/generate_kinds.py", "--check"),
+        "are the generated code and charts up to date?",
+        (sys.executable, "tools/check_generated.py"),
     ),
     Check("types", "does everything type-check? (mypy --strict)", (sys.executable, "-m", "mypy")),
     Check("typing-tests", "do users get the types they expect? (pyright)", (*PYRIGHT, "tests/typing")),
