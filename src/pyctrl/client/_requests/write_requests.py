@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -257,7 +258,8 @@ def encode_whole(obj: ObjectLike, verb: str) -> bytes:
     """Encode an object that is written as a whole. Raises TypeError for `Metadata`, which is only a part."""
     if isinstance(obj, Metadata):
         raise TypeError(f"cannot {verb} {obj.gvk} {obj.key}: Metadata is only a part of the object; patch it instead")
-    return as_object(obj).to_json()
+    to_json: Callable[[], bytes] | None = getattr(obj, "to_json", None)  # a model of kubernetes_asyncio has none
+    return as_object(obj).to_json() if to_json is None else to_json()
 
 
 def _apply_body(obj: Object) -> bytes:
