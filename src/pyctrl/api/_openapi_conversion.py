@@ -59,9 +59,7 @@ def gvk_of(cls: Any) -> GroupVersionKind | None:
     The class knows its version and kind only by name. Its group is that of the API class with methods for it:
     ``AppsV1Api.create_namespaced_deployment`` is for ``V1Deployment``.
     """
-    model: Any = next(
-        (base for base in cls.__mro__ if "openapi_types" in vars(base)), cls
-    )  # of a subclass, the library's
+    model = _generated(cls)
     module = _MODULE.fullmatch(model.__module__.rpartition(".")[2])
     name = _CLASS.fullmatch(model.__name__)
     library = sys.modules.get(f"{model.__module__.partition('.')[0]}.client")
@@ -77,6 +75,11 @@ def gvk_of(cls: Any) -> GroupVersionKind | None:
         if is_right and any(hasattr(candidate, method) for method in methods):
             return GroupVersionKind(_group(stem), version, name[1])
     return None
+
+
+def _generated(cls: type) -> Any:
+    """Return the library's class that a model class is or is derived from."""
+    return next(base for base in cls.__mro__ if "openapi_types" in vars(base))
 
 
 def _group(stem: str) -> str:
@@ -158,7 +161,7 @@ def _converter(declared: str, cls: type) -> Converter:
         return _dict_of(_converter(declared[5:-1].partition(", ")[2], cls))
     if declared in _NATIVE:
         return _NATIVE[declared]
-    models = sys.modules[cls.__module__.rpartition(".")[0]]
+    models = sys.modules[_generated(cls).__module__.rpartition(".")[0]]
     return _reader(getattr(models, declared)).read
 
 

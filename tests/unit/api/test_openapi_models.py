@@ -40,7 +40,7 @@ def deployment() -> V1Deployment:
 
 
 def test_a_model_owns_a_model() -> None:
-    """The reference is the library's class, in the metadata that the program holds; setting it again changes nothing."""
+    """The reference is the library's class, in the metadata that the program holds; a second call changes nothing."""
     metadata = V1ObjectMeta(name="a", namespace="default")
     owned = V1ConfigMap(metadata=metadata)
 
