@@ -68,7 +68,7 @@ def test_an_operators_imports_leave_out_what_it_may_not_use() -> None:
     assert not LATER & set(run.stdout.split())
 
 
-@pytest.mark.slow("three starts of Python, of which one runs an operator")
+@pytest.mark.slow("starts Python, which imports everything that the command line needs")
 @pytest.mark.parametrize(
     "arguments",
     [
