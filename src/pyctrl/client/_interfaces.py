@@ -7,7 +7,7 @@ from typing import Any, Protocol, overload
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import Key, Kind, KindLike, Object, ObjectLike, Unstructured
+from pyctrl.api import Key, Kind, KindLike, ObjectLike, Unstructured
 from pyctrl.client._requests.options import Fields, FieldValidation, Labels, Preconditions, Propagation
 from pyctrl.client._requests.patch import Patch
 
@@ -109,7 +109,7 @@ class Writer(StatusWriter, Protocol):
     @overload
     async def delete(
         self,
-        obj: Object,
+        obj: ObjectLike,
         /,
         *,
         propagation: Propagation | None = None,
