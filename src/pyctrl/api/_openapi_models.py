@@ -61,8 +61,10 @@ def as_object(obj: ObjectLike | Mapping[str, Any]) -> Object:
     Raises:
         TypeError: the argument is none of these.
     """
-    if isinstance(obj, (KubernetesObject, Unstructured)):
-        return obj
+    if hasattr(obj, "gvk") and hasattr(obj, "to_wire"):  # isinstance is slow for pydantic's classes
+        found: Any = obj
+        typed: Object = found
+        return typed
     if isinstance(obj, Mapping):
         return Unstructured.from_wire(obj)
     if not is_openapi_model(obj):
