@@ -63,6 +63,7 @@ CHECKS = (
         "is every public name typed? (pyright)",
         (*PYRIGHT, "--verifytypes", "pyctrl", "--ignoreexternal"),
     ),
+    Check("site", "does the site build, and does its search work?", (sys.executable, "tools/check_site.py")),
     Check(
         "unit",
         "does each package behave, on its own?",

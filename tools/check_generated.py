@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
-GENERATORS = ("generate_kinds.py", "plot_benchmarks.py")
+GENERATORS = ("generate_kinds.py", "plot_benchmarks.py", "draw_diagrams.py")
 
 
 def main() -> int:
