@@ -32,7 +32,10 @@ def owner_reference(
     Raises:
         ValueError: the owner has no name or no uid yet.
     """
-    owner = as_object(owner)
+    return _reference(as_object(owner), controller, block_owner_deletion)
+
+
+def _reference(owner: Object, controller: bool | None, block_owner_deletion: bool | None) -> OwnerReference:
     meta = owner.metadata
     if not (meta.name and meta.uid):
         raise ValueError(f"{owner.kind} {owner.key} has no uid yet: create it before it can own anything")
@@ -48,7 +51,11 @@ def owner_reference(
 
 def controller_of(obj: ObjectLike) -> OwnerReference | None:
     """Return the owner reference of an object's controller, or None."""
-    return next((ref for ref in as_object(obj).metadata.owner_references if ref.controller), None)
+    return _controller(as_object(obj))
+
+
+def _controller(obj: Object) -> OwnerReference | None:
+    return next((ref for ref in obj.metadata.owner_references if ref.controller), None)
 
 
 def is_controlled_by(obj: ObjectLike, owner: ObjectLike) -> bool:
@@ -72,12 +79,11 @@ def set_controller_reference(owner: ObjectLike, obj: ObjectLike, *, block_owner_
         CrossNamespaceOwner: the owner is in another namespace, or is namespaced while the object is not.
     """
     owner, changed = as_object(owner), as_object(obj)
-    present = controller_of(changed)
+    present = _controller(changed)
     wanted = owner.gvk.group_kind, owner.metadata.name
     if present is not None and (_group_kind(present), present.name) != wanted:
         raise AlreadyOwned(f"{changed.kind} {changed.key}", f"{present.kind} {present.name}")
-    reference = owner_reference(owner, controller=True, block_owner_deletion=block_owner_deletion)
-    return _set(owner, obj, changed, reference)
+    return _set(owner, obj, changed, _reference(owner, True, block_owner_deletion))
 
 
 def set_owner_reference(owner: ObjectLike, obj: ObjectLike, *, block_owner_deletion: bool | None = None) -> bool:
@@ -87,7 +93,7 @@ def set_owner_reference(owner: ObjectLike, obj: ObjectLike, *, block_owner_delet
         CrossNamespaceOwner: as for `set_controller_reference`.
     """
     owner, changed = as_object(owner), as_object(obj)
-    return _set(owner, obj, changed, owner_reference(owner, block_owner_deletion=block_owner_deletion))
+    return _set(owner, obj, changed, _reference(owner, None, block_owner_deletion))
 
 
 def remove_owner_reference(owner: ObjectLike, obj: ObjectLike) -> bool:
