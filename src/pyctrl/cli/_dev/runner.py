@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -30,6 +31,8 @@ from pyctrl.program import SetupFunction, Target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from pyctrl.packaging import Settings
 
 __all__ = ["DevRunner"]
 
@@ -113,6 +116,7 @@ class DevRunner:
             enforce_rights=self.rbac,
             apply=self.apply,
             config=self._config,
+            namespaces=self._settings.watch_namespaces,
             controllers=self.controllers,
             kubelet=self.kubelet,
             bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one at each call)
@@ -121,13 +125,16 @@ class DevRunner:
     @property
     def _config(self) -> Path | None:
         """The directory of manifests if pyproject.toml names one other than ``config``."""
-        from pyctrl.packaging import (
-            Settings,
-            read_settings,  # here: imports a TOML parser
-        )
+        from pyctrl.packaging import Settings
 
-        settings = read_settings(self.target.place.folder or self.target.place.root)
-        return settings.directory if settings.config_dir != Settings().config_dir else None
+        return self._settings.directory if self._settings.config_dir != Settings().config_dir else None
+
+    @cached_property
+    def _settings(self) -> Settings:
+        """The settings of the program's pyproject.toml."""
+        from pyctrl.packaging import read_settings  # here: imports a TOML parser
+
+        return read_settings(self.target.place.folder or self.target.place.root)
 
     @property
     def _kubeconfig(self) -> Path:
