@@ -27,7 +27,7 @@ from pyctrl.dev._log_filter import cluster_logs
 from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, controllers_of, find_requirements
 from pyctrl.dev._state import Problem, SessionState, problem_of
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
-from pyctrl.kinds.core.v1 import ServiceAccount
+from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.manager import Preflight
 from pyctrl.program import (
     ProgramManager,
@@ -62,6 +62,7 @@ class DevOptions:
         config: the directory of manifests with the samples; None: ``config`` beside the program or above it in its
             project. Without a pyproject.toml, the project of a package is the directory above it, and a single file is
             alone.
+        namespaces: the namespaces that the program watches, with permissions there only; they are created. Empty: all.
         drain: how long running reconciles may take to finish on a reload.
         poll: the interval between two polls of the files.
         controllers: whether to run the controllers of kube-controller-manager.
@@ -72,6 +73,7 @@ class DevOptions:
     enforce_rights: bool = True
     apply: Sequence[Path] | None = None
     config: Path | None = None
+    namespaces: Sequence[str] = ()
     drain: timedelta = timedelta(seconds=5)
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
@@ -132,11 +134,13 @@ class DevSession:
                 await stack.enter_async_context(self.cluster)
             #: An administrator's client.
             self.admin: Client = await stack.enter_async_context(Client.connect(self.cluster.config, field_owner=OWNER))
+            for name in self.options.namespaces:
+                await self.admin.apply(Namespace(metadata=ObjectMeta(name=name)))
             await self.admin.apply(ServiceAccount(metadata=_meta(self.account)))
             if self.options.enforce_rights:
                 self._login = self.cluster.config_for(_user(self.account))
             client = await stack.enter_async_context(Client.connect(self._login, field_owner=self.name))
-            self.cache: Cache = Cache(client, random=self.random)
+            self.cache: Cache = Cache(client, random=self.random, namespaces=self._namespaces)
             self._group = await stack.enter_async_context(_running(self.cache))
             stack.push_async_callback(self._stop)
             await self._replace_program(requirements)
@@ -165,6 +169,10 @@ class DevSession:
     def account(self) -> Key:
         """The service account of the program, unless permissions are not enforced."""
         return Key("default", self.name)
+
+    @property
+    def _namespaces(self) -> Sequence[str] | None:
+        return self.options.namespaces or None
 
     @property
     def problem(self) -> str:
@@ -266,7 +274,7 @@ class DevSession:
         try:
             with self.target.place.reimported(), cluster_logs():  # it logs again when it is set up to run
                 setup = self.options.bind(self.target.find())
-                return await find_requirements(setup, name=self.name, account=self.account)
+                return await find_requirements(setup, name=self.name, account=self.account, namespaces=self._namespaces)
         finally:
             self._files.accept(before)
 
@@ -314,6 +322,7 @@ class DevSession:
         manager = ProgramManager(
             self._login,
             cache=self.cache,
+            namespaces=self._namespaces,
             random=self.random,
             grace_period=self.options.drain,
             preflight=Preflight.WARN if self.options.enforce_rights else Preflight.OFF,

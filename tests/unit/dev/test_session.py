@@ -15,7 +15,7 @@ from pyctrl.client import wait_for
 from pyctrl.dev import DevOptions, DevSession, SessionState
 from pyctrl.errors import CommandFailed, Invalid, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.kinds.rbac.v1 import ClusterRole
+from pyctrl.kinds.rbac.v1 import ClusterRole, Role
 from pyctrl.program import Target
 from tests.unit.dev._programs import CONVERSION, PROGRAM, SAMPLE, WEBHOOKS
 
@@ -77,6 +77,20 @@ async def test_one_command_is_enough(file: Path) -> None:
         await says(session, "one")
         role = await session.admin.get(ClusterRole, Key("", "boxes"))
         assert {verb for rule in role.rules for verb in rule.verbs} == {"create", "list", "watch", "patch", "update"}
+        assert session.problem == ""
+
+
+async def test_only_some_namespaces_are_watched(file: Path) -> None:
+    """The namespaces are created, the program has permissions there only, and reconciles nothing elsewhere."""
+    async with session_of(file, namespaces=["blue", "red"]) as session:
+        created = box("one")
+        created.metadata.namespace = "red"
+        await session.admin.create(created)
+        await says(session, "one", Key("red", "one"))
+        assert "status" not in await session.admin.get(BOX, KEY)  # the sample, in the namespace default
+        assert await session.admin.find(ClusterRole, Key("", "boxes")) is None
+        for namespace in ("blue", "red"):
+            await session.admin.get(Role, Key(namespace, "boxes"))
         assert session.problem == ""
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -33,6 +34,8 @@ from pyctrl.program import ProgramModule, SetupFunction, Target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from pyctrl.packaging import Settings
 
 __all__ = ["DevRunner"]
 
@@ -138,6 +141,7 @@ class DevRunner:
             enforce_rights=self.rbac,
             apply=self.apply,
             config=self._config,
+            namespaces=self._settings.watch_namespaces if self._is_of_project else (),
             controllers=self.controllers,
             kubelet=self.kubelet,
             bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one at each call)
@@ -149,14 +153,28 @@ class DevRunner:
 
         None without a project, or for a program that cannot be found before it is imported.
         """
+        if not self._settings.program:
+            return None
+        return self._settings.directory if self._is_of_project else self._folder / "config"
+
+    @property
+    def _is_of_project(self) -> bool:
+        """Whether the program is that of the nearest pyproject.toml."""
+        settings = self._settings
+        return bool(settings.program) and is_program(self.target.place, settings.root, settings.program)
+
+    @cached_property
+    def _settings(self) -> Settings:
+        """The settings of the program's pyproject.toml."""
         from pyctrl.packaging import read_settings  # here: imports a TOML parser
 
+        return read_settings(self._folder)
+
+    @property
+    def _folder(self) -> Path:
+        """The directory of the program."""
         place = self.target.place
-        start = place.folder or place.root.joinpath(*place.module.split(".")[:-1])
-        settings = read_settings(start)
-        if not settings.program:
-            return None
-        return settings.directory if is_program(place, settings.root, settings.program) else start / "config"
+        return place.folder or place.root.joinpath(*place.module.split(".")[:-1])
 
     @property
     def _kubeconfig(self) -> Path:
