@@ -118,7 +118,7 @@ class LogOptions:
 
     @staticmethod
     def add_flags(parser: argparse.ArgumentParser) -> None:
-        """Add controller-runtime's ``--zap-…`` flags, and ``-v`` for ``--zap-log-level=debug``, to a parser.
+        """Add the log flags of `pyctrl run` to a parser, and their names in controller-runtime, ``--zap-…``.
 
         `from_args` returns the options of the parsed flags.
         """
@@ -133,12 +133,20 @@ class LogOptions:
             help="true: console, debug, tracebacks of warnings; false: json, info, tracebacks of errors",
         )
         add(
+            "--log-level",
             "--zap-log-level",
+            dest="zap_log_level",
             type=_flag(_checked(parse_levels)),
             metavar="LEVEL",
             help="debug, info, warn, error, panic or a number; with LEVEL,LOGGER=LEVEL,… per logger; default: info",
         )
-        add("--zap-encoder", choices=get_args(Encoder), help="for people, or for machines; default: console")
+        add(
+            "--log-format",
+            "--zap-encoder",
+            dest="zap_encoder",
+            choices=get_args(Encoder),
+            help="for people, or for machines; default: console",
+        )
         add(
             "--zap-stacktrace-level",
             type=_flag(_checked(parse_level)),

@@ -11,6 +11,8 @@ from rich.console import Console, Group
 from rich.markdown import Markdown
 from rich.text import Text
 
+from pyctrl.cli._flag_names import HIDDEN_NAMES
+
 if TYPE_CHECKING:
     from cyclopts import App
     from cyclopts.help import HelpEntry, HelpPanel
@@ -91,7 +93,7 @@ def _name(entry: HelpEntry, *, has_shorts: bool) -> Text:
     """Return the name of a flag as it is typed: ``-o, --output FORMAT``, ``--[no-]kubelet``."""
     if entry.positional_label:
         return Text(entry.metavar or entry.positional_label, style="cyan")
-    names = list(entry.positive_names)
+    names = [name for name in entry.positive_names if name not in HIDDEN_NAMES]
     for negative in entry.negative_names:
         positive = negative.replace("--no-", "--", 1)
         names = [name if name != positive else positive.replace("--", "--[no-]", 1) for name in names]

@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 
 from pyctrl._log import LogOptions
 
-__all__ = ["NO_LOG_FLAGS", "LogFlags"]
+__all__ = ["NO_LOG_FLAGS", "LogFlags", "LogLevel"]
 
 LOGS = Group("Logs", sort_key=8)
 
@@ -25,6 +25,19 @@ def _check_stacktrace_level(_type: object, value: str | None) -> None:
         LogOptions(stacktrace_level=value)
 
 
+# As in controller-runtime, whose flags Deployments have: --zap-log-level is accepted, too.
+LogLevel = Annotated[
+    str | None,
+    Parameter(
+        name=("--log-level", "--zap-log-level"),
+        metavar="LEVEL",
+        validator=_check_log_level,
+        help="Log from this level on: `debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` "
+        "sets single loggers.",
+    ),
+]
+
+
 @Parameter(name="*")  # each field is a flag of the command
 @dataclass(frozen=True, kw_only=True)
 class LogFlags:
@@ -35,7 +48,7 @@ class LogFlags:
         Parameter(
             name=("--verbose", "-v"),
             group=LOGS,
-            help="Log each reconcile. Same as `--zap-log-level=debug`.",
+            help="Log each reconcile. Same as `--log-level=debug`.",
         ),
     ] = False
     zap_devel: Annotated[
@@ -46,19 +59,15 @@ class LogFlags:
             "tracebacks of errors.",
         ),
     ] = None
-    zap_log_level: Annotated[
-        str | None,
-        Parameter(
-            group=LOGS,
-            metavar="LEVEL",
-            validator=_check_log_level,
-            help="`debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` sets single loggers. "
-            "Defaults to `info`.",
-        ),
-    ] = None
-    zap_encoder: Annotated[
+    log_level: Annotated[LogLevel, Parameter(group=LOGS)] = None
+    log_format: Annotated[
         Literal["console", "json"] | None,
-        Parameter(group=LOGS, metavar="FORMAT", help="Log format. Defaults to `console`."),
+        Parameter(
+            name=("--log-format", "--zap-encoder"),
+            group=LOGS,
+            metavar="FORMAT",
+            help="Log format. Defaults to `console`.",
+        ),
     ] = None
     zap_stacktrace_level: Annotated[
         str | None,
@@ -91,8 +100,8 @@ class LogFlags:
         """Return the options for `configure_logging`."""
         return LogOptions(
             devel=self.zap_devel,
-            log_level=self.zap_log_level or ("debug" if self.verbose else None),
-            encoder=self.zap_encoder,
+            log_level=self.log_level or ("debug" if self.verbose else None),
+            encoder=self.log_format,
             stacktrace_level=self.zap_stacktrace_level,
             time_encoding=self.zap_time_encoding,
             sampling=self.zap_sampling,

@@ -93,8 +93,9 @@ class _Definitions:
     def metadata(self, own: Schema) -> dict[str, Any]:
         """Return the schema of ObjectMeta, with the restrictions of a CustomResourceDefinition."""
         reference = {"$ref": self._reference(OBJECT_META)}
-        limits = {name: self._fields(own, is_builtin=False, is_closed=False) for name in ("properties",) if name in own}
-        return {"allOf": [reference, limits]} if limits else reference
+        if "properties" not in own:
+            return reference
+        return {"allOf": [reference, {"properties": self._fields(own, is_builtin=False, is_closed=False)}]}
 
     def convert(self, schema: Schema, *, is_builtin: bool, is_closed: bool = True) -> dict[str, Any]:
         """Return the JSON Schema of an OpenAPI schema.

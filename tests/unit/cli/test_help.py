@@ -111,7 +111,7 @@ def test_flags_are_called_alike(command: tuple[str, ...]) -> None:
             assert argument.parameter.metavar, name
 
 
-@pytest.mark.parametrize("flag", ["--crd", "--context", "--config-dir", "--dry-run", "--kubeconfig", "--types"])
+@pytest.mark.parametrize("flag", ["--crd", "--context", "--output-dir", "--dry-run", "--kubeconfig", "--types"])
 def test_a_flag_is_described_alike(flag: str) -> None:
     """A flag has the same description in all commands."""
     found = [each.parameter.help for command in COMMANDS for each in arguments_of(command) if flag in each.names]

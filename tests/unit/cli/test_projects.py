@@ -124,7 +124,7 @@ def test_rights_are_those_of_the_program_of_the_project(run: Run, project: Path)
     """Permissions are for the namespaces of the project's settings; a flag overrides them."""
     roles = list(yaml.safe_load_all(run("rbac", "generate").out))
     assert [(each["kind"], each["metadata"].get("namespace")) for each in roles] == [("Role", "web")]
-    roles = list(yaml.safe_load_all(run("rbac", "generate", "tutorial", "-n", "shop").out))
+    roles = list(yaml.safe_load_all(run("rbac", "generate", "tutorial", "--watch-namespace", "shop").out))
     assert [(each["kind"], each["metadata"].get("namespace")) for each in roles] == [("Role", "shop")]
     (project / "asked.json").write_text("[]")
     assert run("rbac", "compare", "asked.json").err == run("rbac", "compare", "tutorial", "asked.json").err

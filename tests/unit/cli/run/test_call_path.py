@@ -57,7 +57,7 @@ main(sys.argv[1:])
     ids=["no own flags", "own flags"],
 )
 def test_cli_is_left_once(tmp_path: Path, arguments: tuple[str, ...], blocks: int) -> None:
-    """The command calls `program` last; after that, cli is used only to parse the program's own flags."""
+    """After its settings are read, the command calls `program`; from then on, cli only parses the program's flags."""
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(Config.from_token("http://127.0.0.1:1", "t").to_kubeconfig())
     program, *own = arguments
@@ -66,5 +66,4 @@ def test_cli_is_left_once(tmp_path: Path, arguments: tuple[str, ...], blocks: in
     ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=15)
     packages = [package for package, _ in groupby(ran.stdout.split())]
     assert packages[0] == "cli"
-    assert packages.count("cli") == blocks
-    assert "program" in packages
+    assert packages[packages.index("program") :].count("cli") == blocks - 1
