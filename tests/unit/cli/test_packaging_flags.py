@@ -41,7 +41,7 @@ def test_a_flag_overrides_its_setting_only(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_program_of_the_project_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--watch-namespace overrides pyproject.toml; an option in place of the program is a flag of the project's program."""
+    """Flags override pyproject.toml; an option in place of the program is a flag of the project's program."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "shop"\nwatch-namespaces = ["web"]\n')
     program, watched = packaged_program(None, ())
