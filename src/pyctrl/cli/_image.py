@@ -116,7 +116,10 @@ def build_installer(
     program: ShippedProgram = None,
     /,
     *,
-    output_file: Annotated[OutputFile, Parameter(help="Defaults to `install-file` of `[tool.pyctrl]`.")] = None,
+    output_file: Annotated[
+        OutputFile,
+        Parameter(help="The file to write. Defaults to `install-file` of `[tool.pyctrl]`, or `dist/install.yaml`."),
+    ] = None,
     check: Check = False,
     output: Output = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,

@@ -64,7 +64,7 @@ def manifests(
         The program (`FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several), and the parts to write:
         `crd`, `rbac`, `manager`, `webhook`, `samples` or `all`. Defaults to `program` of `[tool.pyctrl]`, and `all`.
     diff
-        Write nothing; show what applying would change in the cluster, and exit with 1 if anything would.
+        Show what applying would change in the cluster, and exit with 1 if anything would; write nothing.
     force
         Replace files of the same name that pyctrl did not write.
     """

@@ -66,7 +66,7 @@ OutputFile = Annotated[
     Parameter(name=("--output-file", "--out"), group=OUTPUT, metavar="FILE", help="The file to write."),
 ]
 Check = Annotated[
-    bool, Parameter(name="--check", help="Write nothing; show what is out of date, and exit with 1 if anything is.")
+    bool, Parameter(name="--check", help="Show what is out of date, and exit with 1 if anything is; write nothing.")
 ]
 
 WatchedNamespaces = Annotated[

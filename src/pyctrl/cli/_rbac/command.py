@@ -91,9 +91,9 @@ def generate(
         The service account, `NAMESPACE:NAME`. It is printed, too, and the roles are bound to it. The program runs in
         its namespace.
     leader_election_id
-        The name of the Lease. The program elects a leader with it.
+        The name of the Lease. The program elects a leader.
     cluster
-        Print the roles for this other cluster or fleet of its manager instead.
+        A further cluster or fleet of the program's manager, by name. Its roles are printed instead.
     """
     from pyctrl.cli._rbac.generate import generate as print_roles  # here: help needs none of it
 
@@ -130,7 +130,7 @@ def check(
         The service account, `NAMESPACE:NAME`. Its permissions are checked instead of the login's. Needs the permission
         to create subjectaccessreviews.
     cluster
-        The login is for another cluster or fleet of its manager, by name.
+        A further cluster or fleet of the program's manager, by name. The login is for that one.
     """
     from pyctrl.cli._rbac.check import check as review  # here: help needs none of it
 
