@@ -20,10 +20,8 @@ SHORT |= {"-w": "--watch"}
 #: Flags whose meaning depends on the command, and why.
 EXCEPTIONS = {
     "--force": "overwrites or removes what the command otherwise leaves alone",
-    "--group": "kubebuilder's; the default is explained where a kind is created",
     "--image": "kubebuilder's, of a created Deployment; elsewhere the program's own image",
     "--name": "the name of what the command makes: a project, roles, or the prefix of objects",
-    "--namespace": "kubectl's: the namespace of requests; for a program to install, its own",
     "--version": "kubebuilder's, of a kind; operator-sdk's, of a bundle",
     **dict.fromkeys(("--default", "--validate", "--convert"), "`create` adds what `delete` removes"),
 }

@@ -126,7 +126,7 @@ def test_what_cannot_be_compared_is_one_line(run: Run, arguments: list[str], lin
 
 
 def test_the_least_role_of_a_recording(run: Run) -> None:
-    """The roles have exactly the recorded requests; with a namespace, namespaced requests become a Role in that namespace."""
+    """The roles have exactly the recorded requests; with a namespace, some become a Role there."""
     ran = run(
         "rbac",
         "generate",
