@@ -55,7 +55,7 @@ def json_schema(
     fields["metadata"] = definitions.metadata(schema.get("properties", {}).get("metadata", {}))
     root["required"] = list(dict.fromkeys([*_HEADER, *root.get("required", ())]))
     root["properties"] = {**{name: fields[name] for name in _HEADER}, **fields}
-    return {"$schema": DRAFT, "title": kind.kind, **root, "definitions": definitions.named}
+    return {"$schema": DRAFT, **root, "definitions": definitions.named}
 
 
 def json_schema_index(kinds: Iterable[GroupVersionKind]) -> dict[str, Any]:
@@ -70,7 +70,6 @@ def json_schema_index(kinds: Iterable[GroupVersionKind]) -> dict[str, Any]:
     }
     return {
         "$schema": DRAFT,
-        "title": "Kubernetes object",
         "type": "object",
         # The first alternative is completed, and the second accepts objects of other kinds.
         "properties": {name: {"anyOf": [{"enum": list(found)}, {"type": "string"}]} for name, found in names.items()},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,11 +54,10 @@ def _read(path: Path) -> list[dict[str, object]]:
 
 
 def _show_usage(directory: Path, settings: Settings) -> None:
-    """Print to stderr how an editor finds the schemas: a setting for directories, and a comment for one file."""
-    samples = (settings.directory / "samples").as_posix()
-    mapping = json.dumps({"yaml.schemas": {f"./{(directory / SCHEMA_INDEX).as_posix()}": [f"{samples}/*.yaml"]}})
-    print(f"for a directory, in .vscode/settings.json: {mapping}", file=sys.stderr)
-    print(
-        f"for one file, in its first line: # yaml-language-server: $schema=PATH/TO/{directory.name}/{SCHEMA_INDEX}",
-        file=sys.stderr,
-    )
+    """Print to stderr how an editor finds the schemas: a setting for a directory, or a comment in each file."""
+    samples = settings.directory / "samples"
+    index = directory / SCHEMA_INDEX
+    mapping = json.dumps({"yaml.schemas": {f"./{index.as_posix()}": [f"{samples.as_posix()}/*.yaml"]}})
+    print(f"VS Code, in .vscode/settings.json: {mapping}", file=sys.stderr)
+    modeline = f"# yaml-language-server: $schema={Path(os.path.relpath(index, samples)).as_posix()}"
+    print(f"other editors, in the first line of a file in {samples}: {modeline}", file=sys.stderr)
