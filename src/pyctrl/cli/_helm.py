@@ -46,6 +46,8 @@ def helm(
 
     Parameters
     ----------
+    output_dir
+        The directory to write. Defaults to `chart-dir` of `[tool.pyctrl]`, or `chart`.
     force
         Replace files of the same name that pyctrl did not write, and edited Chart.yaml and values.yaml.
     """

@@ -51,14 +51,6 @@ class LogFlags:
             help="Log each reconcile. Same as `--log-level=debug`.",
         ),
     ] = False
-    zap_devel: Annotated[
-        bool | None,
-        Parameter(
-            group=LOGS,
-            help="Log for development: console, debug, tracebacks of warnings. `--zap-devel=false`: JSON, info, "
-            "tracebacks of errors.",
-        ),
-    ] = None
     log_level: Annotated[LogLevel, Parameter(group=LOGS)] = None
     log_format: Annotated[
         Literal["console", "json"] | None,
@@ -67,6 +59,14 @@ class LogFlags:
             group=LOGS,
             metavar="FORMAT",
             help="Log format. Defaults to `console`.",
+        ),
+    ] = None
+    zap_devel: Annotated[
+        bool | None,
+        Parameter(
+            group=LOGS,
+            help="Log for development: console, debug, tracebacks of warnings. `--zap-devel=false`: JSON, info, "
+            "tracebacks of errors.",
         ),
     ] = None
     zap_stacktrace_level: Annotated[

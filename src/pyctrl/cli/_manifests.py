@@ -65,6 +65,8 @@ def manifests(
         `crd`, `rbac`, `manager`, `webhook`, `samples` or `all`. Defaults to `program` of `[tool.pyctrl]`, and `all`.
     diff
         Show what applying would change in the cluster, and exit with 1 if anything would; write nothing.
+    output_dir
+        The directory to write. Defaults to `config-dir` of `[tool.pyctrl]`, or `config`.
     force
         Replace files of the same name that pyctrl did not write.
     """

@@ -51,16 +51,7 @@ ShippedProgram = Annotated[
 Output = Annotated[Literal["text", "json"], _FORMAT]
 OutputWithYaml = Annotated[Literal["text", "json", "yaml"], _FORMAT]
 
-OutputDir = Annotated[
-    Path | None,
-    Parameter(
-        name="--output-dir",
-        group=OUTPUT,
-        metavar="DIR",
-        help="The directory to write. Defaults to the setting of `[tool.pyctrl]`: `config-dir` for `manifests`, "
-        "`chart-dir`, `bundle-dir` or `schema-dir`.",
-    ),
-]
+OutputDir = Annotated[Path | None, Parameter(name="--output-dir", group=OUTPUT, metavar="DIR")]
 OutputFile = Annotated[
     Path | None,
     Parameter(name=("--output-file", "--out"), group=OUTPUT, metavar="FILE", help="The file to write."),

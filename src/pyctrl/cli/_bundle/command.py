@@ -95,6 +95,8 @@ def bundle(
         A further version that this one updates and that must not be installed any more. May be repeated.
     skip_range
         The versions that this one updates, as a range: `>=0.1.0 <0.3.0`.
+    output_dir
+        The directory to write. Defaults to `bundle-dir` of `[tool.pyctrl]`, or `bundle`.
     force
         Replace files of the same name that pyctrl did not write.
     """

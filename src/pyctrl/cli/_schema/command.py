@@ -56,6 +56,8 @@ def schema(
     crd
         Read CRDs from here, besides the classes of the program. May be repeated. Defaults to `schema-crds` of
         `[tool.pyctrl]`.
+    output_dir
+        The directory to write. Defaults to `schema-dir` of `[tool.pyctrl]`, or `schemas`.
     force
         Replace files of the same name that pyctrl did not write.
     """
