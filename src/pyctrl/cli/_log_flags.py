@@ -8,34 +8,16 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 from pyctrl._log import LogOptions
+from pyctrl.cli._shared_flags import LogLevel
 
-__all__ = ["NO_LOG_FLAGS", "LogFlags", "LogLevel"]
+__all__ = ["NO_LOG_FLAGS", "LogFlags"]
 
 LOGS = Group("Logs", sort_key=8)
-
-
-def _check_log_level(_type: object, value: str | None) -> None:
-    """Raise ValueError, as cyclopts' validators do, if the value is not a level. Called for defaults, too."""
-    if value is not None:
-        LogOptions(log_level=value)
 
 
 def _check_stacktrace_level(_type: object, value: str | None) -> None:
     if value is not None:
         LogOptions(stacktrace_level=value)
-
-
-# As in controller-runtime, whose flags Deployments have: --zap-log-level is accepted, too.
-LogLevel = Annotated[
-    str | None,
-    Parameter(
-        name=("--log-level", "--zap-log-level"),
-        metavar="LEVEL",
-        validator=_check_log_level,
-        help="Log from this level on: `debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` "
-        "sets single loggers.",
-    ),
-]
 
 
 @Parameter(name="*")  # each field is a flag of the command

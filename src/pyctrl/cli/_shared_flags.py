@@ -21,12 +21,14 @@ __all__ = [
     "KindGroup",
     "KindName",
     "KindVersion",
+    "LogLevel",
     "Output",
     "OutputDir",
     "OutputFile",
     "OutputWithYaml",
     "Program",
     "Programs",
+    "ServerLogLevel",
     "ServiceAccount",
     "ShippedProgram",
     "Validate",
@@ -69,6 +71,33 @@ WatchedNamespaces = Annotated[
         "`[tool.pyctrl]`, or all.",
     ),
 ]
+
+
+def _check_log_level(_type: object, value: str | None) -> None:
+    """Raise ValueError, as cyclopts' validators do, if the value is not a level. Called for defaults, too."""
+    if value is not None:
+        from pyctrl._log import LogOptions  # here: help needs none of it
+
+        LogOptions(log_level=value)
+
+
+_LOG_LEVEL = (
+    "Log from this level on: `debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` sets "
+    "single loggers."
+)
+
+# As in controller-runtime, whose flags Deployments have: --zap-log-level is accepted, too.
+LogLevel = Annotated[
+    str | None,
+    Parameter(
+        name=("--log-level", "--zap-log-level"),
+        metavar="LEVEL",
+        validator=_check_log_level,
+        help=f"{_LOG_LEVEL} Defaults to `info`.",
+    ),
+]
+
+ServerLogLevel = Annotated[LogLevel, Parameter(help=f"{_LOG_LEVEL} Defaults to `warn`.")]
 
 ServiceAccount = Annotated[str | None, Parameter(name=("--service-account", "--account"), metavar="ACCOUNT")]
 

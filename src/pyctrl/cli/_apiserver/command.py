@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 from pyctrl.cli._apiserver.flags import WebhookFlags, modes
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
-from pyctrl.cli._log_flags import LogLevel
+from pyctrl.cli._shared_flags import ServerLogLevel
 
 __all__ = ["app"]
 
@@ -79,7 +79,7 @@ def apiserver(
     audit_level: Annotated[
         Literal["Metadata", "Request", "RequestResponse"], Parameter(group=WATCHING, metavar="LEVEL")
     ] = "Metadata",
-    log_level: Annotated[LogLevel, Parameter(group=WATCHING)] = "warn",
+    log_level: Annotated[ServerLogLevel, Parameter(group=WATCHING)] = None,
 ) -> int:
     """Serve an in-memory Kubernetes API server.
 
