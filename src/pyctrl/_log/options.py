@@ -140,24 +140,16 @@ class LogOptions:
             metavar="LEVEL",
             help="debug, info, warn, error, panic or a number; with LEVEL,LOGGER=LEVEL,… per logger; default: info",
         )
-        add(
-            "--log-format",
-            "--zap-encoder",
-            dest="zap_encoder",
-            choices=get_args(Encoder),
-            help="for people, or for machines; default: console",
-        )
+        encoders, meaning = get_args(Encoder), "for people, or for machines; default: console"
+        add("--log-format", "--zap-encoder", dest="zap_encoder", choices=encoders, help=meaning)
         add(
             "--zap-stacktrace-level",
             type=_flag(_checked(parse_level)),
             metavar="LEVEL",
             help="show tracebacks from this level on; default: always",
         )
-        add(
-            "--zap-time-encoding",
-            choices=TIME_ENCODINGS,
-            help="default: rfc3339 in JSON, iso8601 on the console, the time of day on a terminal",
-        )
+        meaning = "default: rfc3339 in JSON, iso8601 on the console, the time of day on a terminal"
+        add("--zap-time-encoding", choices=TIME_ENCODINGS, help=meaning)
         add(
             "--zap-sampling",
             nargs="?",

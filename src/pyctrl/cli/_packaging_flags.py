@@ -53,10 +53,10 @@ class NameFlags:
         """
         from pyctrl.packaging import read_settings  # here: help and completion need none of it
 
-        found = read_settings(folder(program))
         given = {each.name: value for each in fields(self) if (value := getattr(self, each.name)) not in (None, ())}
         if watched := given.pop("watch_namespace", None):
             given["watch_namespaces"] = split_namespaces(watched)
+        found = read_settings(folder(program))
         if program is not None:
             place = Path(program.partition(":")[0])
             given["program"] = str(Path.cwd() / program) if place.exists() else program

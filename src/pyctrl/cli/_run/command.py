@@ -64,9 +64,10 @@ def run(
     from pyctrl.cli._packaging_flags import find_program  # here: help needs none of it
 
     program, named, own = find_program(target, program_flags)
+    options = flags.with_project(program)
     bind = program_flags_binder(own, command=("run", *named, "--"))
     log_options = logs.options()
     from pyctrl.program import ProgramRunner  # here: help and completion need none of it
 
-    runner = ProgramRunner(options=flags.with_project(program), login=login, logs=log_options, explain=login_error)
+    runner = ProgramRunner(options=options, login=login, logs=log_options, explain=login_error)
     return runner.run(program, bind=bind)
