@@ -40,9 +40,8 @@ docs: $(VENV)/.installed-dev ## Run the code blocks of README and docs
 	@$(BIN)/python tools/check.py docs
 
 .PHONY: site
-site: $(VENV)/.installed-site ## Build the documentation as a site, build/site/index.html; broken links fail the build
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "See build/site/index.html"
+site: $(VENV)/.installed-dev ## Build the documentation as a site, build/site/index.html; a broken link fails
+	@$(BIN)/python tools/check_site.py
 
 .PHONY: bench
 bench: $(VENV)/.installed-bench ## Measure pyctrl, its peers and the API server: CPU and memory; PLAN=quick takes minutes, others hours
@@ -57,9 +56,10 @@ format: $(VENV)/.installed-dev ## Format the code and fix what can be fixed
 	@$(BIN)/ruff format .
 
 .PHONY: generate
-generate: $(VENV)/.installed-dev ## Generate the built-in kinds and the list of public names
+generate: $(VENV)/.installed-dev ## Generate the built-in kinds, the list of public names and the charts
 	@$(BIN)/python tools/generate_kinds.py
 	@$(BIN)/python tools/public_names.py --write
+	@$(BIN)/python tools/plot_benchmarks.py
 
 .PHONY: clean
 clean: ## Remove the virtual environment and all caches
@@ -90,8 +90,4 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 
 $(VENV)/.installed-bench: $(VENV)/.installed pyproject.toml
 	@$(PIP) install --group bench
-	@touch $@
-
-$(VENV)/.installed-site: $(VENV)/.installed pyproject.toml
-	@$(PIP) install --editable . --group site
 	@touch $@

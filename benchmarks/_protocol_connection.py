@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 
-class TaskProtocol(asyncio.Protocol):
+class TaskProtocol(asyncio.Protocol, ABC):
     """A connection with a task that reads and writes.
 
     There are no timeouts for heads, bodies, idle connections and clients that stop reading.
@@ -25,13 +26,13 @@ class TaskProtocol(asyncio.Protocol):
         self.transport = transport
         self._task = asyncio.get_running_loop().create_task(self._served())
 
+    @abstractmethod
     def received(self, data: bytes) -> None:
         """Process received bytes, or b"" at the end."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def run(self) -> None:
         """Serve until the connection is to be closed."""
-        raise NotImplementedError
 
     def data_received(self, data: bytes) -> None:
         """Pass received bytes to the parser."""

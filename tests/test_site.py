@@ -10,7 +10,8 @@ import yaml
 
 from tests._documents import ROOT
 from tools.public_names import public_packages
-from tools.site_pages import cli_page, for_a_site, generated_pages, package_page
+from tools.site_pages import boost, complete, for_a_site, without_members
+from tools.site_reference import cli_page, reference_pages
 
 
 def pages_of(entries: object) -> Iterator[str]:
@@ -24,21 +25,62 @@ def pages_of(entries: object) -> Iterator[str]:
 
 def test_each_page_is_in_the_navigation_once_and_each_entry_is_a_page() -> None:
     """Every page of docs/ and every package is in the navigation, and every entry has a page."""
-    nav = list(pages_of(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
+    nav = list(pages_of(complete(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"], ROOT / "docs")))
     written = [str(file.relative_to(ROOT / "docs")) for file in ROOT.glob("docs/**/*.md")]
 
-    assert sorted(nav) == sorted([*written, *generated_pages()])
+    assert sorted(nav) == sorted([*written, *reference_pages()])
+
+
+def test_a_pattern_in_the_navigation_stands_for_the_files_that_match(tmp_path: Path) -> None:
+    """`recipes/*.md` lists each recipe, so that a new one needs no line in mkdocs.yml."""
+    (tmp_path / "recipes").mkdir()
+    for name in ("b", "a"):
+        (tmp_path / "recipes" / f"{name}.md").touch()
+
+    nav = complete([{"Guides": ["rbac.md", {"Recipes": ["recipes/*.md"]}]}], tmp_path)
+
+    assert nav == [{"Guides": ["rbac.md", {"Recipes": ["recipes/a.md", "recipes/b.md"]}]}]
 
 
 @pytest.mark.parametrize("package", [package for package in public_packages() if package != "pyctrl"])
 def test_the_reference_of_a_package_has_its_public_names_and_no_others(package: str) -> None:
-    """The reference page of a package lists its `__all__`."""
-    names = [line.strip()[2:].strip('"') for line in package_page(package).splitlines() if line.startswith("      - ")]
+    """The pages of a package document its `__all__`, each name once."""
+    folder = f"reference/{package.rpartition('.')[2]}/"
+    pages = [page() for path, page in reference_pages().items() if path.startswith(folder)]
+    names = [line.removeprefix("::: ") for page in pages for line in page.splitlines() if line.startswith("::: ")]
     listed = (ROOT / "tests" / "public_names.txt").read_text().splitlines()
 
-    assert sorted(f"{package}.{name}" for name in names) == [
-        line for line in listed if line.rpartition(".")[0] == package
-    ]
+    assert sorted(names) == [package, *(line for line in listed if line.rpartition(".")[0] == package)]
+
+
+def test_a_class_with_methods_has_a_page_and_small_types_share_one() -> None:
+    """`Client` has a page of its own; `Synced`, which has no members, is with the types of its package."""
+    pages = reference_pages()
+
+    assert "::: pyctrl.client.Client\n" in pages["reference/client/Client.md"]()
+    assert "::: pyctrl.cache.Synced\n" in pages["reference/cache/types.md"]()
+    assert "::: pyctrl.errors.Conflict\n" in pages["reference/errors/exceptions.md"]()
+
+
+def test_the_page_of_a_package_lists_its_names_with_a_link_and_a_sentence() -> None:
+    """The list of `pyctrl` links to the package that defines a name."""
+    page = reference_pages()["reference/pyctrl/index.md"]()
+
+    assert "- [`Client`][pyctrl.client.Client]: Reads and writes objects of an API server, without any cache.\n" in page
+
+
+def test_the_search_prefers_guides_to_the_reference() -> None:
+    """A hit in a guide counts more than one in a design page, and much more than one in the reference."""
+    assert boost("rbac.md") > boost("design/rbac.md") > boost("reference/rbac/index.md")
+
+
+def test_the_search_finds_classes_and_not_their_members() -> None:
+    """Headings of members are left out of the index; those of classes and functions are not."""
+    member = '<h2 id="pyctrl.client.Client.get" class="doc">get</h2>'
+    others = '<h2 id="pyctrl.client.Client">Client</h2><h2 id="pyctrl.client.deliver">deliver</h2>'
+
+    assert without_members(member) == member.replace("<h2 ", "<h2 data-search-exclude ")
+    assert without_members(others) == others
 
 
 def test_the_reference_of_the_command_line_tells_every_command_with_examples() -> None:
@@ -55,16 +97,17 @@ def test_the_reference_of_the_command_line_tells_every_command_with_examples() -
     assert "- `1`: failed, or a check found something" in page
 
 
-def test_a_page_for_the_site_has_no_code_for_tests_and_no_link_out_of_it() -> None:
-    """Site pages omit test-only code, and show the path instead of a link to a file outside the site."""
-    page = "a [text](../examples/evc/evc.py), [examples/evc](../examples/evc), [rights](../rbac.md#roles)\n"
+def test_a_page_for_the_site_has_no_code_for_tests_and_links_to_the_repository() -> None:
+    """Site pages omit test-only code, and link to the repository instead of a file outside the site."""
+    page = "a [text](../examples/evc/evc.py), [rights](../rbac.md#roles)\n"
     hidden = "<!-- invisible-code-block: python\nassert True\n\nassert 1\n-->\n<!-- skip: next -->\nshown\n"
+    home = "https://example.com/it"
 
-    assert for_a_site("[examples/evc](../examples/evc)\n", "evc.md") == "`examples/evc`\n"
-    assert for_a_site(page.replace("../examples", "../../examples"), "design/rbac.md") == (
-        "a text (`examples/evc/evc.py`), `examples/evc`, [rights](../rbac.md#roles)\n"
+    assert for_a_site("[evc](../examples/evc)\n", "evc.md", home) == f"[evc]({home}/blob/main/examples/evc)\n"
+    assert for_a_site(page.replace("../examples", "../../examples"), "design/rbac.md", home) == (
+        f"a [text]({home}/blob/main/examples/evc/evc.py), [rights](../rbac.md#roles)\n"
     )
-    assert for_a_site(hidden, "evc.md") == "shown\n"
+    assert for_a_site(hidden, "evc.md", home) == "shown\n"
 
 
 def test_the_site_is_built_where_git_does_not_look() -> None:

@@ -53,8 +53,8 @@ CHECKS = (
     Check("imports", "do imports follow the layers and the public APIs?", (str(BIN / "lint-imports"), "--no-logo")),
     Check(
         "generated",
-        "is the generated code up to date?",
-        (sys.executable, "tools/generate_kinds.py", "--check"),
+        "are the generated code and charts up to date?",
+        (sys.executable, "tools/check_generated.py"),
     ),
     Check("types", "does everything type-check? (mypy --strict)", (sys.executable, "-m", "mypy")),
     Check("typing-tests", "do users get the types they expect? (pyright)", (*PYRIGHT, "tests/typing")),
@@ -63,6 +63,7 @@ CHECKS = (
         "is every public name typed? (pyright)",
         (*PYRIGHT, "--verifytypes", "pyctrl", "--ignoreexternal"),
     ),
+    Check("site", "does the site build, and does its search work?", (sys.executable, "tools/check_site.py")),
     Check(
         "unit",
         "does each package behave, on its own?",

@@ -1,4 +1,4 @@
-"""Hooks of mkdocs for `make site`: generated reference pages, and changes that GitHub's Markdown needs on a site.
+"""Hooks of mkdocs for `make site`: generated pages, and changes that GitHub's Markdown needs on a site.
 
 mkdocs calls the functions whose names begin with ``on_``, see `hooks` in mkdocs.yml. The pages of docs/ are written for
 GitHub. This module changes what a site renders differently.
@@ -6,25 +6,53 @@ GitHub. This module changes what a site renders differently.
 
 from __future__ import annotations
 
-import importlib
 import posixpath
 import re
 import sys
-from collections.abc import Callable
-from functools import partial
+import tomllib
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # mkdocs imports this file without the repository on the path
 
-from tools.public_names import public_packages  # noqa: E402  # after the path is set
+from tools.draw_diagrams import BLOCK, DRAWN, name_of  # noqa: E402  # after the path is set
+from tools.site_reference import navigation, reference_pages  # noqa: E402  # after the path is set
 
-__all__ = ["cli_page", "for_a_site", "generated_pages", "on_config", "on_files", "on_page_markdown", "package_page"]
+__all__ = [
+    "boost",
+    "complete",
+    "drawn",
+    "for_a_site",
+    "on_config",
+    "on_files",
+    "on_page_content",
+    "on_page_markdown",
+    "without_members",
+]
+
+# How much a hit on a page counts in the search, by the beginning of its path; 1 for all others. Guides come first.
+BOOSTS = {
+    "recipes/": 2.0,
+    "rbac.md": 1.5,  # before the doctor, and before RBAC of the embedded API server
+    "reference/commands": 0.2,
+    "reference/": 0.02,
+    "design/": 0.3,
+    "apiserver": 0.4,
+    "cluster.md": 0.4,
+    "controller-runtime.md": 0.2,  # compares every feature, and explains none
+    "glossary.md": 0.2,
+    "architecture.md": 0.4,
+    "benchmarks.md": 0.4,
+    "evc.md": 0.4,
+    "sampledb.md": 0.4,
+    "seeds.md": 0.2,
+    "index.md": 0.2,
+}
 
 
 def on_config(config: Any) -> Any:
-    """Read Markdown as GitHub does: its anchors, and lists in lists that are indented by two."""
+    """Read Markdown as GitHub does, complete the navigation, and name the version in the footer."""
     from markdown import Extension  # here and below: tests of this file run without the site's packages
     from pymdownx.slugs import slugify
 
@@ -35,105 +63,85 @@ def on_config(config: Any) -> Any:
     config.mdx_configs["toc"]["slugify"] = slugify(case="lower")
     indentation = type("Indentation", (Extension,), {"extendMarkdown": indent_by_two})
     config.markdown_extensions.insert(0, indentation())  # first: the others extend the parser that it creates
+    config.nav = complete(config.nav, ROOT / "docs")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    config.copyright = f"pyctrl {version}, licensed under Apache-2.0"
     return config
+
+
+def complete(nav: list[Any], docs: Path) -> list[Any]:
+    """Return the navigation with the files that its patterns match, and with the reference of the packages."""
+    return [each for entry in nav for each in _completed(entry, docs)]
+
+
+def _completed(entry: Any, docs: Path) -> list[Any]:
+    if isinstance(entry, dict):
+        return [{title: complete(below, docs) if isinstance(below, list) else below} for title, below in entry.items()]
+    if entry == "reference/*":
+        return navigation()
+    return sorted(str(file.relative_to(docs)) for file in docs.glob(entry)) if "*" in entry else [entry]
 
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are generated from the code."""
     from mkdocs.structure.files import File
 
-    for path, page in generated_pages().items():
+    for path, page in reference_pages().items():
         files.append(File.generated(config, path, content=page()))
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """Return a page as the site renders it."""
-    return for_a_site(markdown, page.file.src_uri)
+    path = page.file.src_uri
+    page.meta.setdefault("search", {"boost": boost(path)})
+    if page.file.generated_by:
+        page.edit_url = None
+    if path == "index.md":
+        page.meta["hide"] = ["navigation", "toc"]
+    return for_a_site(markdown, path, config.repo_url)
 
 
-def generated_pages() -> dict[str, Callable[[], str]]:
-    """Return the functions that generate pages from the code, by path below docs/."""
-    packages = {f"reference/{_page_of(name)}.md": partial(package_page, name) for name in public_packages()}
-    return {"reference/cli.md": cli_page, **packages}
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Return the HTML of a page with its diagrams, and as the search indexes it."""
+    html = re.sub(r'<div data-diagram="([\w-]+)"></div>', lambda match: drawn(match[1]), html)
+    return without_members(html) if page.file.src_uri.startswith("reference/") else html
 
 
-def _page_of(package: str) -> str:
-    name = package.rpartition(".")[2]
-    return "cli-package" if name == "cli" else name  # cli.md lists the commands
+def drawn(name: str) -> str:
+    """Return a diagram as an element of a page. The keyboard scrolls it where it is wider than the page."""
+    svg = (DRAWN / f"{name}.svg").read_text().partition("\n")[2]
+    return f'<figure class="diagram" tabindex="0" data-search-exclude>{svg}</figure>'
 
 
-def package_page(package: str) -> str:
-    """Return the reference page of a package: its public names, rendered by mkdocstrings."""
-    names: list[str] = importlib.import_module(package).__all__
-    if package == "pyctrl":  # it only re-exports
-        return f"# {package}\n\n{_re_exports(names)}"
-    members = "".join(f'      - "{name}"\n' for name in names)  # quoted: YAML reads NULL as None
-    return f"# {package}\n\n::: {package}\n    options:\n      members:\n{members}"
+def without_members(html: str) -> str:
+    """Exclude the members of classes from the search: the page of the class is found instead."""
+    return re.sub(r'<h([2-6]) (?=id="pyctrl(?:\.[a-z_]+)?\.[A-Z]\w*\.)', r"<h\1 data-search-exclude ", html)
 
 
-def _re_exports(names: list[str]) -> str:
-    """Return a list of the names of `pyctrl`, each with a link to its documentation."""
-    packages = {each: set(importlib.import_module(each).__all__) for each in public_packages() if each != "pyctrl"}
-    lines = ["`pyctrl` itself exports the names that most programs need:\n"]
-    for name in sorted(names):
-        home = next((package for package, public in packages.items() if name in public), None)
-        lines.append(f"- [`{name}`]({_page_of(home)}.md#{home}.{name})" if home else f"- `{name}`")
-    return "\n".join(lines) + "\n"
+def boost(path: str) -> float:
+    """Return how much a hit on a page counts in the search."""
+    return next((value for beginning, value in BOOSTS.items() if path.startswith(beginning)), 1.0)
 
 
-def cli_page() -> str:
-    """Return the reference of every command and its flags, generated from the command line."""
-    from pyctrl.cli._commands import app  # private: only this page needs the whole tree of commands
-    from pyctrl.cli._flag_names import HIDDEN_NAMES
-
-    text = app.generate_docs(output_format="markdown")
-    text = re.sub(rf", (?:{'|'.join(HIDDEN_NAMES)})(?=[ `,])", "", text)
-    text = re.sub(r"## Table of Contents\n.*?(?=^\*\*Start)", "", text, flags=re.DOTALL | re.MULTILINE)
-    sections = re.split(r"^(?=#+ pyctrl)", text, flags=re.MULTILINE)
-    pages = "".join(_as_in_its_help(section, app) for section in sections if section)
-    return pages.replace("# pyctrl\n", f"# Commands\n\n{ABOUT_COMMANDS}\n", 1)
-
-
-ABOUT_COMMANDS = (
-    "What all commands have in common, such as exit codes and `-o json`, is on [its own page](../cli.md).\n"
-)
-
-
-def _as_in_its_help(section: str, app: Any) -> str:
-    """Return the section of a command with the usage line, argument names and epilogue of its `--help`."""
-    from pyctrl.cli._help import usage_of
-
-    command, title = app, section.partition("\n")[0].lstrip("# ")
-    for name in title.split()[1:]:
-        command = command[name]
-    section = re.sub(r"(?<=```console\n).*", lambda _: usage_of(title, command), section, count=1)
-    for argument in command.assemble_argument_collection() if command.default_command else ():
-        if argument.index is not None and argument.parameter.metavar:
-            label = argument.name.upper().replace("_", "-")
-            for shown in (label, label.replace("-", "_")):
-                section = section.replace(f"* `{shown}`:", f"* `{argument.parameter.metavar}`:", 1)
-    epilogue = command.help_epilogue
-    return f"{section.rstrip()}\n\n{epilogue.strip() + chr(10) * 2 if epilogue else ''}"
-
-
-def for_a_site(markdown: str, page: str) -> str:
+def for_a_site(markdown: str, page: str, repository: str) -> str:
     """Return a page, written for GitHub, for the site.
 
-    Hidden test code is removed. A link that leaves docs/ becomes the path of its target, because the site does not
-    contain the repository.
+    Hidden test code is removed. A link that leaves docs/ leads to the repository, because the site does not contain it.
+    A Mermaid diagram is replaced by an element that `on_page_content` fills.
 
     Args:
         markdown: the page.
         page: its path below docs/, such as ``design/cli.md``.
+        repository: the address of the repository.
     """
     markdown = re.sub(r"^<!-- (?:invisible-code-block|skip):.*?-->\n", "", markdown, flags=re.DOTALL | re.MULTILINE)
-    return re.sub(r"\[([^\]]+)\]\((\.\./[^)\s]*)\)", lambda link: _without_leaving(link[1], link[2], page), markdown)
+    markdown = BLOCK.sub(lambda block: f'<div data-diagram="{name_of(block[1])}"></div>', markdown)
+    return re.sub(
+        r"\[([^\]]+)\]\((\.\./[^)\s]*)\)", lambda link: _without_leaving(link[1], link[2], page, repository), markdown
+    )
 
 
-def _without_leaving(text: str, target: str, page: str) -> str:
+def _without_leaving(text: str, target: str, page: str, repository: str) -> str:
     path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), target))
-    if path.startswith("docs/"):
-        return f"[{text}]({target})"
-    path = path.partition("#")[0]
-    return f"`{path}`" if text.strip("`") in path else f"{text} (`{path}`)"
+    return f"[{text}]({target})" if path.startswith("docs/") else f"[{text}]({repository}/blob/main/{path})"

@@ -1,20 +1,22 @@
-"""EphemeralVolumeClaim operator: creates a PersistentVolumeClaim of a given size and reports it in the status."""
+"""EphemeralVolumeClaim operator: creates a PersistentVolumeClaim of a given size and reports it in the status.
+
+    apiVersion: kopf.dev/v1
+    kind: EphemeralVolumeClaim
+    metadata: {name: my-claim}
+    spec: {size: 1G}
+
+`add_evc` says what triggers a reconcile, and `EvcReconciler.reconcile` what it does; its steps follow in order. The
+kind is in api.py.
+"""
 
 from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from typing import Annotated
-
-from pydantic import Field
 
 from pyctrl.api import (
     Condition,
-    CustomResource,
-    Int64,
-    Model,
     ObjectMeta,
-    PreserveUnknownFields,
     Quantity,
     add_finalizer,
     has_finalizer,
@@ -42,94 +44,27 @@ from pyctrl.errors import AlreadyExists, Forbidden, Invalid, NotFound, QuantityE
 from pyctrl.kinds.core.v1 import PersistentVolumeClaim, PersistentVolumeClaimSpec, VolumeResourceRequirements
 from pyctrl.rbac import EVENTS, allow
 
+from .api import EphemeralVolumeClaim, EvcSpec, EvcStatus
+
 __all__ = ["EphemeralVolumeClaim", "EvcReconciler", "EvcSpec", "EvcStatus", "add_evc"]
 
 log = logging.getLogger("evc")
 
 FINALIZER = "kopf.dev/evc"
-CLASS_ANNOTATION = (
-    "volume.beta.kubernetes.io/storage-class"  # older than storageClassName; servers warn about it and honour it
-)
+# older than storageClassName; servers warn about it and honour it
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 LATER = timedelta(minutes=5)  # until the next try after an error that others can fix: a quota, a storage class
 
 
-class EvcSpec(Model, marks=(PreserveUnknownFields(),)):
-    """What the user wants."""
-
-    size: Annotated[object, PreserveUnknownFields()] = None
-    """Such as 2G. The definition accepts any value; the status reports an invalid one."""
-
-
-class EvcStatus(Model, marks=(PreserveUnknownFields(),)):
-    """What there is. Unknown fields, such as kopf's, are kept."""
-
-    size: str | None = None
-    phase: str | None = None
-    volume: str | None = None
-    observed_generation: Int64 | None = None
-    conditions: list[Condition] = Field(default_factory=list)
-
-
-class EphemeralVolumeClaim(
-    CustomResource[EvcSpec, EvcStatus], group="kopf.dev", version="v1", short_names=("evcs", "evc"), subresources=()
-):
-    """EphemeralVolumeClaim is a volume of a given size that is deleted with its claim."""
-
-
-class NotReady(TerminalError):
-    """Raised when a claim has no volume as specified, with the reason and message of its condition."""
-
-    def __init__(self, reason: str, message: str, *, may_pass: bool = False) -> None:
-        super().__init__(message)
-        self.reason, self.may_pass = reason, may_pass
-
-
-def size_of(claim: EphemeralVolumeClaim) -> Quantity:
-    """Return the size of a claim. Raises NotReady if it is invalid."""
-    size = claim.spec.size
-    if not size:
-        raise NotReady("InvalidSize", f"Size must be set. Got {size!r}.")
-    try:
-        return Quantity(str(Quantity(size)))  # type: ignore[arg-type]  # any object: QuantityError describes invalid ones
-    except QuantityError as error:
-        raise NotReady("InvalidSize", f"Size must be a quantity: {error}") from error
-
-
-def volume_claim_for(claim: EphemeralVolumeClaim, size: Quantity, storage_class: str) -> PersistentVolumeClaim:
-    """Return the PersistentVolumeClaim of an EphemeralVolumeClaim, owned by it."""
-    volume_claim = PersistentVolumeClaim(
-        metadata=ObjectMeta(
-            name=claim.metadata.name,
-            namespace=claim.metadata.namespace,
-            annotations={CLASS_ANNOTATION: storage_class},
-        ),
-        spec=PersistentVolumeClaimSpec(
-            access_modes=["ReadWriteOnce"],
-            resources=VolumeResourceRequirements(requests={"storage": size}),
-            storage_class_name=storage_class,
-        ),
+def add_evc(host: ManagedCluster, *, storage_class: str = "standard", finalizer: bool = False) -> Controller:
+    """Add the operator to a manager: two workers, and no reconcile for its own writes."""
+    return (
+        Builder(host)
+        .reconciles(EphemeralVolumeClaim, predicates=[on_create | on_delete | where(is_unseen)])
+        .watches(PersistentVolumeClaim, mapped(claim_of))
+        .options(workers=2)
+        .build(EvcReconciler(storage_class=storage_class, finalizer=finalizer))
     )
-    set_controller_reference(claim, volume_claim)
-    return volume_claim
-
-
-def readiness(claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None) -> Condition:
-    """Return the Ready condition of a valid claim."""
-    if volume_claim is None:
-        return unready("Pending", "The PersistentVolumeClaim is being made.")
-    if is_deleting(volume_claim) or not is_controlled_by(volume_claim, claim):
-        return unready("Terminating", "The PersistentVolumeClaim from before has to go first.")
-    phase, capacity = volume_claim.status.phase or "Pending", volume_claim.status.capacity.get("storage")
-    if phase != "Bound" or capacity is None:
-        return unready(phase, f"The PersistentVolumeClaim is {phase}.")
-    if capacity < volume_claim.spec.resources.requests["storage"]:
-        return unready("Resizing", "The volume grows.")
-    return Condition(type="Ready", status="True", reason="Bound", message="There is a volume of this size.")
-
-
-def unready(reason: str, message: str) -> Condition:
-    """Return a Ready condition with status False."""
-    return Condition(type="Ready", status="False", reason=reason, message=message)
 
 
 class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
@@ -266,6 +201,62 @@ class EvcReconciler(Reconciler[EphemeralVolumeClaim]):
         log.info("deleted PersistentVolumeClaim")
 
 
+class NotReady(TerminalError):
+    """Raised when a claim has no volume as specified, with the reason and message of its condition."""
+
+    def __init__(self, reason: str, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.reason, self.may_pass = reason, may_pass
+
+
+def size_of(claim: EphemeralVolumeClaim) -> Quantity:
+    """Return the size of a claim. Raises NotReady if it is invalid."""
+    size = claim.spec.size
+    if not size:
+        raise NotReady("InvalidSize", f"Size must be set. Got {size!r}.")
+    try:
+        return Quantity(str(Quantity(size)))  # type: ignore[arg-type]  # any object: QuantityError describes invalid ones
+    except QuantityError as error:
+        raise NotReady("InvalidSize", f"Size must be a quantity: {error}") from error
+
+
+def volume_claim_for(claim: EphemeralVolumeClaim, size: Quantity, storage_class: str) -> PersistentVolumeClaim:
+    """Return the PersistentVolumeClaim of an EphemeralVolumeClaim, owned by it."""
+    volume_claim = PersistentVolumeClaim(
+        metadata=ObjectMeta(
+            name=claim.metadata.name,
+            namespace=claim.metadata.namespace,
+            annotations={CLASS_ANNOTATION: storage_class},
+        ),
+        spec=PersistentVolumeClaimSpec(
+            access_modes=["ReadWriteOnce"],
+            resources=VolumeResourceRequirements(requests={"storage": size}),
+            storage_class_name=storage_class,
+        ),
+    )
+    set_controller_reference(claim, volume_claim)
+    return volume_claim
+
+
+def readiness(claim: EphemeralVolumeClaim, volume_claim: PersistentVolumeClaim | None) -> Condition:
+    """Return the Ready condition of a valid claim."""
+    if volume_claim is None:
+        return unready("Pending", "The PersistentVolumeClaim is being made.")
+    if is_deleting(volume_claim) or not is_controlled_by(volume_claim, claim):
+        return unready("Terminating", "The PersistentVolumeClaim from before has to go first.")
+    phase, capacity = volume_claim.status.phase or "Pending", volume_claim.status.capacity.get("storage")
+    if phase != "Bound" or capacity is None:
+        return unready(phase, f"The PersistentVolumeClaim is {phase}.")
+    if capacity < volume_claim.spec.resources.requests["storage"]:
+        return unready("Resizing", "The volume grows.")
+    return Condition(type="Ready", status="True", reason="Bound", message="There is a volume of this size.")
+
+
+def unready(reason: str, message: str) -> Condition:
+    """Return a Ready condition with status False."""
+    return Condition(type="Ready", status="False", reason=reason, message=message)
+
+
 def refusal(error: Invalid | Forbidden, reason: str) -> Exception:
     """Return the error itself if the operator lacks a permission, else NotReady: the server rejects the claim."""
     if isinstance(error, Forbidden) and error.verb:
@@ -281,14 +272,3 @@ def is_unseen(claim: EphemeralVolumeClaim) -> bool:
 def claim_of(volume_claim: PersistentVolumeClaim) -> list[Request]:
     """Return the request for the claim of the same name, also for an unowned one, which is a conflict."""
     return [Request.of(volume_claim)]
-
-
-def add_evc(host: ManagedCluster, *, storage_class: str = "standard", finalizer: bool = False) -> Controller:
-    """Add the operator to a manager: two workers, and no reconcile for its own writes."""
-    return (
-        Builder(host)
-        .reconciles(EphemeralVolumeClaim, predicates=[on_create | on_delete | where(is_unseen)])
-        .watches(PersistentVolumeClaim, mapped(claim_of))
-        .options(workers=2)
-        .build(EvcReconciler(storage_class=storage_class, finalizer=finalizer))
-    )

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     )
     from pyctrl.cache import CachedClient
     from pyctrl.client import Client, Config, JsonPatch, MergePatch, merge_from
-    from pyctrl.controller import Builder, Controller, Reconciler, Request, Result, for_owner, mapped
+    from pyctrl.controller import Builder, Controller, ObjectReconciler, Reconciler, Request, Result, for_owner, mapped
     from pyctrl.errors import ApiError, PyctrlError, TerminalError
     from pyctrl.manager import Manager
     from pyctrl.rbac import EVENTS, allow
@@ -108,6 +108,7 @@ __all__ = [
     "NoServerDefault",
     "Nullable",
     "ObjectMeta",
+    "ObjectReconciler",
     "OwnerReference",
     "PreserveUnknownFields",
     "PrinterColumn",

@@ -49,7 +49,7 @@ async def authorize(user: UserInfo, access: Access) -> Decision:
     if access.resource == "services":
         raise OSError("the directory does not answer")
     if access.resource == "secrets":
-        return Decision(AuthorizationDecision.DENY, "secrets are nobody's business")
+        return Decision(AuthorizationDecision.DENY, "access to secrets is denied")
     if access.resource == "configmaps" and access.verb in ("get", "list"):
         return Decision(AuthorizationDecision.ALLOW, "everybody in the house may")
     return Decision(AuthorizationDecision.NONE, "the house does not mind")
@@ -180,7 +180,7 @@ async def test_the_webhook_allows_denies_and_leaves_it_to_roles(admin: Config, j
         binding = await client.create(ClusterRoleBinding(metadata=metadata, role_ref=role, subjects=[subject]))
         try:
             await _until_bound(jane)
-            with pytest.raises(Forbidden, match="secrets are nobody's business"):
+            with pytest.raises(Forbidden, match="access to secrets is denied"):
                 await jane.list(Secret, namespace="default")
         finally:
             await client.delete(binding)
@@ -203,4 +203,4 @@ async def test_questions_about_oneself_are_answered_as_the_webhook_does(jane: Cl
     wanted = ResourceAttributes(verb="list", resource="secrets", namespace="default")
     review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resource_attributes=wanted))
     status = (await jane.create(review)).status
-    assert (status.allowed, status.denied, status.reason) == (False, True, "secrets are nobody's business")
+    assert (status.allowed, status.denied, status.reason) == (False, True, "access to secrets is denied")

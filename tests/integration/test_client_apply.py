@@ -44,7 +44,7 @@ async def test_the_three_forms(client: Client, namespace: str) -> None:
 async def test_what_is_no_longer_applied_goes(client: Client, namespace: str) -> None:
     """A field that its only owner omits is removed; the fields of others remain."""
     await client.apply(config_map(namespace, a="1", b="1"), field_owner="me")
-    await client.patch(config_map(namespace), MergePatch({"data": {"c": "1"}}), field_owner="somebody")
+    await client.patch(config_map(namespace), MergePatch({"data": {"c": "1"}}), field_owner="another-manager")
 
     changed = await client.apply(config_map(namespace, a="1"), field_owner="me")
 

@@ -76,7 +76,7 @@ async def test_a_pod_is_given_time(client: Client, namespace: str) -> None:
 async def test_the_grace_that_was_asked_for(client: Client, namespace: str) -> None:
     """The grace period of the delete replaces that of the pod, and sets the deletion time."""
     wanted = pod(namespace)
-    wanted.spec.node_name = "of-nobody"  # no kubelet, simulated or real, ends the pod
+    wanted.spec.node_name = "no-such-node"  # no kubelet, simulated or real, ends the pod
     wanted.metadata.finalizers = [FINALIZER]  # nor does pod garbage collection, which follows deleted nodes
     made = await client.create(wanted)
 

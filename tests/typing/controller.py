@@ -17,6 +17,7 @@ from pyctrl.controller import (
     ExponentialBackoff,
     ManagedCluster,
     ObjectChange,
+    ObjectReconciler,
     Predicate,
     Reconciler,
     Request,
@@ -64,6 +65,18 @@ class DynamicReconciler(Reconciler[Unstructured]):
         """The method may return only None."""
 
 
+class ThingObjectReconciler(ObjectReconciler[Thing]):
+    async def reconcile_object(self, thing: Thing) -> Result | None:  # the argument may have the name of the kind
+        assert_type(thing.spec.size, int)
+        assert_type(self.client, CachedClient)
+        return None
+
+
+class WrongObjectReconciler(ObjectReconciler[Thing]):
+    async def reconcile_object(self, obj: Pod) -> None:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The argument is of another kind."""
+
+
 class AnyReconciler(Reconciler):
     async def reconcile(self, request: Request) -> Result:
         return Result.done()
@@ -103,6 +116,7 @@ def wire(manager: Manager, host: ManagedCluster) -> None:
     assert_type(builder.owns(Deployment), Builder[Thing])
     assert_type(builder.watches(Pod, mapped(things_of)), Builder[Thing])
     assert_type(builder.build(ThingReconciler()), Controller)
+    builder.build(ThingObjectReconciler())
     builder.build(AnyReconciler())
     builder.build(DynamicReconciler())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 

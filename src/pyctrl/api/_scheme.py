@@ -71,7 +71,7 @@ def decode_known(kind: Kind[O], data: bytes, name: str, namespace: str, uid: str
     Args:
         kind: the object's kind.
         data: the object's JSON. It is read at once unless it begins as API servers write it.
-        name, namespace, uid: as in the JSON; "" for absent ones.
+        name: as in the JSON; so are namespace and uid. "" for absent ones.
 
     Raises:
         DecodeError: see `decode`.

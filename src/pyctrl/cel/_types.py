@@ -72,10 +72,17 @@ class FieldType(NamedTuple):
     type: Type
 
 
-BOOL, INT, UINT, DOUBLE = Type("bool"), Type("int"), Type("uint"), Type("double")
-STRING, BYTES, NULL = Type("string"), Type("bytes"), Type("null")
-TIMESTAMP, DURATION = Type("timestamp"), Type("duration")
-DYN, ERROR = Type("dyn"), Type("error", "!error!")
+BOOL = Type("bool")
+INT = Type("int")
+UINT = Type("uint")
+DOUBLE = Type("double")
+STRING = Type("string")
+BYTES = Type("bytes")
+NULL = Type("null")
+TIMESTAMP = Type("timestamp")
+DURATION = Type("duration")
+DYN = Type("dyn")
+ERROR = Type("error", "!error!")
 
 
 def list_of(item: Type) -> Type:

@@ -24,6 +24,7 @@ from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, Requests, for_object, for_owner, mapped
 from pyctrl.controller._managed_cluster import ClusterAware, ManagedCluster, ManagedFleet
 from pyctrl.controller._object_change import ObjectChange
+from pyctrl.controller._object_reconciler import ObjectReconciler
 from pyctrl.controller._options import Absence, ControllerOptions, OnSyncFailure
 from pyctrl.controller._predicates import (
     Predicate,
@@ -78,6 +79,7 @@ __all__ = [
     "ManagedFleet",
     "MaxOfRateLimiter",
     "ObjectChange",
+    "ObjectReconciler",
     "OmittedCauses",
     "OnSyncFailure",
     "Outcome",

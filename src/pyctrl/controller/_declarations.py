@@ -1,4 +1,4 @@
-"""Checks of the class of a reconciler: rbac, owns, watches, and the signature of reconcile()."""
+"""Checks of the class of a reconciler: rbac, owns, watches, and the signatures of its reconcile methods."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from pyctrl.rbac import Permission
 __all__ = ["check_declarations"]
 
 _AWAITABLES = ("Awaitable", "Coroutine", "Future", "Task")
+_METHODS = {
+    "reconcile": "async def reconcile(self, request: Request)",
+    "reconcile_object": "async def reconcile_object(self, obj)",
+}
 
 
 def check_declarations(reconciler: Reconciler[Any]) -> None:
-    """Refuse attributes of the wrong type, and a `reconcile` that cannot be awaited with a request.
+    """Refuse attributes of the wrong type, and a reconcile method that cannot be awaited with one argument.
 
     Raises:
         BuilderError: names what was expected, the value, and the line of the class.
@@ -25,7 +29,8 @@ def check_declarations(reconciler: Reconciler[Any]) -> None:
     _check_rbac(reconciler)
     _check_owns(reconciler)
     _check_watches(reconciler)
-    _check_reconcile(reconciler)
+    for name, expected in _METHODS.items():
+        _check_method(reconciler, name, expected)
 
 
 def _check_rbac(reconciler: Reconciler[Any]) -> None:
@@ -54,21 +59,18 @@ def _check_watches(reconciler: Reconciler[Any]) -> None:
         raise _refused(reconciler, "watches", expected, said)
 
 
-def _check_reconcile(reconciler: Reconciler[Any]) -> None:
+def _check_method(reconciler: Reconciler[Any], name: str, expected: str) -> None:
     """Refuse a function that cannot be called or awaited: each reconcile would fail and be retried for ever."""
-    method: object = getattr(type(reconciler), "reconcile", None)
+    method: object = getattr(type(reconciler), name, None)
     if not inspect.isfunction(method) or hasattr(method, "__wrapped__"):  # a decorator may return anything
         return
     try:
         inspect.signature(method).bind(reconciler, None)
     except TypeError as error:
-        raise _refused(
-            reconciler, "reconcile", "async def reconcile(self, request: Request)", f"one that takes others ({error})"
-        ) from error
+        raise _refused(reconciler, name, expected, f"one that takes others ({error})") from error
     returned = str(method.__annotations__.get("return", ""))
-    if not inspect.iscoroutinefunction(method) and not any(name in returned for name in _AWAITABLES):
-        expected = "async def reconcile(self, request: Request)"
-        raise _refused(reconciler, "reconcile", expected, "a function that is not async")
+    if not inspect.iscoroutinefunction(method) and not any(awaitable in returned for awaitable in _AWAITABLES):
+        raise _refused(reconciler, name, expected, "a function that is not async")
 
 
 def _is_sequence(said: object) -> TypeGuard[Sequence[object]]:
@@ -91,7 +93,7 @@ def _refused(reconciler: Reconciler[Any], member: str, expected: str, said: obje
     from pyctrl._source_excerpts import class_excerpt  # here: most declarations are right
 
     cls = type(reconciler)
-    got = said if member == "reconcile" else _shown(said)
+    got = said if member in _METHODS else _shown(said)
     text = f"{member} of {cls.__name__} must be {expected}; got {got}"
     place = class_excerpt(cls, member)
     return BuilderError(text if place is None else f"{text}\n{place}")

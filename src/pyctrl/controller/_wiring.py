@@ -12,6 +12,7 @@ from pyctrl.controller._controller import Controller
 from pyctrl.controller._declarations import check_declarations
 from pyctrl.controller._handlers import Handler, OwnerHandler, for_object, for_owner
 from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
+from pyctrl.controller._object_reconciler import ObjectReconciler
 from pyctrl.controller._options import Absence, ControllerOptions
 from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
@@ -127,16 +128,33 @@ class Wiring(Struct):
             reconciler,
             self._sources(host),
             kind=kind_of(self.reconciled.kind) if self.reconciled else None,
-            rbac=self._rbac(),
+            rbac=(*self._owner_rbac(), *self._finalizer_rbac(reconciler)),
             options=self.options,
             random=host.random,
             cluster=host.client.cluster,
         )
+        if isinstance(reconciler, ObjectReconciler):
+            reconciler.kind = self._object_kind(reconciler)
         reconciler.client = host.client
         reconciler.recorder = host.event_recorder(self.name)
         return controller
 
-    def _rbac(self) -> tuple[Permission, ...]:
+    def _object_kind(self, reconciler: ObjectReconciler[Any]) -> KindLike:
+        """Return the kind that the controller reconciles, or the one that the class names."""
+        kind: KindLike | None = self.reconciled.kind if self.reconciled else getattr(reconciler, "kind", None)
+        if kind is None:
+            name = type(reconciler).__name__
+            raise BuilderError(
+                f"{name} has no kind: write class {name}(ObjectReconciler[KIND]), or call reconciles(KIND)"
+            )
+        return kind
+
+    def _finalizer_rbac(self, reconciler: Reconciler[Any]) -> tuple[Permission, ...]:
+        if isinstance(reconciler, ObjectReconciler) and reconciler.finalizers is not None:
+            return (allow(self._object_kind(reconciler), "patch"),)
+        return ()
+
+    def _owner_rbac(self) -> tuple[Permission, ...]:
         """Return the permission to update the owner's finalizers, if there are owned kinds.
 
         A controller reference sets ``blockOwnerDeletion``. The admission plugin OwnerReferencesPermissionEnforcement,

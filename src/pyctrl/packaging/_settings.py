@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from pyctrl.errors import CommandFailed
+from pyctrl.program import program_path, read_pyproject
 
-__all__ = ["Certificates", "Metrics", "Settings", "read_pyproject", "read_settings"]
+__all__ = ["Certificates", "Metrics", "Settings", "read_settings"]
 
 #: How ``/metrics`` is served: over TLS to authorized users, over plain HTTP, or not at all.
 Metrics: TypeAlias = Literal["https", "http", "off"]
@@ -100,10 +100,7 @@ class Settings:
             raise CommandFailed(
                 f'no program given: name FILE.py or MODULE, or set it in pyproject.toml: [{TABLE}] program = "FILE.py"'
             )
-        place, _, function = self.program.partition(":")
-        found = self.root / place
-        place = str(found) if found.exists() else place
-        return f"{place}:{function}" if function else place
+        return program_path(self.program, self.root)
 
     def named(self, name: str) -> Settings:
         """Return the settings with unset values derived from the program's name.
@@ -132,25 +129,6 @@ def read_settings(start: Path) -> Settings:
         return Settings()
     file, document = found
     return _settings(document["tool"]["pyctrl"], document.get("project", {}), file)
-
-
-def read_pyproject(start: Path) -> tuple[Path, dict[str, Any]] | None:
-    """Read the nearest pyproject.toml that has ``[tool.pyctrl]``; None if there is none.
-
-    Raises:
-        CommandFailed: the file is not valid TOML.
-    """
-    for directory in (start, *start.parents):
-        file = directory / "pyproject.toml"
-        if not file.is_file():
-            continue
-        try:
-            document = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise CommandFailed(f"{file}: {error}") from error
-        if document.get("tool", {}).get("pyctrl") is not None:
-            return file, document
-    return None
 
 
 def _settings(table: Mapping[str, Any], project: Mapping[str, Any], file: Path) -> Settings:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from pyctrl.program._module import ProgramModule
     from pyctrl.program._program_manager import ProgramManager, WebhookOptions, certificate_secret
+    from pyctrl.program._pyproject import program_path, read_pyproject
     from pyctrl.program._run_options import LoginOptions, RunOptions
     from pyctrl.program._runner import ProgramRunner
     from pyctrl.program._setup import SetupFunction, modules_of, setup_package
@@ -63,7 +64,9 @@ __all__ = [
     "modules_of",
     "offline_manager",
     "plan_installation",
+    "program_path",
     "read_manifests",
+    "read_pyproject",
     "read_samples",
     "run_setup",
     "sample_paths",
@@ -80,6 +83,7 @@ _NAMES = {
     ),
     "_module": ("ProgramModule",),
     "_program_manager": ("ProgramManager", "WebhookOptions", "certificate_secret"),
+    "_pyproject": ("program_path", "read_pyproject"),
     "_run_options": ("LoginOptions", "RunOptions"),
     "_runner": ("ProgramRunner",),
     "_setup": ("SetupFunction", "modules_of", "setup_package"),

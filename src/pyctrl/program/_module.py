@@ -15,7 +15,7 @@ from types import ModuleType
 from pyctrl._load_errors import load_error
 from pyctrl.errors import CommandFailed
 
-__all__ = ["ProgramModule"]
+__all__ = ["ProgramModule", "is_package"]
 
 #: Directories with third-party code.
 THIRD_PARTY_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
@@ -186,15 +186,23 @@ def _of_directory(text: str, path: Path) -> ProgramModule:
     package, root = _package_of(path)
     if not package:
         if not path.is_relative_to(Path.cwd()) or not list(path.glob("*.py")):
-            raise CommandFailed(f"{text} is not a package: it has no __init__.py and no __main__.py")
+            raise CommandFailed(
+                f"{text} is no package: it has no __init__.py and no __main__.py; "
+                "and no project: it has no pyproject.toml with program in [tool.pyctrl]"
+            )
         root, package = Path.cwd(), ".".join(path.relative_to(Path.cwd()).parts)
     return ProgramModule(text, f"{package}.__main__" if (path / "__main__.py").is_file() else package, None, root, path)
+
+
+def is_package(directory: Path) -> bool:
+    """Return whether a directory has ``__init__.py`` or ``__main__.py``."""
+    return any((directory / name).is_file() for name in ("__init__.py", "__main__.py"))
 
 
 def _package_of(directory: Path) -> tuple[str, Path]:
     """Return the dotted name of a package's directory, and its root for ``sys.path``; "" if it is none."""
     parts: list[str] = []
-    while (directory / "__init__.py").is_file() or (not parts and (directory / "__main__.py").is_file()):
+    while (directory / "__init__.py").is_file() or (not parts and is_package(directory)):
         parts.insert(0, directory.name)
         directory = directory.parent
     return ".".join(parts), directory

@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +15,8 @@ from pyctrl.client import Config
 from pyctrl.controller import Reconciler
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import LeaderElection, Manager, NoServer
-from pyctrl.program._module import ProgramModule
+from pyctrl.program._module import ProgramModule, is_package
+from pyctrl.program._pyproject import program_of
 from pyctrl.program._setup import PREFIX, SetupFunction, build_declared, declared_setup, setup_functions
 from pyctrl.program._unused_reconcilers import check_class, check_mentioned
 from pyctrl.rbac import Permission
@@ -33,10 +35,16 @@ class Target:
     def parse(cls, text: str) -> Target:
         """Parse ``FILE.py``, ``DIRECTORY`` or ``MODULE``, each with or without ``:FUNCTION``.
 
+        A directory is a package, or a project: then its pyproject.toml names the program.
+
         Raises:
             CommandFailed: the file does not exist.
         """
         place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
+        program = program_of(Path(place)) if place and not is_package(Path(place)) else None
+        if program is not None:
+            found = cls.parse(program)
+            return replace(found, function=name or found.function)
         return cls(ProgramModule.parse(place), name)
 
     @property

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_class", "check_declared", "check_mentioned"]
 
-METHOD = "reconcile"
+# the method that a subclass must have, and its argument
+_METHODS = {"reconcile": "request: Request", "reconcile_object": "obj"}
 
 
 def check_declared(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
@@ -110,11 +111,14 @@ def _abstract(cls: type[Any]) -> tuple[str, str]:
     import difflib  # here and below: only errors need it
 
     missing = sorted(cls.__abstractmethods__)
+    text = f"{cls.__name__} has no method {' and '.join(missing)}, so it cannot run"
+    method = next((name for name in missing if name in _METHODS), None)
+    if method is None:
+        return f"{text}; write them, or name the class with _ if it is a base", ""
     methods = [name for name, value in vars(cls).items() if inspect.isfunction(value) and not name.startswith("__")]
-    near = difflib.get_close_matches(METHOD, methods, n=1) if METHOD in missing else []
-    hint = f"; rename {near[0]} if that is it" if near else f"; write async def {METHOD}(self, request: Request)"
-    cure = hint if METHOD in missing else "; write them, or name the class with _ if it is a base"
-    return f"{cls.__name__} has no method {' and '.join(missing)}, so it cannot run{cure}", near[0] if near else ""
+    near = next(iter(difflib.get_close_matches(method, methods, n=1)), "")
+    cure = f"rename {near} if that is it" if near else f"write async def {method}(self, {_METHODS[method]})"
+    return f"{text}; {cure}", near
 
 
 def _setup_error(cls: type[Any], text: str, member: str = "") -> CommandFailed:

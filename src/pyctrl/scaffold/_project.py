@@ -51,7 +51,7 @@ class ScaffoldProject:
         Args:
             root: its directory, absolute.
             name: "" for the name of the directory.
-            domain, layout, license, owner: see the attributes.
+            domain: see the attribute; so for layout, license and owner.
 
         Raises:
             CommandFailed: a name is invalid; the message says what is expected.

@@ -105,6 +105,25 @@ async def test_a_directory_is_a_package(tmp_path: Path, layout: str, monkeypatch
 
 
 def test_a_directory_without_a_package_is_an_error(tmp_path: Path) -> None:
-    """A directory without a package is an error."""
-    with pytest.raises(CommandFailed, match="is not a package: it has no __init__.py and no __main__.py"):
+    """The error says what makes a directory a program."""
+    with pytest.raises(CommandFailed, match=r"no package: it has no __init__.py .* no project: it has no pyproject"):
         Target.parse(str(tmp_path))
+
+
+async def test_a_directory_is_a_project(tmp_path: Path) -> None:
+    """The pyproject.toml of a directory names its program, and the directory may be any name."""
+    project = tmp_path / "01-project"
+    project.mkdir()
+    (project / "ops.py").write_text(DECLARED)
+    (project / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "ops.py"\n')
+    assert Target.parse(str(project)).name == "ops"
+    assert list(await sources_of(str(project))) == ["podset"]
+    assert list(await sources_of(f"{project}:PodSetReconciler")) == ["podset"]
+
+
+async def test_a_package_comes_before_the_project(tmp_path: Path) -> None:
+    """The ``__main__`` of a directory is its program, whatever its pyproject.toml names."""
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops" / "__main__.py").write_text(DECLARED)
+    (tmp_path / "ops" / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "missing.py"\n')
+    assert Target.parse(str(tmp_path / "ops")).place.module == "ops.__main__"

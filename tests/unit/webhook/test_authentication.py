@@ -23,7 +23,7 @@ async def authorize(user: UserInfo, access: Access) -> Decision:
     if access.verb == "broken":
         raise OSError("the directory does not answer")
     if access.resource == "secrets":
-        return Decision(AuthorizationDecision.DENY, "secrets are nobody's")
+        return Decision(AuthorizationDecision.DENY, "access to secrets is denied")
     if "ops" in user.groups or access.path == "/healthz":
         return Decision(AuthorizationDecision.ALLOW)
     return Decision(AuthorizationDecision.NONE, "not of ops")
@@ -76,7 +76,7 @@ async def test_an_authenticator_that_fails_lets_nobody_in() -> None:
         ),
         (
             {"user": "jane", "groups": ["ops"], "resourceAttributes": {"verb": "get", "resource": "secrets"}},
-            {"allowed": False, "denied": True, "reason": "secrets are nobody's"},
+            {"allowed": False, "denied": True, "reason": "access to secrets is denied"},
         ),
         ({"user": "joe", "nonResourceAttributes": {"verb": "get", "path": "/healthz"}}, {"allowed": True}),
         (

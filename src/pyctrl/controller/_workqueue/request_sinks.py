@@ -101,7 +101,7 @@ class LimitedSink:
     ) -> None:
         """Add a request; see `RequestSink`."""
         if not self._added:
-            asyncio.get_running_loop().call_soon(self._item)
+            asyncio.get_running_loop().call_soon(self._reset)
         self._added += 1
         if self._added > self._most:
             raise ControllerError(
@@ -114,5 +114,5 @@ class LimitedSink:
         """Drop the pending requests for objects of a cluster that is gone, and return them."""
         return self._queue.drop(cluster)
 
-    def _item(self) -> None:
+    def _reset(self) -> None:
         self._added = 0

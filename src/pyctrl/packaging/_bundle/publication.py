@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pyctrl.errors import CommandFailed
-from pyctrl.packaging._settings import read_pyproject
+from pyctrl.program import read_pyproject
 
 __all__ = ["INSTALL_MODES", "MEDIA_TYPES", "InstallMode", "Link", "Person", "Publication", "read_publication"]
 

@@ -72,11 +72,12 @@ class ManagedCertificates:
         Args:
             client: a client that reads from the server, such as ``manager.live_client``.
             secret: the Secret with the certificate, the CA and their keys.
-            target: the address in the configurations: the certificate has its names, and only its ``caBundle``s are
-            set. configurations: names of Mutating- and ValidatingWebhookConfigurations. definitions: names of
-            CustomResourceDefinitions with a conversion webhook. names: further host names and addresses of the server.
-            lifetimes: of issued certificates. interval: how often the Secret is read, and renewals are checked by the
-            leader.
+            target: the address in the configurations; the certificate has its names, and only its ``caBundle``s change.
+            configurations: names of Mutating- and ValidatingWebhookConfigurations.
+            definitions: names of CustomResourceDefinitions with a conversion webhook.
+            names: further host names and addresses of the server.
+            lifetimes: of issued certificates.
+            interval: how often the Secret is read, and renewals are checked by the leader.
 
         Raises:
             ConfigError: the package cryptography is not installed.

@@ -46,15 +46,15 @@ def same_fields(
     Args:
         obj: the object.
         kind: the class of the other version.
-            without: paths of fields that are not carried over, because they have another type or meaning in the other
-                version. Names are those of Python or of the wire; paths go through lists and maps
-                (``spec.parts.weight``).
-            values: values of fields of the new object by path; they replace the old ones.
+        without: paths of fields that are not carried over, because they have another type or meaning in the other
+            version. Names are those of Python or of the wire; paths go through lists and maps
+            (``spec.parts.weight``).
+        values: values of fields of the new object by path; they replace the old ones.
 
     Raises:
-            DecodeError: the other version requires a field that this one lacks, or a field has another type there. The
-                message names the field and the remedy.
-            ValueError: a path names no field; the message lists the fields.
+        DecodeError: the other version requires a field that this one lacks, or a field has another type there. The
+            message names the field and the remedy.
+        ValueError: a path names no field; the message lists the fields.
     """
     wire = {name: value for name, value in obj.to_wire().items() if name not in _ENVELOPE}
     for path in without:

@@ -42,9 +42,9 @@ async def meddle(client: Client, other: dict[str, Any], meddling: Any) -> None:
     match meddling:
         case ("patch", labels):
             patch = MergePatch({"metadata": {"labels": labels}})
-            await client.patch(Unstructured.from_wire(other), patch, field_owner="somebody")
+            await client.patch(Unstructured.from_wire(other), patch, field_owner="another-manager")
         case ("apply", force):
-            await client.apply(other, field_owner="somebody", force=force)
+            await client.apply(other, field_owner="another-manager", force=force)
 
 
 async def compare(

@@ -74,7 +74,7 @@ async def test_a_change_of_hands_is_seen(live: Client) -> None:
     await live.create_or_apply(DEPLOYMENT)
     for replicas in (5, 1):
         patch = MergePatch({"spec": {"replicas": replicas, "template": {"metadata": {"labels": {"b": str(replicas)}}}}})
-        await live.patch(Deployment, KEY, patch, field_owner="somebody")
+        await live.patch(Deployment, KEY, patch, field_owner="another-manager")
     wanted = {**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replicas": 1}}
     sent = Sent(live)
 
@@ -95,7 +95,7 @@ async def test_without_managed_fields(live: Client) -> None:
         await cached.create_or_apply(DEPLOYMENT)
         sent = Sent(live)
         results = [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
-        await live.patch(Deployment, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}), field_owner="somebody")
+        await live.patch(Deployment, KEY, MergePatch({"metadata": {"labels": {"a": "b"}}}), field_owner="another")
         results += [(await cached.create_or_apply(DEPLOYMENT)).result for _ in range(3)]
 
     finally:

@@ -28,7 +28,7 @@ def test_a_context_gives_the_address_and_the_namespace(name: str | None, namespa
 
 
 def test_groups_without_a_user_to_impersonate_are_an_error() -> None:
-    """Groups are impersonated with a user only, and an entry that names neither impersonates nobody."""
+    """Groups are impersonated with a user only; an entry with neither does not impersonate."""
     assert impersonation(KubeconfigEntry("user", "jane", None, {})) is None
     with pytest.raises(ConfigError, match="require 'as'"):
         impersonation(KubeconfigEntry("user", "jane", None, {"as-groups": ["admins"]}))

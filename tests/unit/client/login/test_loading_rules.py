@@ -1,4 +1,4 @@
-"""Where a login is looked for, in which order, and what is said about the places that had none."""
+"""The sources of a login, their order, and the error for sources without one."""
 
 from __future__ import annotations
 

