@@ -36,7 +36,8 @@ def trace(frame, event, argument):
     code = frame.f_code
     if event != "call" or not code.co_filename.startswith(SOURCES) or is_import(frame):
         return
-    called.append(code.co_filename.removeprefix(SOURCES).split(os.sep)[0])
+    if not code.co_filename.endswith(("_settings.py", "_pyproject.py")):
+        called.append(code.co_filename.removeprefix(SOURCES).split(os.sep)[0])
     if code.co_qualname == "Manager.run":
         print(*called)
         sys.stdout.flush()
@@ -66,4 +67,5 @@ def test_cli_is_left_once(tmp_path: Path, arguments: tuple[str, ...], blocks: in
     ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=15)
     packages = [package for package, _ in groupby(ran.stdout.split())]
     assert packages[0] == "cli"
-    assert packages[packages.index("program") :].count("cli") == blocks - 1
+    assert packages.count("cli") == blocks
+    assert "program" in packages
