@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 LATER = {
+    "textual",
     "aiohttp",
     "yaml",
     "prometheus_client",
@@ -45,6 +46,7 @@ LATER = {
 
 #: Modules that `pyctrl run` does not import unless a program needs them: webhooks, CRD installation, suggestions.
 NEVER = {
+    "textual",
     "aiohttp.web",
     "argparse",
     "difflib",
