@@ -3,7 +3,7 @@
     python tools/draw_diagrams.py --mmdc node_modules/.bin/mmdc --chromium /usr/bin/chromium
     python tools/draw_diagrams.py --check    # fail if a diagram has changed since it was drawn
 
-Drawing needs mermaid-cli, a package of npm, and Chromium. Pages of the site run no script to draw diagrams, so that they
+Drawing needs mermaid-cli, a package of npm, and Chromium. Pages of the site run no script to draw diagrams, so they
 can be read from the disk. An SVG has the colours of docs/assets/site.css, light and dark, and the hash of its source.
 """
 

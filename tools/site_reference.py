@@ -22,6 +22,8 @@ COMMANDS = "reference/commands.md"
 # A class with fewer public members, none of them a method, is on the page of the package's small types.
 OWN_PAGE = 4
 GROUPS = {"functions": "Functions", "exceptions": "Exceptions", "types": "Types and constants"}
+# The heading of a package is that of its page.
+HIDDEN = "    options:\n      members: false\n      show_root_heading: false\n      show_root_toc_entry: false\n"
 ABOUT_COMMANDS = (
     "What all commands have in common, such as exit codes and `-o json`, is on [its own page](../cli.md).\n"
 )
@@ -93,7 +95,7 @@ def _package_page(package: str) -> str:
     """Return the page of a package: its docstring, and its public names with their first lines."""
     module = importlib.import_module(package)
     listed = "\n".join(_line(package, name) for name in sorted(module.__all__, key=str.lower))
-    about = f"::: {package}\n    options:\n      members: false\n" if package != "pyctrl" else _sentence(package) + "\n"
+    about = f"::: {package}\n{HIDDEN}" if package != "pyctrl" else _sentence(package) + "\n"
     return f"---\ntitle: {package}\n---\n\n# {package}\n\n{about}\n## Names\n\n{listed}\n"
 
 

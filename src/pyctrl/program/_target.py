@@ -50,8 +50,8 @@ class Target:
         place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
         program = program_of(Path(place)) if place and not is_package(Path(place)) else None
         if program is not None:
-            found = cls.parse(program)
-            return replace(found, function=name or found.function)
+            place, _, function = program.partition(":")
+            name = name or function
         return cls(ProgramModule.parse(place), name)
 
     @property
