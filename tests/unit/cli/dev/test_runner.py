@@ -69,7 +69,13 @@ PROJECT = '[tool.pyctrl]\nprogram = "{program}"\n'
 
 def samples_of(target: str) -> list[str]:
     """Return the files that `pyctrl dev TARGET` applies."""
-    runner = DevRunner(
+    runner = runner_of(target)
+    return [str(path.resolve().relative_to(Path.cwd())) for path in DevSession(runner.target, runner._options).samples]
+
+
+def runner_of(target: str) -> DevRunner:
+    """Return what `pyctrl dev TARGET` runs."""
+    return DevRunner(
         target=Target.parse(target),
         named=(),
         program_flags=(),
@@ -83,7 +89,6 @@ def samples_of(target: str) -> list[str]:
         live=False,
         logs=NO_LOG_FLAGS,
     )
-    return [str(path.resolve().relative_to(Path.cwd())) for path in DevSession(runner.target, runner._options).samples]
 
 
 @pytest.fixture
@@ -132,3 +137,10 @@ def test_a_program_may_be_named_as_a_module(project: Path, program: str, target:
     (project / "pyproject.toml").write_text(PROJECT.format(program=program))
     assert samples_of(target) == ["config/sample.yaml"]
     assert samples_of("elsewhere.main") == []
+
+
+def test_the_program_of_a_project_watches_its_namespaces(project: Path) -> None:
+    """`watch-namespaces` of pyproject.toml restricts the program of the project, and no other program."""
+    (project / "pyproject.toml").write_text(PROJECT.format(program="boxes") + 'watch-namespaces = ["blue", "red"]\n')
+    assert runner_of("boxes")._options.namespaces == ("blue", "red")
+    assert runner_of("other.py")._options.namespaces == ()
