@@ -281,6 +281,6 @@ def kind_argument(cls: type, generic: type) -> type[KubernetesObject] | None:
             origin = get_origin(base)
             if isinstance(origin, type) and issubclass(origin, generic):
                 kind = next(iter(get_args(base)), None)
-                if isinstance(kind, type) and hasattr(kind, "gvk"):
+                if isinstance(kind, type) and (hasattr(kind, "gvk") or hasattr(kind, "openapi_types")):
                     return cast(type[KubernetesObject], kind)
     return None
