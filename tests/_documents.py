@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-__all__ = ["ROOT", "functions_of", "lacking_tests", "page"]
+__all__ = ["ROOT", "anchors", "functions_of", "headings", "lacking_tests", "page"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -15,6 +15,18 @@ ROOT = Path(__file__).resolve().parent.parent
 def page(name: str) -> str:
     """Read a page of the documentation."""
     return (ROOT / "docs" / name).read_text()
+
+
+@cache
+def headings(file: Path) -> tuple[str, ...]:
+    """Return the headings of a page, from top to bottom."""
+    text = re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return tuple(re.findall(r"^#+ (.*)$", text, re.MULTILINE))
+
+
+def anchors(file: Path) -> frozenset[str]:
+    """Return the link targets of a page: its headings, as GitHub spells them."""
+    return frozenset(re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings(file))
 
 
 @cache

@@ -1,20 +1,23 @@
-"""Each row of docs/controller-runtime.md names the pyctrl equivalent and the tests that cover it."""
+"""The pages that compare pyctrl with controller-runtime name what exists, and the tests that cover it."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 
+import pytest
+
 from tests._documents import ROOT, page
 
-PAGE = page("controller-runtime.md")
+LOOK_UP = page("controller-runtime.md")
+PAGE = page("design/controller-runtime.md")
 NOTES = dict(re.findall(r"^\[\^([\w-]+)\]: (.*)$", PAGE, re.MULTILINE))
-HEADS = ("controller-runtime", "there", "---")
+HEADS = ("controller-runtime", "there", "---", "Go", "kubebuilder")
 
 
-def rows() -> list[list[str]]:
-    """Return the cells of all table rows except the headings."""
-    lines = [line for line in PAGE.splitlines() if line.startswith("| ")]
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of all table rows of a page except the headings."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
     return [row for row in cells if row[0] not in HEADS]
 
@@ -28,14 +31,16 @@ def words() -> frozenset[str]:
 
 def test_each_row_names_the_tests_that_show_it() -> None:
     """Each row names the tests that cover it, or says that pyctrl has no equivalent."""
-    assert [row for row in rows() if not re.search(r"\[\^[\w-]+\]|\*\*Not there\*\*", " ".join(row))] == []
+    assert [row for row in rows(PAGE) if not re.search(r"\[\^[\w-]+\]|\*\*Not there\*\*", " ".join(row))] == []
 
 
-def test_what_is_spelt_like_code_is_spelt_so_in_the_sources() -> None:
+@pytest.mark.parametrize("text", [LOOK_UP, PAGE], ids=["controller-runtime.md", "design/controller-runtime.md"])
+def test_what_is_spelt_like_code_is_spelt_so_in_the_sources(text: str) -> None:
     """Each identifier in the second column occurs in the sources; short words are not checked."""
-    code = {row[0]: " ".join(re.findall(r"`([^`]+)`", row[1])) for row in rows()}
+    code = {row[0]: " ".join(re.findall(r"`([^`]+)`", row[1])) for row in rows(text)}
     strange = {
-        row: [word for word in re.findall(r"[A-Za-z_]{4,}", text) if word not in words()] for row, text in code.items()
+        row: [word for word in re.findall(r"[A-Za-z_]{4,}", named) if word not in words()]
+        for row, named in code.items()
     }
     assert {row: wrong for row, wrong in strange.items() if wrong} == {}
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests._documents import ROOT, lacking_tests
+from tests._documents import ROOT, anchors, lacking_tests
 
 PAGES = sorted(str(file.relative_to(ROOT)) for file in [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"])
-
-
-@cache
-def anchors(file: Path) -> frozenset[str]:
-    """Return the link targets of a page: its headings, as GitHub spells them."""
-    text = re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.DOTALL | re.MULTILINE)
-    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return frozenset(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
 
 
 def leads_to_a_heading(link: str, file: Path) -> bool:

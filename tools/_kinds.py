@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -58,6 +58,7 @@ class Field:
     type: str
     default: str
     factory: bool = False
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +80,9 @@ class Class:
     reference: str
     fields: list[Field]
     needs: set[str]
+    description: str
     gvk: tuple[str, str, str] | None = None
     served: Served | None = None
-    used: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -99,16 +100,15 @@ def classes() -> dict[str, Class]:
     found: dict[str, Class] = {}
     for name in _schemas.GROUP_VERSIONS:
         definitions |= _schemas.load(name)["schemas"]
-    served = dict(_served())
+    served, texts = dict(_served()), _schemas.descriptions()
     waiting = sorted(name for name, schema in definitions.items() if _is_kind(schema))
     while waiting:
         reference = waiting.pop()
         if reference not in found and reference not in _OF_API and reference not in _TYPES:
-            found[reference] = _class(reference, definitions[reference], served)
+            found[reference] = _class(reference, definitions[reference], served, texts[reference])
             waiting.extend(found[reference].needs)
         elif reference in _HIDDEN_REFERENCES:
             waiting.append(_HIDDEN_REFERENCES[reference])
-    _note_users(found)
     return dict(sorted(found.items()))
 
 
@@ -136,7 +136,9 @@ def _is_kind(schema: Schema) -> bool:
     return len(schema.get("x-kubernetes-group-version-kind", ())) == 1 and _reference(metadata) == f"{_META}ObjectMeta"
 
 
-def _class(reference: str, schema: Schema, served: dict[tuple[str, str, str], Served]) -> Class:
+def _class(
+    reference: str, schema: Schema, served: dict[tuple[str, str, str], Served], texts: Mapping[str, str]
+) -> Class:
     properties = dict(schema.get("properties", {}))
     gvk = None
     if _is_kind(schema):
@@ -148,8 +150,12 @@ def _class(reference: str, schema: Schema, served: dict[tuple[str, str, str], Se
     required = schema.get("required", ())
     return Class(
         reference=reference,
-        fields=[_field(name, part, name in required, parent) for name, part in properties.items()],
+        fields=[
+            replace(_field(name, part, name in required, parent), description=texts.get(name, ""))
+            for name, part in properties.items()
+        ],
         needs=set(_references(properties)),
+        description=texts[""],
         gvk=gvk,
         served=served.get(gvk) if gvk else None,
     )
@@ -220,15 +226,6 @@ def _references(schema: object) -> Iterator[str]:
     elif isinstance(schema, list):
         for part in schema:
             yield from _references(part)
-
-
-def _note_users(found: dict[str, Class]) -> None:
-    for user in sorted(found.values(), key=lambda c: c.name):
-        for part in user.fields:
-            for name in re.findall(r"\w+", part.type):
-                for needed in user.needs:
-                    if needed.rpartition(".")[2] == name and needed in found:
-                        found[needed].used.append(f"`{part.name}` of {user.name}")
 
 
 def in_order(group: Iterable[Class]) -> list[Class]:

@@ -57,7 +57,7 @@ CHECKS = (
         (sys.executable, "tools/check_generated.py"),
     ),
     Check("types", "does everything type-check? (mypy --strict)", (sys.executable, "-m", "mypy")),
-    Check("typing-tests", "do users get the types they expect? (pyright)", (*PYRIGHT, "tests/typing")),
+    Check("typing-tests", "do users get the types they expect? (pyright)", (*PYRIGHT, "tests/typing", "examples")),
     Check(
         "public-types",
         "is every public name typed? (pyright)",
@@ -71,6 +71,7 @@ CHECKS = (
         uses_all_cores=True,
     ),
     Check("integration", "do the packages behave together, on a server?", _integration(), uses_all_cores=True),
+    Check("examples", "do the tests of the examples pass?", (*PYTEST, *PARALLEL, "examples"), uses_all_cores=True),
     Check("docs", "do the code blocks of README and docs run?", (*PYTEST, "README.md", "docs")),
 )
 

@@ -1,4 +1,4 @@
-"""Write `pyctrl.kinds` from the OpenAPI schemas in `pyctrl._schemas`.
+"""Write `pyctrl.kinds` from the OpenAPI schemas in `pyctrl._schemas`, with Kubernetes' descriptions as docstrings.
 
 python tools/generate_kinds.py            write the files that differ
 python tools/generate_kinds.py --check    write nothing; print the differences and fail if there are any
@@ -11,6 +11,7 @@ import difflib
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +20,7 @@ import _kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "pyctrl" / "kinds"
-BY_HAND = {"__init__.py", "_builtin.py", "_scheme.py"}  # hand-written files directly in TARGET
+BY_HAND = {"__init__.py", "_builtin.py", "_descriptions.py", "_scheme.py"}  # hand-written files directly in TARGET
 
 _NOTE = "# Written by tools/generate_kinds.py from pyctrl/_schemas; change the generator, not this file."
 # Modules that are split into packages, so that a program imports less: each file has the kinds named here and the
@@ -37,6 +38,8 @@ _FILES = {
 }
 #: Fields whose values are never shown.
 _HIDDEN = {("", "v1", "Secret"): ("data", "string_data")}
+_INDENT = " " * 4
+_WIDTH = 110  # of a docstring's text
 _API_NAMES = ("Condition", "IntOrString", "ListMeta", "MicroTime", "ObjectMeta", "OwnerReference", "Quantity", "Time")
 
 
@@ -148,7 +151,7 @@ def _module(
             _NOTE,
             f'"""{"Some" if homes else "The"} kinds of {module.replace(".", "/")} and their parts."""',
             "",
-            *_imports(module, body, group, classes, homes or {}),
+            *_imports(module, group, classes, homes or {}),
             "",
             f"__all__ = [{_quoted(sorted(c.name for c in group))}]",
             "",
@@ -161,9 +164,10 @@ def _module(
 
 
 def _imports(
-    module: str, body: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class], homes: dict[str, str]
+    module: str, group: list[_kinds.Class], classes: dict[str, _kinds.Class], homes: dict[str, str]
 ) -> Iterator[str]:
-    words = set(re.findall(r"\w+", body))
+    code = (line for c in group for line in (_header(c), *(_field(field, c) for field in c.fields)))
+    words = set(re.findall(r"\w+", "\n".join(code)))
     if "Any" in words:
         yield from ("from typing import Any", "")
     if "Field" in words:
@@ -179,9 +183,33 @@ def _imports(
 
 
 def _class(cls: _kinds.Class) -> str:
-    lines = [f"class {cls.name}({', '.join(_bases(cls))}):", f'    """{_docstring(cls)}"""', ""]
-    lines += [f"    {_field(field, cls)}" for field in cls.fields]
+    lines = [_header(cls), _literal(cls.description), ""]
+    for field in cls.fields:
+        lines.append(f"    {_field(field, cls)}")
+        if field.description:
+            lines.append(_literal(field.description))
     return "\n".join(lines)
+
+
+def _header(cls: _kinds.Class) -> str:
+    return f"class {cls.name}({', '.join(_bases(cls))}):"
+
+
+def _literal(text: str) -> str:
+    """Return the source of a docstring in a class: lines are wrapped, but not examples, which are indented."""
+    lines = [part for line in text.expandtabs(4).splitlines() for part in _wrapped(line.rstrip())]
+    body = "\n".join(f"{_INDENT}{line}" if line else "" for line in lines).strip().replace("\\", "\\\\")
+    if len(lines) > 1:
+        return f'{_INDENT}"""{body}\n{_INDENT}"""'
+    return f'{_INDENT}"""{body[:-1]}\\""""' if body.endswith('"') else f'{_INDENT}"""{body}"""'
+
+
+def _wrapped(line: str) -> list[str]:
+    item = re.match(r" *- ", line)
+    if len(line) <= _WIDTH or (line.startswith(" ") and not item):
+        return [line]
+    hanging = " " * len(item[0]) if item else ""
+    return textwrap.wrap(line, _WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
 def _bases(cls: _kinds.Class) -> list[str]:
@@ -206,14 +234,6 @@ def _bases(cls: _kinds.Class) -> list[str]:
 
 def _quoted(values: Iterable[str]) -> str:
     return ", ".join(f'"{value}"' for value in values)
-
-
-def _docstring(cls: _kinds.Class) -> str:
-    if cls.gvk:
-        group, version, kind = cls.gvk
-        return f"{kind} of {group}/{version}." if group else f"{kind} of {version}."
-    shown = ", ".join(cls.used[:3])
-    return f"{shown or cls.name}{', …' if len(cls.used) > 3 else '.'}"
 
 
 def _field(field: _kinds.Field, cls: _kinds.Class) -> str:

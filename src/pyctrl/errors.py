@@ -72,7 +72,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from kubernetes_asyncio.client import ApiException
 
 __all__ = [
     "AlreadyExists",
@@ -137,6 +140,9 @@ __all__ = [
     "UnsupportedMediaType",
     "WebhookError",
     "error_from_status",
+    "from_api_exception",
+    "is_api_exception",
+    "to_api_exception",
 ]
 
 
@@ -373,6 +379,69 @@ def error_from_status(
         retry_after = seconds if isinstance(seconds, int | float) and seconds >= 0 else None
     message = status.get("message") or f"the server answered {code}"
     return cls(message, code=code, reason=reason, status=status, request=request, retry_after=retry_after)
+
+
+def is_api_exception(error: BaseException) -> bool:
+    """Return whether an error is an ``ApiException`` of kubernetes_asyncio, or of a client of the same form."""
+    return any(
+        cls.__name__ == "ApiException" and cls.__module__.endswith(".client.exceptions") for cls in type(error).__mro__
+    )
+
+
+def from_api_exception(error: Exception) -> ApiError:
+    """Return the error for an ``ApiException`` of kubernetes_asyncio, which becomes its cause.
+
+        except ApiException as error:
+            raise from_api_exception(error) from error
+
+    The class is chosen as for an answer of the server, by the Status in the exception's body.
+
+    Raises:
+        TypeError: it is another exception.
+    """
+    if not is_api_exception(error):
+        raise TypeError(f"expected an ApiException of kubernetes_asyncio, got {error!r}")
+    import json  # here: this and the following imports cost milliseconds, and most programs do without them
+
+    given: Any = error
+    try:
+        status = json.loads(given.body)
+    except (TypeError, ValueError):  # no body, or that of a proxy
+        status = None
+    if not isinstance(status, dict) or status.get("kind") != "Status":
+        status = {"message": f"the server answered {given.status}: {given.reason}"}
+    seconds = str((given.headers or {}).get("Retry-After", ""))
+    after = float(seconds) if seconds.isdecimal() else None
+    found = error_from_status(status, http_code=given.status or 0, retry_after=after)
+    found.__cause__ = error
+    return found
+
+
+def to_api_exception(error: ApiError) -> ApiException:
+    """Return an ``ApiException`` of kubernetes_asyncio for an error, for code that catches that class.
+
+    Its status, reason, body and headers are those of the library; the error is its cause.
+    """
+    import json
+
+    from kubernetes_asyncio.client import ApiException
+
+    status = error.status or {"kind": "Status", "status": "Failure", "reason": error.reason, "message": error.message}
+    found: Any = ApiException(status=error.code, reason=_phrase(error))
+    found.body = json.dumps({"code": error.code, **status})
+    found.headers = {} if error.retry_after is None else {"Retry-After": f"{error.retry_after:g}"}
+    found.__cause__ = error
+    exception: ApiException = found
+    return exception
+
+
+def _phrase(error: ApiError) -> str:
+    from http import HTTPStatus
+
+    try:
+        return HTTPStatus(error.code).phrase
+    except ValueError:
+        return error.reason
 
 
 # --- no answer ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+import pyte
+
 PATIENCE = 60.0  # seconds for one command; starting Python on a loaded machine is slow
 LINES, COLUMNS = 40, 120
 
@@ -61,35 +63,56 @@ async def shell(folder: Path, environment: Mapping[str, str]) -> AsyncIterator[S
 
 
 class Terminal:
-    """A terminal that shows a program's screens, each drawn from the upper left corner."""
+    """A terminal that shows a program's screen.
 
-    def __init__(self, master: int) -> None:
+    Args:
+        master: the file descriptor of its other end.
+    """
+
+    def __init__(self, master: int, *, lines: int = LINES, columns: int = COLUMNS) -> None:
         self._master = master
-        self._written = b""
+        self._screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self._screen)
+        #: Everything that the program wrote.
+        self.written: bytes = b""
 
     def read(self) -> None:
-        """Read the program's output."""
+        """Read the program's output, and draw it."""
         with suppress(OSError):  # the program has ended, or has no output yet
-            self._written = (self._written + os.read(self._master, 65536))[-200_000:]
+            read = os.read(self._master, 65536)
+            self.written += read
+            # pyte does not know private sequences with < > =, of the protocols for keyboards, and would print them.
+            self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[[0-9;?]*\$[a-z]", b"", read))
 
     @property
     def screen(self) -> str:
-        """The last complete screen as text; before the first one, the raw output."""
-        text, *rest = self._written.decode(errors="replace").split("\x1b[H")
-        text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", rest[-2] if len(rest) > 1 else text)
-        return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()
+        """The screen as text, with one empty line in place of several."""
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in self._screen.display).rstrip())
+
+    @property
+    def cells(self) -> list[list[pyte.screens.Char]]:
+        """The characters of the screen by line, with their colours."""
+        buffer = self._screen.buffer
+        return [[buffer[line][column] for column in range(self._screen.columns)] for line in range(self._screen.lines)]
 
     def press(self, key: str) -> None:
         """Type a key."""
         os.write(self._master, key.encode())
 
+    def resize(self, lines: int, columns: int) -> None:
+        """Change the size."""
+        self._screen.resize(lines, columns)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
 
 @asynccontextmanager
-async def terminal(command: str, environment: Mapping[str, str]) -> AsyncIterator[Terminal]:
-    """Run a command in its own terminal; when the block ends, `q` must quit it."""
+async def terminal(
+    command: str, environment: Mapping[str, str], *, end: str | int = "q", lines: int = LINES, columns: int = COLUMNS
+) -> AsyncIterator[Terminal]:
+    """Run a command in its own terminal; when the block ends, a key or a signal must end it with exit code 0."""
     master, slave = pty.openpty()
     os.set_blocking(master, False)
-    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     process = await asyncio.create_subprocess_exec(
         *("bash", "--norc", "--noprofile", "-c", f"exec {command}"),
         cwd=environment["PWD"],
@@ -100,13 +123,17 @@ async def terminal(command: str, environment: Mapping[str, str]) -> AsyncIterato
         start_new_session=True,
     )
     os.close(slave)
-    shown, loop = Terminal(master), asyncio.get_running_loop()
+    shown, loop = Terminal(master, lines=lines, columns=columns), asyncio.get_running_loop()
     loop.add_reader(master, shown.read)
     try:
         yield shown
-        shown.press("q")
+        if isinstance(end, str):
+            shown.press(end)
+        else:
+            process.send_signal(end)
         async with asyncio.timeout(PATIENCE):
             assert await process.wait() == 0
+        shown.read()
     finally:
         loop.remove_reader(master)
         with suppress(ProcessLookupError):

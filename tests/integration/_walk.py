@@ -27,6 +27,9 @@ SETTLED = 3.0  # seconds without a change, after which an unexpected screen is r
 VARIES = (
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"in \d+\.\d+s", "in SECONDS"),  # pytest's duration
+    # Errors on the screen of pyctrl dev: when, how often, how long it took, and when it is retried.
+    (r"  (?:now|\d+ [smhd] ago)(?:  ×\d+)?$", "  AGO"),
+    (r"after <?[\d.]+ m?s, retry(?:ing| in [\d.]+ (?:ms|[smh]))$", "after DURATION, retry"),
     (r"^(diff --git|index|---|\+\+\+) .*\n", ""),  # the head of a patch has paths of the machine
 )
 #: Columns of tables with times and counts.

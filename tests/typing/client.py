@@ -14,6 +14,7 @@ from pyctrl.api import (
     KubernetesObject,
     Metadata,
     Model,
+    OpenApiModel,
     Unstructured,
 )
 from pyctrl.cache import CachedClient
@@ -93,7 +94,7 @@ async def any_kind(client: Client, kind: Kind[O], key: Key) -> O:
 async def kinds(client: Client, kind: KindLike, key: Key) -> None:
     assert_type(await any_kind(client, Thing, key), Thing)
     assert_type(await any_kind(client, GVK, key), Unstructured)
-    assert_type(await client.get(kind, key), KubernetesObject | Unstructured)
+    assert_type(await client.get(kind, key), KubernetesObject | Unstructured | OpenApiModel)
 
 
 async def writes(client: Client, thing: Thing, untyped: Unstructured, view: Metadata[Thing]) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any, cast
+
 import pytest
+from kubernetes_asyncio.client import ApiException
+from kubernetes_asyncio.client.exceptions import NotFoundException
 
 from pyctrl.errors import (
     AlreadyExists,
@@ -21,6 +26,9 @@ from pyctrl.errors import (
     Timeout,
     TooManyRequests,
     error_from_status,
+    from_api_exception,
+    is_api_exception,
+    to_api_exception,
 )
 
 
@@ -92,3 +100,68 @@ def test_details_are_read_with_care() -> None:
     assert error_from_status({"details": details}, http_code=429, retry_after=1.0).retry_after == 1.0
     strange = error_from_status({"details": "none"}, http_code=400)
     assert (dict(strange.details), strange.causes) == ({}, ())
+
+
+# --- kubernetes_asyncio ---------------------------------------------------------------------------------------------
+
+
+def api_exception(status: int, body: object = None, **headers: str) -> ApiException:
+    """Return an exception as the library raises it."""
+    error: Any = ApiException(status=status, reason="Phrase")
+    error.body = json.dumps(body) if isinstance(body, dict) else body
+    error.headers = headers or None
+    return cast(ApiException, error)
+
+
+@pytest.mark.parametrize("as_bytes", [False, True])
+def test_an_api_exception_has_the_class_of_its_reason(as_bytes: bool) -> None:
+    """The Status in the body decides the class; Retry-After and details are kept, and the exception is the cause."""
+    status = {
+        "kind": "Status",
+        "code": 409,
+        "reason": "AlreadyExists",
+        "message": "taken",
+        "details": {"name": "a", "kind": "pods"},
+    }
+    error = api_exception(409, status, **{"Retry-After": "3"})
+    if as_bytes:
+        error.body = json.dumps(status).encode()
+    found = from_api_exception(error)
+    assert isinstance(found, AlreadyExists)
+    assert (found.code, found.message, found.retry_after) == (409, "taken", 3)
+    assert found.details["name"] == "a"
+    assert found.__cause__ is error
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "text"),
+    [
+        (api_exception(404), NotFound, "the server answered 404: Phrase"),
+        (api_exception(503, "<html>"), ServiceUnavailable, "the server answered 503: Phrase"),
+        (api_exception(0), ApiError, "the server answered 0: Phrase"),
+        (api_exception(409, {"no": "Status"}), Conflict, "the server answered 409: Phrase"),
+    ],
+)
+def test_an_api_exception_without_a_status(error: ApiException, expected: type[ApiError], text: str) -> None:
+    """Without a Status the code decides, as for an answer of a proxy."""
+    found = from_api_exception(error)
+    assert type(found) is expected
+    assert str(found) == text
+
+
+def test_other_exceptions_are_no_api_exceptions() -> None:
+    """Subclasses are ApiExceptions, as those of the dynamic client; other exceptions are not."""
+    assert is_api_exception(NotFoundException(status=404))
+    assert not is_api_exception(NotFound("no"))
+    with pytest.raises(TypeError, match="expected an ApiException of kubernetes_asyncio, got ValueError"):
+        from_api_exception(ValueError("no"))
+
+
+def test_an_error_becomes_an_api_exception_and_back() -> None:
+    """Status, reason, body and headers are those that the library's client would have set."""
+    error = TooManyRequests("slow down", retry_after=3)
+    theirs = to_api_exception(error)
+    assert (theirs.status, theirs.reason, theirs.__cause__) == (429, "Too Many Requests", error)
+    back = from_api_exception(theirs)
+    assert (type(back), back.message, back.retry_after) == (TooManyRequests, "slow down", 3)
+    assert to_api_exception(ApiError("odd", code=299, reason="Odd")).reason == "Odd"

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 LATER = {
+    "textual",
     "aiohttp",
     "yaml",
     "prometheus_client",
@@ -20,10 +21,12 @@ LATER = {
     "cryptography",
     "pyctrl._log.options",
     "pyctrl.api._markers",
+    "pyctrl.api._openapi_conversion",
     "pyctrl.api._status",
     "pyctrl.cache._metrics",
     "pyctrl.cache._statistics",
     "pyctrl.client._expansions",
+    "pyctrl.client._kubernetes_asyncio",
     "pyctrl.client._events.writer",
     "pyctrl.client._login.impersonation",
     "pyctrl.client._wait",
@@ -43,6 +46,7 @@ LATER = {
 
 #: Modules that `pyctrl run` does not import unless a program needs them: webhooks, CRD installation, suggestions.
 NEVER = {
+    "textual",
     "aiohttp.web",
     "argparse",
     "difflib",
@@ -50,7 +54,9 @@ NEVER = {
     "cryptography",
     "kubernetes_asyncio",
     "multiprocessing",
+    "pyctrl.api._openapi_conversion",
     "pyctrl.apiserver",
+    "pyctrl.client._kubernetes_asyncio",
     "pyctrl.manifests",
     "pyctrl.program._definitions",
     "pyctrl.webhook",
@@ -62,6 +68,25 @@ def test_an_operators_imports_leave_out_what_it_may_not_use() -> None:
     code = "import sys; from pyctrl import Builder, Manager, Reconciler; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not LATER & set(run.stdout.split())
+
+
+@pytest.mark.slow("starts Python, which imports everything that the command line needs")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-c", "import pyctrl"),
+        ("-m", "pyctrl", "--help"),
+        ("-m", "pyctrl", "run", "examples.podset.podset:add_podset", "--help"),
+    ],
+    ids=["import", "help", "run"],
+)
+def test_kubernetes_asyncio_is_imported_only_when_it_is_used(arguments: tuple[str, ...]) -> None:
+    """Programs that do not use kubernetes_asyncio never import it, although it is installed with pyctrl."""
+    command = [sys.executable, "-X", "importtime", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    imported = {line.rpartition("|")[2].strip() for line in run.stderr.splitlines() if line.startswith("import time:")}
+    assert "pyctrl" in imported
+    assert not {name for name in imported if "kubernetes_asyncio" in name or name == "pyctrl.api._openapi_conversion"}
 
 
 def test_only_values_for_users_are_dataclasses() -> None:

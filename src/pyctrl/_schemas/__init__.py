@@ -1,17 +1,23 @@
 """The OpenAPI schemas, the discovery documents and the table columns of Kubernetes 1.36, as data of the package.
 
-Read from a running kube-apiserver, descriptions left out. `pyctrl.kinds` is generated from them; the embedded API
-server serves and validates by them.
+Read from a running kube-apiserver. `pyctrl.kinds` is generated from them; the embedded API server serves and validates
+by them. The descriptions of types and fields are a file of their own, written by `tools/generate_descriptions.py`, so
+that only a program that shows them reads them. They are Kubernetes' own texts: Copyright The Kubernetes Authors,
+licensed under the Apache License, Version 2.0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 import msgspec
 
-__all__ = ["GROUP_VERSIONS", "load"]
+__all__ = ["GROUP_VERSIONS", "Descriptions", "descriptions", "load"]
+
+#: Texts by the name of their definition, then by field on the wire. "" is the definition itself.
+Descriptions = Mapping[str, Mapping[str, str]]
 
 #: The documents that hold the schemas of one group version each, by name: `GROUP_VERSION`, such as `apps_v1`.
 GROUP_VERSIONS: tuple[str, ...] = (
@@ -49,3 +55,12 @@ def load(name: str) -> dict[str, Any]:
     """
     document: dict[str, Any] = msgspec.json.decode(files(__name__).joinpath(f"{name}.json").read_bytes())
     return document
+
+
+def descriptions() -> Descriptions:
+    """Read the descriptions of all types and fields: 0.7 MB, in 4 ms. A caller that needs them again keeps them."""
+    import gzip  # only programs that show descriptions need it
+
+    data = gzip.decompress(files(__name__).joinpath("descriptions.json.gz").read_bytes())
+    found: Descriptions = msgspec.json.decode(data)["definitions"]
+    return found

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         set_controller_reference,
         set_owner_reference,
     )
+    from pyctrl.api._openapi_models import ObjectLike, OpenApiModel, as_object, is_openapi_model
     from pyctrl.api._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
     from pyctrl.api._quantity import Quantity, QuantityFamily
     from pyctrl.api._request_target import RequestTarget
@@ -117,7 +118,9 @@ __all__ = [
     "NoServerDefault",
     "Nullable",
     "Object",
+    "ObjectLike",
     "ObjectMeta",
+    "OpenApiModel",
     "OwnerReference",
     "Pattern",
     "PreserveUnknownFields",
@@ -141,6 +144,7 @@ __all__ = [
     "Unstructured",
     "ValidationRule",
     "add_finalizer",
+    "as_object",
     "controller_of",
     "decode",
     "decode_known",
@@ -155,6 +159,7 @@ __all__ = [
     "is_controlled_by",
     "is_deleting",
     "is_metadata_only",
+    "is_openapi_model",
     "json_patch_apply",
     "kind_argument",
     "kind_of",
@@ -203,6 +208,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         *("controller_of", "has_owner_reference", "is_controlled_by", "owner_reference", "reference_to"),
         *("remove_owner_reference", "set_controller_reference", "set_owner_reference"),
     ),
+    "_openapi_models": ("ObjectLike", "OpenApiModel", "as_object", "is_openapi_model"),
     "_patches": ("json_patch_apply", "merge_patch_apply", "merge_patch_diff"),
     "_quantity": ("Quantity", "QuantityFamily"),
     "_request_target": ("RequestTarget",),

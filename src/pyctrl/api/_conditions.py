@@ -7,6 +7,7 @@ while reason, message and observed generation are updated on every call.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
 from pyctrl import _clock
 from pyctrl.api._meta import Condition
@@ -14,18 +15,30 @@ from pyctrl.api._meta import Condition
 __all__ = ["find_condition", "is_condition_false", "is_condition_true", "remove_condition", "set_condition"]
 
 
-def find_condition(conditions: Iterable[Condition], type: str) -> Condition | None:
-    """Return the condition of a type, or None."""
+class AnyCondition(Protocol):
+    """A condition of any kind, such as `Condition` or the DeploymentCondition of apps/v1."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+
+
+C = TypeVar("C", bound=AnyCondition)
+
+
+def find_condition(conditions: Iterable[C], type: str) -> C | None:
+    """Return the condition of a type, or None. The conditions may also be those of a built-in kind."""
     return next((condition for condition in conditions if condition.type == type), None)
 
 
-def is_condition_true(conditions: Iterable[Condition], type: str) -> bool:
+def is_condition_true(conditions: Iterable[AnyCondition], type: str) -> bool:
     """Return whether the condition exists and its status is ``"True"``."""
     found = find_condition(conditions, type)
     return found is not None and found.status == "True"
 
 
-def is_condition_false(conditions: Iterable[Condition], type: str) -> bool:
+def is_condition_false(conditions: Iterable[AnyCondition], type: str) -> bool:
     """Return whether the condition exists and its status is ``"False"``; an absent condition is not false."""
     found = find_condition(conditions, type)
     return found is not None and found.status == "False"

@@ -168,7 +168,8 @@ class _ModelDecoder:
 @cache
 def _model_decoder(cls: type[Model]) -> _ModelDecoder | None:
     """Return the lazy decoder of a class; None when the class could detect it, or a field does not allow it."""
-    if not is_plain(cls) or getattr(cls.from_wire, "__func__", None) not in _FROM_WIRE:
+    found: type = cls
+    if not issubclass(found, Model) or not is_plain(cls) or getattr(cls.from_wire, "__func__", None) not in _FROM_WIRE:
         return None
     if issubclass(cls, KubernetesObject) and not hasattr(cls, "gvk"):
         return None  # a nested object of any kind

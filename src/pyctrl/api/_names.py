@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from pyctrl.api._unstructured import Object, Unstructured  # noqa: F401 - a type argument, as a string
+    from pyctrl.api._openapi_models import ObjectLike
+    from pyctrl.api._unstructured import Unstructured  # noqa: F401 - a type argument, as a string
 
 __all__ = ["GroupKind", "GroupVersionKind", "GroupVersionResource", "Key", "UntypedKind"]
 
@@ -95,9 +96,12 @@ class Key(NamedTuple):
     name: str
 
     @classmethod
-    def of(cls, obj: Object) -> Key:
+    def of(cls, obj: ObjectLike) -> Key:
         """Return the key of an object, from its metadata."""
-        return cls(obj.metadata.namespace, obj.metadata.name)
+        metadata = obj.metadata
+        if metadata is None:  # of a model of kubernetes_asyncio, whose fields are None if they are not set
+            return cls("", "")
+        return cls(metadata.namespace or "", metadata.name or "")
 
     @classmethod
     def parse(cls, text: str) -> Key:

@@ -70,8 +70,11 @@ class KubernetesObject(Model, defer_build=True):
     resource: ClassVar[ResourceInfo]
 
     api_version: str = ""
+    """Group and version on the wire, such as `apps/v1`. The class sets it."""
     kind: str = ""
+    """Kind on the wire. The class sets it."""
     metadata: ObjectMeta = Field(default_factory=ObjectMeta)
+    """Name, namespace, labels, owners and other metadata."""
 
     def __init_subclass__(
         cls,
@@ -192,7 +195,9 @@ class CustomResource(KubernetesObject, Generic[SpecT, StatusT]):
     """
 
     spec: SpecT
+    """Desired state, which users write."""
     status: StatusT = Field(default=None, validate_default=False)  # type: ignore[assignment]  # set per kind below
+    """State that the operator has observed; it writes this with `client.status`."""
 
     _default_subresources: ClassVar[tuple[str, ...]] = ("status",)
 
@@ -276,6 +281,6 @@ def kind_argument(cls: type, generic: type) -> type[KubernetesObject] | None:
             origin = get_origin(base)
             if isinstance(origin, type) and issubclass(origin, generic):
                 kind = next(iter(get_args(base)), None)
-                if isinstance(kind, type) and hasattr(kind, "gvk"):
+                if isinstance(kind, type) and (hasattr(kind, "gvk") or hasattr(kind, "openapi_types")):
                     return cast(type[KubernetesObject], kind)
     return None

@@ -8,30 +8,39 @@ from typing import Any, TypeAlias, TypeVar
 from pyctrl.api._lazy_decoding import decode_known_lazily, decode_lazily
 from pyctrl.api._names import GroupVersionKind, UntypedKind
 from pyctrl.api._object import KubernetesObject, Metadata
+from pyctrl.api._openapi_models import ObjectLike, OpenApiModel, is_model_class
 from pyctrl.api._unstructured import Object, Unstructured
 from pyctrl.errors import BuilderError, NotRegistered
 
 __all__ = ["Kind", "KindLike", "Scheme", "decode", "decode_known", "is_metadata_only", "kind_of"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
-#: A kind whose objects decode as ``O``: a class, ``Metadata[...]`` of it, or a GroupVersionKind (Unstructured).
+#: A kind whose objects decode as ``O``: a class, ``Metadata[...]`` of it, a model class of kubernetes_asyncio, or a
+#: GroupVersionKind (Unstructured).
 Kind: TypeAlias = type[O] | UntypedKind[O]
 #: A kind, where the type of its objects does not matter.
-KindLike: TypeAlias = type[KubernetesObject] | GroupVersionKind
+KindLike: TypeAlias = type[KubernetesObject] | type[OpenApiModel] | GroupVersionKind
 
 
 def kind_of(kind: Kind[O]) -> GroupVersionKind:
     """Return the GroupVersionKind that a class, a metadata view or a GroupVersionKind stands for.
 
     Raises:
-        NotRegistered: it is a class without ``group=`` and ``version=``, or not a kind at all.
+        NotRegistered: it is a class without ``group=`` and ``version=``, or not a kind at all, such as a V1PodSpec.
     """
     if isinstance(kind, GroupVersionKind):
         return kind
     gvk: object = getattr(kind, "gvk", None)
     if isinstance(gvk, GroupVersionKind):
         return gvk
+    if is_model_class(kind):
+        from pyctrl.api import _openapi_conversion  # here: most programs have no models
+
+        cls: Any = kind
+        found = _openapi_conversion.gvk_of(cls)
+        if found is not None:
+            return found
     raise NotRegistered(getattr(kind, "__name__", repr(kind)))
 
 
@@ -56,13 +65,22 @@ def decode(kind: Kind[O], data: bytes, *, lazily: bool = False) -> O:
         cls: Any = kind  # not a cast: this runs for every object of a list
         typed: O | None = decode_lazily(cls, data) if lazily else None
         if typed is None:
-            typed = cls.from_wire(data)
+            from_wire = getattr(cls, "from_wire", None)
+            typed = from_wire(data) if from_wire is not None else _decode_model(cls, data)
         return typed
     obj: Any = Unstructured.from_wire(data)
     if not obj.kind:
         obj.api_version, obj.kind = kind.api_version, kind.kind
     untyped: O = obj
     return untyped
+
+
+def _decode_model(cls: type, data: bytes) -> Any:
+    if not is_model_class(cls):
+        raise NotRegistered(cls.__name__)
+    from pyctrl.api import _openapi_conversion  # here: most programs have no models
+
+    return _openapi_conversion.from_wire(cls, data)
 
 
 def decode_known(kind: Kind[O], data: bytes, name: str, namespace: str, uid: str) -> O:

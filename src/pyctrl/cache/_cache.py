@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyctrl._metrics import MetricFamily
-from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, ObjectLike, kind_of
 from pyctrl.cache._coverage import ListQuery, field_selector, label_selector
 from pyctrl.cache._informer import Informer, has_answered, is_synced_or_failed
 from pyctrl.cache._options import KindOptions, Outside
@@ -32,7 +32,7 @@ __all__ = ["MIN_OBJECTS_TO_PAUSE", "Cache", "garbage_collection_paused"]
 log = logging.getLogger("pyctrl.cache")
 
 T = TypeVar("T", bound=KubernetesObject)
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 
 class Cache:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self, TypeVar
 
-from pyctrl.api import Key, Kind, KubernetesObject, Unstructured
+from pyctrl.api import Key, Kind, ObjectLike
 from pyctrl.cache._cache import Cache
 from pyctrl.client import Client, ClientOptions, Fields, Labels, ObjectList, VersionMatch, checked_key
 
 __all__ = ["CachedClient"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 
 class CachedClient(Client):

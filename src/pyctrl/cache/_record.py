@@ -8,22 +8,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from pyctrl._json import UNREADABLE
-from pyctrl.api import (
-    Key,
-    Kind,
-    KubernetesObject,
-    OwnerReference,
-    Unstructured,
-    decode,
-    decode_known,
-)
+from pyctrl.api import Key, Kind, ObjectLike, OwnerReference, decode, decode_known
 from pyctrl.cache._compression import Compressor, Decompress
 from pyctrl.cache._metadata import IdentityReader, ObjectIdentity, Owner, head_of, read_details
 from pyctrl.cache._transform import BytesTransform, strip_managed_fields
 
 __all__ = ["UNORDERED", "Record", "RecordReader", "version_number"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 UNORDERED = 0  # stands for a resource version that is not a number: such versions do not compare
 

@@ -11,7 +11,7 @@ import msgspec
 from pyctrl.api import (
     GroupVersionKind,
     Kind,
-    KubernetesObject,
+    ObjectLike,
     Unstructured,
     decode,
     decode_known,
@@ -25,7 +25,7 @@ from pyctrl.errors import DecodeError
 
 __all__ = ["UnreadableObjects", "UnreadableRecord", "digest", "unreadable_record"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 log = logging.getLogger("pyctrl.cache")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from random import Random
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import Any, Self
 from typing_extensions import TypeVar
 
 from pyctrl._metrics import MetricFamily
-from pyctrl.api import KubernetesObject, Unstructured
+from pyctrl.api import ObjectLike, Unstructured, as_object
 from pyctrl.client._client_connection import ClientConnection
 from pyctrl.client._create_or_update import Written, create_or_apply, create_or_patch, create_or_update
 from pyctrl.client._discovery.discovery import Discovery
@@ -21,7 +21,6 @@ from pyctrl.client._object_writer import ObjectWriter
 from pyctrl.client._requests.options import ClientOptions
 from pyctrl.client._requests.resource_client import ResourceClient
 from pyctrl.client._requests.write_observers import WriteObserver
-from pyctrl.client._requests.write_requests import as_object
 from pyctrl.client._subresources import StatusResource, SubResource
 from pyctrl.client._transport.connection import transport_for
 from pyctrl.client._transport.rest_client import WarningHandler
@@ -30,8 +29,8 @@ from pyctrl.client._transport.transport import Transport
 
 __all__ = ["Client"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
-A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
+A = TypeVar("A", bound=ObjectLike, default=Unstructured)
 
 
 class Client(LiveReader, ObjectWriter):
@@ -175,7 +174,7 @@ class Client(LiveReader, ObjectWriter):
             NotCovered: a `CachedClient` does not cache the kind; add ``.owns(...)`` to the controller's builder.
             ValueError: ``obj`` has no name.
         """
-        wanted: Any = as_object(obj)
+        wanted: Any = as_object(obj) if isinstance(obj, Mapping) else obj
         memo = self.connection.apply_memo
         return await create_or_apply(self, self._requests, memo, wanted, field_owner=field_owner, force=force)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
-from pyctrl.api import Key, KubernetesObject, Object, Unstructured, merge_patch_diff
+from pyctrl.api import Key, ObjectLike, as_object, is_openapi_model, merge_patch_diff
 from pyctrl.client._comparison.apply_diff import first_difference
 from pyctrl.client._comparison.apply_memo import ApplyKey, ApplyMemo
 from pyctrl.client._comparison.semantic_equality import without_empty
@@ -21,7 +21,7 @@ from pyctrl.client._requests.write_requests import kind_and_key
 
 __all__ = ["OperationResult", "Written", "create_or_apply", "create_or_patch", "create_or_update"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 log = logging.getLogger("pyctrl.client")
 
@@ -57,10 +57,10 @@ async def create_or_update(
     if found is None:
         return await _create(client, obj, mutate, field_owner)
     before, after = _mutate(found, mutate)
-    after_wire = after.to_wire()
+    gvk, after_wire = as_object(obj).gvk, as_object(after).to_wire()
     if await _has_status(requests, obj):
         before, after_wire = _without_status(before), _without_status(after_wire)
-    if without_empty(obj.gvk, before) == without_empty(obj.gvk, after_wire):
+    if without_empty(gvk, before) == without_empty(gvk, after_wire):
         return Written(found, OperationResult.NONE)
     return Written(await client.update(after, field_owner=field_owner), OperationResult.UPDATED)
 
@@ -78,7 +78,8 @@ async def create_or_patch(
     if found is None:
         return await _create(client, obj, mutate, field_owner)
     before, after = _mutate(found, mutate)
-    patch = merge_patch_diff(without_empty(obj.gvk, before), without_empty(obj.gvk, after.to_wire()))
+    gvk = as_object(obj).gvk
+    patch = merge_patch_diff(without_empty(gvk, before), without_empty(gvk, as_object(after).to_wire()))
     status = {"status": patch.pop("status")} if "status" in patch and await _has_status(requests, obj) else {}
     newest = found
     if patch:
@@ -102,18 +103,19 @@ async def create_or_apply(
     options = requests.options
     owner = field_owner or options.field_owner
     has_status = await _has_status(requests, wanted)
-    key = Key(wanted.key.namespace or options.namespace, wanted.key.name)
-    apply_key = ApplyKey(wanted.gvk, key, owner)
-    desired = wanted.to_wire()
+    target = as_object(wanted)
+    gvk, desired = target.gvk, target.to_wire()
+    key = Key(target.key.namespace or options.namespace, target.key.name)
+    apply_key = ApplyKey(gvk, key, owner)
     if live is not None:
-        there = live.to_wire()
-        field = first_difference(wanted.gvk, desired, there, field_owner=owner, has_status=has_status)
+        there = as_object(live).to_wire()
+        field = first_difference(gvk, desired, there, field_owner=owner, has_status=has_status)
         if field is None or memo.is_applied(apply_key, desired, there, has_status=has_status):
             return Written(live, OperationResult.NONE)
         log.debug("object differs from what is applied", extra={"object": str(key), "field": field})
     answer = await client.apply(wanted, field_owner=field_owner, force=force)
     if not options.dry_run:
-        memo.remember(apply_key, desired, answer.to_wire(), has_status=has_status)
+        memo.remember(apply_key, desired, as_object(answer).to_wire(), has_status=has_status)
     return Written(answer, _applied_result(live, answer))
 
 
@@ -129,7 +131,7 @@ async def _create(client: ReaderWriter, obj: O, mutate: Callable[[O], None], fie
     return Written(await client.create(new, field_owner=field_owner), OperationResult.CREATED)
 
 
-async def _has_status(requests: ResourceClient, obj: Object) -> bool:
+async def _has_status(requests: ResourceClient, obj: ObjectLike) -> bool:
     return "status" in (await requests.mapping(kind_and_key(obj)[0])).subresources
 
 
@@ -141,7 +143,7 @@ _PATCHED = {
 }
 
 
-def _applied_result(live: Object | None, answer: Any) -> OperationResult:
+def _applied_result(live: ObjectLike | None, answer: Any) -> OperationResult:
     if live is None:
         return OperationResult.CREATED
     is_same = live.metadata.resource_version == answer.metadata.resource_version
@@ -150,15 +152,17 @@ def _applied_result(live: Object | None, answer: Any) -> OperationResult:
 
 def _mutate(obj: O, mutate: Callable[[O], None]) -> tuple[dict[str, Any], O]:
     """Return the object's document before the change, and a changed copy of the object."""
-    after = cast(O, obj.deep_copy())
+    changed: Any = copy.deepcopy(obj) if is_openapi_model(obj) else cast(Any, obj).deep_copy()
+    after: O = changed
     assert after.metadata is not None  # untyped metadata is decoded here, before it is compared
-    before = copy.deepcopy(after.to_wire())
+    before = copy.deepcopy(as_object(after).to_wire())
     answer: object = mutate(after)  # type: ignore[func-returns-value]  # a coroutine function returns something
     if inspect.isawaitable(answer):
         getattr(answer, "close", lambda: None)()
         raise TypeError("mutate must be a plain function that changes its argument in place: await before this call")
-    if after.key != obj.key or after.gvk != obj.gvk:
-        raise ValueError(f"mutate must not change name, namespace or kind: it changed {obj.key} to {after.key}")
+    key, kind = Key.of(obj), as_object(obj).gvk
+    if Key.of(after) != key or as_object(after).gvk != kind:
+        raise ValueError(f"mutate must not change name, namespace or kind: it changed {key} to {Key.of(after)}")
     return before, after
 
 

@@ -7,14 +7,14 @@ from typing import Any, Protocol, overload
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Object, Unstructured
+from pyctrl.api import Key, Kind, KindLike, ObjectLike, Unstructured
 from pyctrl.client._requests.options import Fields, FieldValidation, Labels, Preconditions, Propagation
 from pyctrl.client._requests.patch import Patch
 
 __all__ = ["Reader", "ReaderWriter", "StatusWriter", "Writer"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
-A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
+A = TypeVar("A", bound=ObjectLike, default=Unstructured)
 
 
 class Reader(Protocol):
@@ -109,7 +109,7 @@ class Writer(StatusWriter, Protocol):
     @overload
     async def delete(
         self,
-        obj: Object,
+        obj: ObjectLike,
         /,
         *,
         propagation: Propagation | None = None,

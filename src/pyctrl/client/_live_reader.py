@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any, TypeVar
 
-from pyctrl.api import Key, Kind, KubernetesObject, Unstructured, decode
+from pyctrl.api import Key, Kind, ObjectLike, decode
 from pyctrl.client._requests.list import EncodedList, ObjectList
 from pyctrl.client._requests.options import Fields, Labels, Query, VersionMatch, selection
 from pyctrl.client._requests.resource_client import Verbs
@@ -14,7 +14,7 @@ from pyctrl.errors import NotFound
 
 __all__ = ["LiveReader"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 PAGE_SIZE = 500  # client-go's pager; pages of this size are what API servers are tuned for
 WATCH_SECONDS = 290  # below the 5 minutes after which many load balancers close a connection

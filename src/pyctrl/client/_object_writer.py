@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, overload
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Object, Unstructured
+from pyctrl.api import Key, Kind, KindLike, ObjectLike, Unstructured, as_object
 from pyctrl.client._requests.options import Fields, FieldValidation, Labels, Preconditions, Propagation, selection
 from pyctrl.client._requests.patch import Patch
 from pyctrl.client._requests.resource_client import Verbs
 from pyctrl.client._requests.write_requests import (
     apply_request,
-    as_object,
     create_request,
     decode_like,
     decode_written,
@@ -26,9 +26,9 @@ from pyctrl.client._requests.write_requests import (
 
 __all__ = ["ObjectVerbs", "ObjectWriter"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 #: The type of an answer: that of the argument; Unstructured when a dict was passed.
-A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
+A = TypeVar("A", bound=ObjectLike, default=Unstructured)
 
 
 class ObjectVerbs(Verbs):
@@ -137,12 +137,12 @@ class ObjectVerbs(Verbs):
             force: take over fields of other owners instead of raising `Conflict`.
             dry_run: see the class.
         """
-        wanted: Any = as_object(obj)
+        wanted: Any = as_object(obj) if isinstance(obj, Mapping) else obj
         kind, key = kind_and_key(wanted)
         request = apply_request(
             self._requests.options,
             key,
-            wanted,
+            as_object(wanted),
             subresource=self._subresource,
             dry_run=dry_run,
             field_owner=field_owner,
@@ -184,7 +184,7 @@ class ObjectWriter(ObjectVerbs):
     @overload
     async def delete(
         self,
-        obj: Object,
+        obj: ObjectLike,
         /,
         *,
         propagation: Propagation | None = None,

@@ -7,7 +7,17 @@ from typing import Any, Protocol, TypeAlias, overload
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Object, Unstructured, decode
+from pyctrl.api import (
+    Key,
+    Kind,
+    KindLike,
+    KubernetesObject,
+    ObjectLike,
+    Unstructured,
+    as_object,
+    decode,
+    is_openapi_model,
+)
 from pyctrl.client._object_writer import ObjectVerbs
 from pyctrl.client._requests.options import FieldValidation
 from pyctrl.client._requests.patch import Patch
@@ -16,7 +26,6 @@ from pyctrl.client._requests.write_requests import (
     WriteRequest,
     WriteTarget,
     apply_request,
-    as_object,
     create_request,
     kind_and_key,
     patch_request,
@@ -26,11 +35,11 @@ from pyctrl.client._requests.write_requests import (
 
 __all__ = ["HasSubResources", "StatusResource", "SubResource"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 #: The type of an answer: the class passed as ``answer``, else Unstructured.
-A = TypeVar("A", bound=KubernetesObject | Unstructured, default=Unstructured)
+A = TypeVar("A", bound=ObjectLike, default=Unstructured)
 #: What is sent: an object, or its document.
-Body: TypeAlias = Object | Mapping[str, Any]
+Body: TypeAlias = ObjectLike | Mapping[str, Any]
 
 
 class StatusResource(ObjectVerbs):
@@ -57,7 +66,7 @@ class SubResource(Verbs):
         self._name = name
 
     @overload
-    async def get(self, obj: Object, /, *, answer: type[A] | None = None) -> A: ...
+    async def get(self, obj: ObjectLike, /, *, answer: type[A] | None = None) -> A: ...
     @overload
     async def get(self, kind: KindLike, key: Key, /, *, answer: type[A] | None = None) -> A: ...
     async def get(self, target: Any, *arguments: Any, answer: type[Any] | None = None) -> Any:
@@ -68,7 +77,7 @@ class SubResource(Verbs):
     @overload
     async def create(
         self,
-        obj: Object,
+        obj: ObjectLike,
         body: Body,
         /,
         *,
@@ -115,7 +124,7 @@ class SubResource(Verbs):
     @overload
     async def update(
         self,
-        obj: Object,
+        obj: ObjectLike,
         body: Body = ...,
         /,
         *,
@@ -147,7 +156,7 @@ class SubResource(Verbs):
         field_validation: FieldValidation | None = None,
     ) -> Any:
         """Replace the sub-resource of an object, such as ``scale``; of ``approval`` the object itself is the body."""
-        if not arguments and isinstance(target, (KubernetesObject, Unstructured)):
+        if not arguments and (isinstance(target, (KubernetesObject, Unstructured)) or is_openapi_model(target)):
             arguments = (target,)
         where, (body,) = split_target(target, arguments, ("body",))
         request = update_request(
@@ -164,7 +173,7 @@ class SubResource(Verbs):
     @overload
     async def patch(
         self,
-        obj: Object,
+        obj: ObjectLike,
         patch: Patch,
         /,
         *,
@@ -277,4 +286,4 @@ class HasSubResources(Protocol):
 
 
 def _decode(body: bytes, answer: type[Any] | None) -> Any:
-    return Unstructured.from_wire(body) if answer is None else answer.from_wire(body)
+    return Unstructured.from_wire(body) if answer is None else decode(answer, body)

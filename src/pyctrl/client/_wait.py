@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any, Generic, TypeVar
 
-from pyctrl.api import Key, Kind, KindLike, KubernetesObject, Unstructured, redacted
+from pyctrl.api import Key, Kind, KindLike, ObjectLike, as_object, redacted
 from pyctrl.client._client import Client
 from pyctrl.client._requests.options import Fields, Labels
 from pyctrl.client._requests.resource_client import checked_key
@@ -15,7 +15,7 @@ from pyctrl.errors import Gone, StreamBroken
 
 __all__ = ["wait_for", "wait_for_list", "wait_until_gone"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 
 async def wait_for(
@@ -98,7 +98,7 @@ class _ObjectWatch(Generic[O]):
         """Return the objects as soon as they meet the condition; when a watch ends, list again."""
         while True:
             listed = await self._client.list(self._kind, **self._selectors)
-            self._objects = {obj.key: obj for obj in listed}
+            self._objects = {Key.of(obj): obj for obj in listed}
             try:
                 if self._holds() or await self._follow(listed.resource_version):
                     return self._sorted()
@@ -110,9 +110,9 @@ class _ObjectWatch(Generic[O]):
         async with aclosing(watch):
             async for event in watch:
                 if event.type == "DELETED":
-                    self._objects.pop(event.object.key, None)
+                    self._objects.pop(Key.of(event.object), None)
                 else:
-                    self._objects[event.object.key] = event.object
+                    self._objects[Key.of(event.object)] = event.object
                 if self._holds():
                     return True
         return False
@@ -124,4 +124,4 @@ class _ObjectWatch(Generic[O]):
         return [self._objects[key] for key in sorted(self._objects)]
 
     def __str__(self) -> str:
-        return "; ".join(repr(redacted(obj.to_wire())) for obj in self._sorted())[:2000] or "nothing"
+        return "; ".join(repr(redacted(as_object(obj).to_wire())) for obj in self._sorted())[:2000] or "nothing"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import GroupVersionKind, Kind, KindLike, KubernetesObject, Unstructured
+from pyctrl.api import GroupVersionKind, Kind, KindLike, ObjectLike
 from pyctrl.controller._controller import Controller
 from pyctrl.controller._handlers import Handler, Requests
 from pyctrl.controller._managed_cluster import ManagedCluster, ManagedFleet
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Builder"]
 
 T = TypeVar("T", default=Any)
-K = TypeVar("K", bound=KubernetesObject | Unstructured)
+K = TypeVar("K", bound=ObjectLike)
 
 
 class Builder(Generic[T]):

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from pyctrl.api import (
-    KubernetesObject,
-    Unstructured,
+    Key,
+    ObjectLike,
     add_finalizer,
+    as_object,
     has_finalizer,
     is_deleting,
+    is_openapi_model,
     merge_patch_diff,
     remove_finalizer,
 )
@@ -20,7 +22,7 @@ from pyctrl.client import Client, MergePatch
 
 __all__ = ["FinalizeHandler", "FinalizeResult", "Finalizers"]
 
-T = TypeVar("T", bound=KubernetesObject | Unstructured)
+T = TypeVar("T", bound=ObjectLike)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +104,12 @@ class Finalizers(Generic[T]):
             Conflict: the object has changed since it was read.
             Exception, ExceptionGroup: as `finalize`, after the changes of successful handlers are written.
         """
-        after = cast(T, obj.deep_copy())
+        changed: Any = copy.deepcopy(obj) if is_openapi_model(obj) else cast(Any, obj).deep_copy()
+        after: T = changed
         newest, version = obj, obj.metadata.resource_version
-        before = copy.deepcopy(obj.to_wire())
+        before = copy.deepcopy(as_object(obj).to_wire())
         result, errors = await self._finalize(after)
-        patch = merge_patch_diff(before, after.to_wire())
+        patch = merge_patch_diff(before, as_object(after).to_wire())
         status = {"status": patch.pop("status", {})}
         if result.status_updated:
             newest = await client.status.patch(after, _locked(status, version))
@@ -143,8 +146,8 @@ def _locked(patch: dict[str, Any], version: str) -> MergePatch:
     return MergePatch({**patch, "metadata": {**patch.get("metadata", {}), "resourceVersion": version}})
 
 
-def _raise(errors: list[Exception], obj: KubernetesObject | Unstructured) -> None:
+def _raise(errors: list[Exception], obj: ObjectLike) -> None:
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise ExceptionGroup(f"{len(errors)} finalizers of {obj.kind} {obj.key} failed", errors)
+        raise ExceptionGroup(f"{len(errors)} finalizers of {obj.kind} {Key.of(obj)} failed", errors)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pyctrl.api import Kind, KubernetesObject, Unstructured, is_deleting, kind_argument
+from pyctrl.api import Kind, ObjectLike, Unstructured, is_deleting, kind_argument
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ObjectReconciler"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, as in pyctrl.client
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, as in pyctrl.client
 
 
 class ObjectReconciler(Reconciler[O], Generic[O]):
@@ -38,9 +38,9 @@ class ObjectReconciler(Reconciler[O], Generic[O]):
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Take the kind from the argument of the class."""
         super().__init_subclass__(**keywords)
-        kind = kind_argument(cls, ObjectReconciler)
-        if kind is not None and issubclass(kind, KubernetesObject):  # Unstructured is of any kind
-            cls.kind = cast(Kind[O], kind)
+        kind: Any = kind_argument(cls, ObjectReconciler)
+        if kind is not None and kind is not Unstructured:  # which is of any kind
+            cls.kind = kind
 
     async def reconcile(self, request: Request) -> Result | None:
         """Read the object, keep its finalizers, and call `reconcile_object` unless it is being deleted.

@@ -27,7 +27,15 @@ from pyctrl.controller._permissions import PermissionTracker
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
 from pyctrl.controller._workqueue.work_item import Done, Retry, Terminal, WorkItem
-from pyctrl.errors import Forbidden, InvalidResult, PyctrlError, TerminalError, UnknownCluster
+from pyctrl.errors import (
+    Forbidden,
+    InvalidResult,
+    PyctrlError,
+    TerminalError,
+    UnknownCluster,
+    from_api_exception,
+    is_api_exception,
+)
 
 if TYPE_CHECKING:
     from pyctrl.controller._statistics import ReconcileStatistics
@@ -173,7 +181,7 @@ class ReconcileHandler:
                 raise
             self._fail(item, error)
         except Exception as error:  # noqa: BLE001 - any exception of the user's code is a failed reconcile
-            self._fail(item, error)
+            self._fail(item, from_api_exception(error) if is_api_exception(error) else error)
         else:
             self._permissions.record_outcome(item.request, None)
             self._handle_result(item, result)

@@ -2,27 +2,44 @@
 
 `DevSession` is `pyctrl dev` without a terminal. It runs the cluster of `pyctrl.cluster` in this process, and a program
 that is imported again when its files change. The server keeps its objects, and the caches stay filled. `view_of`
-returns the rows of the live view; `pyctrl dev` draws them.
+returns the rows of the live view and `take_details` those of one object; `pyctrl dev` draws them.
 """
 
-from pyctrl.dev._journal import Journal
+from pyctrl.dev._details import EventRow, ObjectDetails, OwnedObject, take_details
+from pyctrl.dev._error_report import ErrorReport, Frame, SourceLine
+from pyctrl.dev._journal import Detection, Journal, LastRun, RunResult
 from pyctrl.dev._log_filter import ProgramLogFilter
 from pyctrl.dev._requirements import Requirements
 from pyctrl.dev._session import DevOptions, DevSession
-from pyctrl.dev._view import ControllerRow, ErrorRow, ObjectRow, Snapshot, Table, View, take_snapshot, view_of
+from pyctrl.dev._snapshot import ControllerSnapshot, Snapshot, take_snapshot
+from pyctrl.dev._state import Problem, SessionState
+from pyctrl.dev._view import ControllerRow, ErrorRow, ObjectRow, Table, View, view_of
 
 __all__ = [
     "ControllerRow",
+    "ControllerSnapshot",
+    "Detection",
     "DevOptions",
     "DevSession",
+    "ErrorReport",
     "ErrorRow",
+    "EventRow",
+    "Frame",
     "Journal",
+    "LastRun",
+    "ObjectDetails",
     "ObjectRow",
+    "OwnedObject",
+    "Problem",
     "ProgramLogFilter",
     "Requirements",
+    "RunResult",
+    "SessionState",
     "Snapshot",
+    "SourceLine",
     "Table",
     "View",
+    "take_details",
     "take_snapshot",
     "view_of",
 ]

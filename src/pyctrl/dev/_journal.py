@@ -1,59 +1,91 @@
-"""Journal of reconciles: the last one of each object, the recent rate of each controller, and errors."""
+"""Journal of reconciles: the last one of each object with its error, detections about objects, and recent rates."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from enum import Enum
 
-from pyctrl._log import printable
-from pyctrl._stack_frames import own_line, stack_of_traceback
-from pyctrl.api import Access
+from pyctrl._stack_frames import is_own
 from pyctrl.controller import Done, ReconcileCause, Request, Retry, Terminal, WorkItem
-from pyctrl.errors import Forbidden
+from pyctrl.dev._durations import duration_text
+from pyctrl.dev._error_report import ErrorReport, error_report, place_of
 from pyctrl.manager import Blockage
-from pyctrl.rbac import declaration
 
-__all__ = ["Failure", "Journal", "LastRun"]
+__all__ = ["Detection", "Journal", "LastRun", "RunResult"]
 
-FAILURES = 50  # kept; the live view shows fewer
 RUNS = 10_000  # objects whose last reconcile is kept
+DETECTIONS = 100
 RATE_SECONDS = 10.0  # the window of the rate
-FIX = "write only when something differs from what was read"
 RATE_RUNS = 10_000  # kept for the rate of each controller
+FIX_LOOP = "write only when something differs from what was read, or filter with generation_changed"
+FIX_BLOCKAGE = "run the call with asyncio.to_thread, or use an async library"
+
+
+class RunResult(Enum):
+    """The result of a reconcile."""
+
+    DONE = "done"
+    #: Failed, and will be retried.
+    FAILED = "failed"
+    #: Failed, and will not be retried before something changes.
+    GAVE_UP = "gave up"
+    #: Cancelled by a reload.
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
-    """The last reconcile of an object. ``at`` is in the time of the event loop."""
+    """The last reconcile of an object.
+
+    Attributes:
+        at: when it ended, in the time of the event loop.
+        requeue_after: the delay that it returned.
+        error: its error, if it failed.
+        failures: how often the object has failed in a row, with this run.
+    """
 
     at: float
     took: timedelta
-    outcome: str
-    is_failed: bool
+    result: RunResult
     causes: tuple[ReconcileCause, ...]
+    requeue_after: timedelta | None = None
+    error: ErrorReport | None = None
+    failures: int = 0
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether it failed."""
+        return self.result in (RunResult.FAILED, RunResult.GAVE_UP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """An error of ``times`` reconciles of one object."""
+class Detection:
+    """A mistake that does not make a reconcile fail: a hot loop, or a call that blocks the event loop.
+
+    It is kept until the program is reloaded or its object is deleted.
+    """
 
     at: float
     controller: str
     request: Request
-    error: str
+    title: str
+    message: str
+    fix: str
+    place: str = ""
     times: int = 1
 
 
 class Journal:
-    """Records reconciles and errors of controllers, across reloads."""
+    """Records reconciles, their errors, and detections of controllers, across reloads."""
 
     def __init__(self) -> None:
         self._runs: dict[tuple[str, Request], LastRun] = {}
         self._times: dict[str, deque[float]] = {}
-        self._failures: deque[Failure] = deque(maxlen=FAILURES)
+        self._detections: dict[tuple[str, Request, str], Detection] = {}
 
     def reconcile_recorder(self, controller: str) -> Callable[[WorkItem, timedelta], None]:
         """Return a callback for `Controller.on_reconciled`."""
@@ -62,26 +94,50 @@ class Journal:
         def record(item: WorkItem, took: timedelta) -> None:
             now = asyncio.get_running_loop().time()
             times.append(now)
-            outcome, error = _outcome(item)
             key = (controller, item.request)
-            self._runs.pop(key, None)  # keep the newest last
-            self._runs[key] = LastRun(at=now, took=took, outcome=outcome, is_failed=error != "", causes=item.causes)
+            before = self._runs.pop(key, None)  # removed, to keep the newest last
+            self._runs[key] = _last_run(item, took, now, before)
             if len(self._runs) > RUNS:
                 del self._runs[next(iter(self._runs))]
-            if error:
-                self._record_failure(Failure(at=now, controller=controller, request=item.request, error=error))
 
         return record
 
     def loop_recorder(self, controller: str) -> Callable[[Request, str], None]:
-        """Return a callback for `Controller.on_reconcile_loop`, which records the loop as an error of its object."""
+        """Return a callback for `Controller.on_reconcile_loop`."""
 
         def record(request: Request, written: str) -> None:
-            error = f"reconcile loop: {written}; {FIX}"
-            now = asyncio.get_running_loop().time()
-            self._record_failure(Failure(at=now, controller=controller, request=request, error=error))
+            self._record(controller, request, "hot loop", written, FIX_LOOP)
 
         return record
+
+    def record_blockage(self, blockage: Blockage) -> None:
+        """Record a call that blocked the event loop, as a detection about the object whose reconcile made it.
+
+        Calls of pyctrl dev itself are not recorded.
+        """
+        work = blockage.work
+        if "controller" not in work and (blockage.line is None or not is_own(blockage.line.file)):
+            return
+        request = Request(str(work.get("namespace", "")), str(work.get("name", "")))
+        message = f"a call took {duration_text(blockage.took)}"
+        controller, place = str(work.get("controller", "")), place_of(blockage.line)
+        self._record(controller, request, "blocked event loop", message, FIX_BLOCKAGE, place)
+
+    def _record(self, controller: str, request: Request, title: str, message: str, fix: str, place: str = "") -> None:
+        key = (controller, request, title)
+        known = self._detections.pop(key, None)
+        made = Detection(
+            at=asyncio.get_running_loop().time(),
+            controller=controller,
+            request=request,
+            title=title,
+            message=message,
+            fix=fix,
+            place=place,
+        )
+        self._detections[key] = replace(made, times=known.times + 1) if known else made
+        if len(self._detections) > DETECTIONS:
+            del self._detections[next(iter(self._detections))]
 
     def last(self, controller: str, request: Request) -> LastRun | None:
         """Return the last reconcile of an object; None if there was none."""
@@ -93,66 +149,46 @@ class Journal:
         return sum(1 for at in times if at > now - RATE_SECONDS) / RATE_SECONDS
 
     @property
-    def failures(self) -> tuple[Failure, ...]:
-        """The last errors, newest first."""
-        return tuple(reversed(self._failures))
+    def failures(self) -> dict[tuple[str, Request], LastRun]:
+        """The last reconcile of each object that failed then, by controller and request, newest first."""
+        return {key: run for key, run in reversed(self._runs.items()) if run.is_failed}
 
-    def record_blockage(self, blockage: Blockage) -> None:
-        """Record a call that blocked the event loop, as an error of the object whose reconcile made it."""
-        work, line = blockage.work, blockage.line
-        request = Request(str(work.get("namespace", "")), str(work.get("name", "")))
-        error = f"blocked the event loop for {blockage.took.total_seconds():.1f} s: run it with asyncio.to_thread"
-        where = f" ({line.shown_file}, line {line.line})" if line is not None else ""
-        now, controller = asyncio.get_running_loop().time(), str(work.get("controller", "event loop"))
-        self._record_failure(Failure(at=now, controller=controller, request=request, error=error + where))
+    @property
+    def detections(self) -> tuple[Detection, ...]:
+        """The detections, newest first."""
+        return tuple(reversed(self._detections.values()))
 
-    def _record_failure(self, failure: Failure) -> None:
-        for known in self._failures:
-            if (known.controller, known.request, known.error) == (failure.controller, failure.request, failure.error):
-                self._failures.remove(known)
-                failure = replace(failure, times=known.times + 1)
-                break
-        self._failures.append(failure)
+    def detections_of(self, controller: str, request: Request) -> tuple[Detection, ...]:
+        """Return the detections about an object."""
+        return tuple(each for each in self.detections if (each.controller, each.request) == (controller, request))
+
+    def forget_version(self, controllers: Collection[str]) -> None:
+        """Forget the detections about a version that was replaced, and the runs of controllers that are gone."""
+        self._detections.clear()
+        self._runs = {key: run for key, run in self._runs.items() if key[0] in controllers}
 
 
-def _outcome(item: WorkItem) -> tuple[str, str]:
-    """Return the text of an outcome, and its error if it failed."""
+def _last_run(item: WorkItem, took: timedelta, now: float, before: LastRun | None) -> LastRun:
+    result, after, error = _result(item)
+    failed = error is not None or result is RunResult.GAVE_UP
+    return LastRun(
+        at=now,
+        took=took,
+        result=result,
+        causes=item.causes,
+        requeue_after=after,
+        error=None if error is None else error_report(error),
+        failures=(before.failures if before is not None else 0) + 1 if failed else 0,
+    )
+
+
+def _result(item: WorkItem) -> tuple[RunResult, timedelta | None, BaseException | None]:
     match item.outcome:
         case Done(requeue_after=after):
-            return "done" if after is None else _requeue_text(after), ""
+            return RunResult.DONE, after, None
         case Retry(error):
-            return "failed, retrying", _short(error)
+            return RunResult.FAILED, None, error
         case Terminal(error):
-            return "terminal error", _short(error) if error is not None else "terminal"
+            return RunResult.GAVE_UP, None, error
         case None:
-            return "interrupted", ""
-
-
-def _requeue_text(after: timedelta) -> str:
-    """Return when an object is reconciled again: ``requeue in 4m47s``."""
-    if after < timedelta(0):
-        return "requeue now (negative delay)"
-    if not after:
-        return "requeue now"
-    if after < timedelta(minutes=1):
-        return f"requeue in {after.total_seconds():.3g}s"
-    minutes, seconds = divmod(round(after.total_seconds()), 60)
-    hours, minutes = divmod(minutes, 60)
-    return "requeue in " + (f"{hours}h{minutes}m{seconds}s" if hours else f"{minutes}m{seconds}s")
-
-
-def _short(error: BaseException) -> str:
-    text = printable(" ".join(str(error).split()))
-    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _missing_rbac(error) + _where(error)
-
-
-def _missing_rbac(error: BaseException) -> str:
-    """Return the declaration that the program lacks, if that caused the error."""
-    access = Access.refused_by(error) if isinstance(error, Forbidden) else None
-    return f"; rbac lacks {declaration([access])}" if access is not None and access.is_resource else ""
-
-
-def _where(error: BaseException) -> str:
-    """Return the last line of the program itself in the traceback: ``(operator.py, line 21)``."""
-    line = own_line(stack_of_traceback(error.__traceback__))
-    return f" ({line.shown_file}, line {line.line})" if line is not None else ""
+            return RunResult.INTERRUPTED, None, None

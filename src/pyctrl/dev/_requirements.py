@@ -57,14 +57,22 @@ class Requirements:
         return [each for each in made if not validator.validate(each).problems]
 
 
-async def find_requirements(setup: SetupFunction, *, name: str, account: Key) -> Requirements:
+async def find_requirements(
+    setup: SetupFunction, *, name: str, account: Key, namespaces: Sequence[str] | None = None
+) -> Requirements:
     """Set a program up in a manager that never runs, and return its requirements.
+
+    Args:
+        setup: adds its controllers to a manager.
+        name: the name of the program.
+        account: the service account that gets the permissions.
+        namespaces: the namespaces that it watches; None: all.
 
     Raises:
         CommandFailed: its setup fails.
         DefinitionError: a type cannot be expressed as a CRD.
     """
-    async with ProgramManager(Config.in_process(NoServer())) as manager:
+    async with ProgramManager(Config.in_process(NoServer()), namespaces=namespaces) as manager:
         manager.webhook_options = WebhookOptions(enabled=False)
         run_setup(setup, manager, name)
         kinds = custom_kinds(manager, manager.webhooks, watched=True)

@@ -25,8 +25,9 @@ from pyctrl.dev._file_watcher import FileWatcher, python_files
 from pyctrl.dev._journal import Journal
 from pyctrl.dev._log_filter import cluster_logs
 from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, controllers_of, find_requirements
+from pyctrl.dev._state import Problem, SessionState, problem_of
 from pyctrl.errors import CommandFailed, GracePeriodExceeded, NotFound, PyctrlError
-from pyctrl.kinds.core.v1 import ServiceAccount
+from pyctrl.kinds.core.v1 import Namespace, ServiceAccount
 from pyctrl.manager import Preflight
 from pyctrl.program import (
     ProgramManager,
@@ -58,7 +59,10 @@ class DevOptions:
         enforce_rights: whether the program runs as a service account with only the permissions that its code declares.
         apply: files and directories of objects to apply; None: the samples of the project or, without any, a generated
             object of each of its kinds.
-        config: the directory of manifests with the samples; None: ``config`` beside the program or above it.
+        config: the directory of manifests with the samples; None: ``config`` beside the program or above it in its
+            project. Without a pyproject.toml, the project of a package is the directory above it, and a single file is
+            alone.
+        namespaces: the namespaces that the program watches, with permissions there only; they are created. Empty: all.
         drain: how long running reconciles may take to finish on a reload.
         poll: the interval between two polls of the files.
         controllers: whether to run the controllers of kube-controller-manager.
@@ -69,6 +73,7 @@ class DevOptions:
     enforce_rights: bool = True
     apply: Sequence[Path] | None = None
     config: Path | None = None
+    namespaces: Sequence[str] = ()
     drain: timedelta = timedelta(seconds=5)
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
@@ -108,6 +113,7 @@ class DevSession:
         #: The reconciles and errors of its controllers.
         self.journal: Journal = Journal()
         self._problems: dict[str, str] = {}
+        self._is_loading = False
         #: How often the program was reloaded.
         self.reloads: int = 0
         self.requirements: Requirements | None = None
@@ -128,11 +134,13 @@ class DevSession:
                 await stack.enter_async_context(self.cluster)
             #: An administrator's client.
             self.admin: Client = await stack.enter_async_context(Client.connect(self.cluster.config, field_owner=OWNER))
+            for name in self.options.namespaces:
+                await self.admin.apply(Namespace(metadata=ObjectMeta(name=name)))
             await self.admin.apply(ServiceAccount(metadata=_meta(self.account)))
             if self.options.enforce_rights:
                 self._login = self.cluster.config_for(_user(self.account))
             client = await stack.enter_async_context(Client.connect(self._login, field_owner=self.name))
-            self.cache: Cache = Cache(client, random=self.random)
+            self.cache: Cache = Cache(client, random=self.random, namespaces=self._namespaces)
             self._group = await stack.enter_async_context(_running(self.cache))
             stack.push_async_callback(self._stop)
             await self._replace_program(requirements)
@@ -163,9 +171,27 @@ class DevSession:
         return Key("default", self.name)
 
     @property
+    def _namespaces(self) -> Sequence[str] | None:
+        return self.options.namespaces or None
+
+    @property
     def problem(self) -> str:
         """Why the files last saved do not run or were not applied; "" if there is no problem."""
         return "\n".join(self._problems.values())
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems of `problem`, each with its place in the files."""
+        return tuple(map(problem_of, self._problems.values()))
+
+    @property
+    def state(self) -> SessionState:
+        """The state of the session."""
+        if self._is_loading:
+            return SessionState.RELOADING
+        if self._manager is None:
+            return SessionState.STOPPED if self._problems else SessionState.STARTING
+        return SessionState.OUTDATED if CODE in self._problems else SessionState.RUNNING
 
     @property
     def manager(self) -> ProgramManager | None:
@@ -177,8 +203,12 @@ class DevSession:
         """The files and directories to apply."""
         if self.options.apply is not None:
             return self.options.apply
+        if self.options.config is not None:
+            return sample_paths(self.options.config)
         place = self.target.place
-        return sample_paths(self.options.config) if self.options.config else find_samples(place.folder or place.root)
+        if place.sources is None:  # a dotted name that is not imported yet
+            return []
+        return find_samples(place.sources, above=0 if place.file is not None else 1)
 
     # --- reloads ---
 
@@ -233,14 +263,18 @@ class DevSession:
         Raises:
             PyctrlError: the import, the setup or the installation failed. Only CRDs may have changed.
         """
-        await self._replace_program(await self._import_program())
+        self._is_loading = True
+        try:
+            await self._replace_program(await self._import_program())
+        finally:
+            self._is_loading = False
 
     async def _import_program(self) -> Requirements:
         before = self._files.scan()
         try:
             with self.target.place.reimported(), cluster_logs():  # it logs again when it is set up to run
                 setup = self.options.bind(self.target.find())
-                return await find_requirements(setup, name=self.name, account=self.account)
+                return await find_requirements(setup, name=self.name, account=self.account, namespaces=self._namespaces)
         finally:
             self._files.accept(before)
 
@@ -288,6 +322,7 @@ class DevSession:
         manager = ProgramManager(
             self._login,
             cache=self.cache,
+            namespaces=self._namespaces,
             random=self.random,
             grace_period=self.options.drain,
             preflight=Preflight.WARN if self.options.enforce_rights else Preflight.OFF,
@@ -301,6 +336,7 @@ class DevSession:
                 for controller in controllers_of(manager):
                     controller.on_reconciled(self.journal.reconcile_recorder(controller.name))
                     controller.on_reconcile_loop(self.journal.loop_recorder(controller.name))
+                self.journal.forget_version([each.name for each in controllers_of(manager)])
                 self.requirements, self._manager = requirements, manager
                 set_up.set()
                 await manager.run(handle_signals=False)

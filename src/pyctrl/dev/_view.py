@@ -1,48 +1,42 @@
-"""Live view of a session as rows of text. `take_snapshot` reads the server; `view_of` is a pure function."""
+"""Live view of a session as rows of text. `view_of` is a pure function of a `Snapshot` and a `Journal`."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from pyctrl._json import decode_json
 from pyctrl.api import GroupVersionKind
-from pyctrl.client import HttpRequest, path_for
-from pyctrl.controller import ControllerStatistics, ReconcileCause, Request, RetryCause
-from pyctrl.dev._journal import Journal
-from pyctrl.dev._requirements import controllers_of
-from pyctrl.errors import DecodeError, PyctrlError
+from pyctrl.controller import ReconcileCause, Request, RetryCause, TimerCause
+from pyctrl.dev._durations import ago, duration_text
+from pyctrl.dev._journal import Journal, LastRun, RunResult
+from pyctrl.dev._snapshot import ControllerSnapshot, Snapshot
+from pyctrl.dev._state import Problem, SessionState
 
-if TYPE_CHECKING:
-    from pyctrl.dev._session import DevSession
+__all__ = ["ControllerRow", "ErrorRow", "ObjectRow", "Table", "View", "conditions_text", "result_text", "view_of"]
 
-__all__ = ["ControllerRow", "ErrorRow", "ObjectRow", "Snapshot", "Table", "View", "take_snapshot", "view_of"]
-
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-MOST_OBJECTS = 200  # requested of each kind; a terminal shows fewer
 MOST_CAUSES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRow:
-    """An object: its columns as kubectl prints them, and its last reconcile."""
+    """An object: its columns as kubectl prints them, and its last reconcile. ``detections`` are titles."""
 
-    name: str
+    request: Request
     cells: tuple[str, ...]
     last: str
-    outcome: str
+    result: str
     causes: str
     is_failed: bool = False
+    detections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """The objects of one kind. ``more`` is the number of objects not listed."""
 
-    kind: str
+    controller: str
+    kind: GroupVersionKind
     columns: tuple[str, ...]
     rows: tuple[ObjectRow, ...]
     more: int = 0
@@ -57,21 +51,37 @@ class ControllerRow:
     is_ready: bool
     reconciles: int
     rate: float  # per second, over the last ten
-    took: timedelta  # on average
+    mean: str
     errors: int
     queued: int
-    waiting: int
+    delayed: int
     causes: str
+    detections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
-    """An error of ``times`` reconciles."""
+    """A current error, or a detection, of one or more objects.
 
-    ago: str
-    where: str
-    error: str
+    Attributes:
+        requests: the objects, the latest first.
+        title: "error", or what was found.
+        place: the line of the program: ``operator.py, line 21``.
+        result: the duration, and when the first of the objects is tried again.
+        fix: what to do about a detection.
+        times: how often it occurred for the first of the objects.
+    """
+
+    controller: str
+    kind: str
+    requests: tuple[Request, ...]
+    title: str
+    message: str
+    place: str
+    result: str
+    last: str
     times: int
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,91 +89,140 @@ class View:
     """The whole live view."""
 
     name: str
+    state: SessionState
     reloads: int
-    problem: str
-    tables: tuple[Table, ...]
-    controllers: tuple[ControllerRow, ...]
+    problems: tuple[Problem, ...]
     errors: tuple[ErrorRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """The state of a session at one moment.
-
-    Attributes:
-        now: the time of the event loop.
-        controllers: of each, its state, why it is not ready ("" if it is), and its statistics.
-        tables: for each kind the name of its controller, the kind, and the server's ``meta.k8s.io/v1`` Table.
-    """
-
-    now: float
-    name: str
-    reloads: int = 0
-    problem: str = ""
-    controllers: Mapping[str, tuple[str, str, ControllerStatistics]] = field(default_factory=dict)
-    tables: Sequence[tuple[str, str, Mapping[str, Any]]] = ()
-
-
-async def take_snapshot(session: DevSession) -> Snapshot:
-    """Return the statistics of a session's controllers, and Tables of the kinds that they reconcile."""
-    manager, requirements = session.manager, session.requirements
-    tables = []
-    for controller, kind in requirements.kinds.items() if requirements is not None else ():
-        if (table := await _table(session, kind)) is not None:
-            tables.append((controller, kind.kind, table))
-    running = controllers_of(manager) if manager is not None else []
-    return Snapshot(
-        now=asyncio.get_running_loop().time(),
-        name=session.name,
-        reloads=session.reloads,
-        problem=session.problem,
-        controllers={each.name: (each.state.value, each.why_not_ready, each.statistics()) for each in running},
-        tables=tables,
-    )
-
-
-async def _table(session: DevSession, kind: GroupVersionKind) -> Mapping[str, Any] | None:
-    """Request the objects of a kind as kubectl does; None if it is not served, or a webhook fails."""
-    try:
-        path = path_for(await session.admin.discovery.mapping(kind), "")
-        query = (("limit", str(MOST_OBJECTS)),)
-        answer = await session.admin.transport.request(
-            HttpRequest(method="GET", path=path, query=query, headers={"Accept": TABLE})
-        )
-    except PyctrlError:
-        return None
-    try:
-        found = decode_json(answer.body)
-    except DecodeError:
-        return None
-    return found if answer.status == 200 and isinstance(found, dict) else None
+    controllers: tuple[ControllerRow, ...]
+    tables: tuple[Table, ...]
 
 
 def view_of(snapshot: Snapshot, journal: Journal) -> View:
     """Return the rows for a snapshot and the journal of reconciles."""
     return View(
         name=snapshot.name,
+        state=snapshot.state,
         reloads=snapshot.reloads,
-        problem=snapshot.problem,
-        tables=tuple(
-            _objects(controller, kind, table, journal, snapshot.now) for controller, kind, table in snapshot.tables
-        ),
-        controllers=tuple(
-            _controller(name, *seen, journal, snapshot.now) for name, seen in snapshot.controllers.items()
-        ),
-        errors=tuple(
-            ErrorRow(
-                ago=ago(snapshot.now - each.at),
-                where=f"{each.controller} {each.request}",
-                error=each.error,
-                times=each.times,
-            )
-            for each in journal.failures
-        ),
+        problems=tuple(snapshot.problems),
+        errors=(*_detections(snapshot, journal), *_errors(snapshot, journal)),
+        controllers=tuple(_controller(*each, journal, snapshot.now) for each in snapshot.controllers.items()),
+        tables=tuple(_table(*each, snapshot, journal) for each in snapshot.tables),
     )
 
 
-def _objects(controller: str, kind: str, table: Mapping[str, Any], journal: Journal, now: float) -> Table:
+# --- errors ---
+
+
+def _errors(snapshot: Snapshot, journal: Journal) -> Iterator[ErrorRow]:
+    """Yield the errors of objects whose last reconcile failed, the latest first; objects with one error share a row."""
+    groups: dict[tuple[str, str], list[tuple[Request, LastRun]]] = {}
+    for (controller, request), run in journal.failures.items():
+        if _is_current(snapshot, controller, request):
+            message = run.error.message if run.error is not None else run.result.value
+            groups.setdefault((controller, message), []).append((request, run))
+    for (controller, message), found in groups.items():
+        request, run = found[0]
+        yield ErrorRow(
+            controller=controller,
+            kind=_kind_of(snapshot, controller),
+            requests=tuple(each for each, _ in found),
+            title="error",
+            message=message,
+            place=run.error.place if run.error is not None else "",
+            result=result_text(run, _due(snapshot, controller, request)),
+            last=ago(snapshot.now - run.at),
+            times=run.failures,
+        )
+
+
+def _detections(snapshot: Snapshot, journal: Journal) -> Iterator[ErrorRow]:
+    for each in journal.detections:
+        if _exists(snapshot, each.controller, each.request):
+            yield ErrorRow(
+                controller=each.controller,
+                kind=_kind_of(snapshot, each.controller),
+                requests=(each.request,) if each.request.name else (),
+                title=each.title,
+                message=each.message,
+                place=each.place,
+                result="",
+                last=ago(snapshot.now - each.at),
+                times=each.times,
+                fix=each.fix,
+            )
+
+
+def _is_current(snapshot: Snapshot, controller: str, request: Request) -> bool:
+    """Return whether an error still matters: its object exists, or its retry is pending after the deletion."""
+    return _exists(snapshot, controller, request) or _due(snapshot, controller, request) is not None
+
+
+def _exists(snapshot: Snapshot, controller: str, request: Request) -> bool:
+    """Return whether an object exists, as far as the snapshot shows it."""
+    found = [table for name, _, table in snapshot.tables if name == controller]
+    if not found or not request.name or request.cluster or _more(found[0]):
+        return True
+    return any(_request_of(row) == request for row in found[0].get("rows") or ())
+
+
+def _due(snapshot: Snapshot, controller: str, request: Request) -> float | None:
+    seen = snapshot.controllers.get(controller)
+    return seen.due.get(request) if seen is not None else None
+
+
+def _kind_of(snapshot: Snapshot, controller: str) -> str:
+    return next((kind.kind for name, kind, _ in snapshot.tables if name == controller), "")
+
+
+def result_text(run: LastRun | None, due: float | None) -> str:
+    """Return the result of an object's last reconcile, and when the next one is due.
+
+    Args:
+        run: the last reconcile; None if there was none.
+        due: the seconds until the next reconcile that is pending; None if none is.
+    """
+    if run is None:
+        return "" if due is None else "queued"
+    took, wait = duration_text(run.took), duration_text(due) if due is not None and due > 0 else ""
+    match run.result:
+        case RunResult.DONE:
+            return f"done, again in {wait}" if run.requeue_after is not None and wait else f"done ({took})"
+        case RunResult.FAILED:
+            return f"failed after {took}, " + (f"retry in {wait}" if wait else "retrying")
+        case RunResult.GAVE_UP:
+            return f"failed after {took}, not retried"
+        case RunResult.INTERRUPTED:
+            return "interrupted by a reload"
+
+
+# --- controllers ---
+
+
+def _controller(name: str, seen: ControllerSnapshot, journal: Journal, now: float) -> ControllerRow:
+    done, queue = seen.statistics.reconciles, seen.statistics.queue
+    total = done.success + done.requeue + done.requeue_after + done.error + done.terminal_error
+    often = sorted(done.causes.items(), key=lambda item: -item[1])[:MOST_CAUSES]
+    return ControllerRow(
+        name=name,
+        state=seen.why_not_ready or seen.state,
+        is_ready=not seen.why_not_ready,
+        reconciles=total,
+        rate=journal.rate(name, now),
+        mean=duration_text(done.took / total) if total else "",
+        errors=done.error + done.terminal_error,
+        queued=queue.ready,
+        delayed=queue.waiting,
+        causes=", ".join(f"{count} {cause}" for cause, count in often),
+        detections=tuple(dict.fromkeys(each.title for each in journal.detections if each.controller == name)),
+    )
+
+
+# --- objects ---
+
+
+def _table(
+    controller: str, kind: GroupVersionKind, table: Mapping[str, Any], snapshot: Snapshot, journal: Journal
+) -> Table:
     """Return rows with kubectl's columns. A kind with no column but its age shows its conditions."""
     shown = [
         (place, str(column["name"]))
@@ -171,33 +230,41 @@ def _objects(controller: str, kind: str, table: Mapping[str, Any], journal: Jour
         if column["name"] != "Name" and not column.get("priority")
     ]
     rows = table.get("rows") or ()
-    with_conditions = len(shown) < 2 and any(_conditions(row["object"]) for row in rows)
+    with_conditions = len(shown) < 2 and any(conditions_text(row["object"]) for row in rows)
     made = []
     for row in rows:
         cells = [_cell(row["cells"][place]) for place, _ in shown]
-        conditions = [_conditions(row["object"])] if with_conditions else []
-        made.append(_object(row["object"]["metadata"], (*conditions, *cells), controller, journal, now))
+        conditions = [conditions_text(row["object"])] if with_conditions else []
+        made.append(_object(controller, _request_of(row), (*conditions, *cells), snapshot, journal))
     columns = (*(["Conditions"] if with_conditions else []), *(name for _, name in shown))
-    more = int((table.get("metadata") or {}).get("remainingItemCount") or 0)
-    return Table(kind=kind, columns=columns, rows=tuple(made), more=more)
+    return Table(controller=controller, kind=kind, columns=columns, rows=tuple(made), more=_more(table))
 
 
 def _object(
-    metadata: Mapping[str, Any], cells: tuple[str, ...], controller: str, journal: Journal, now: float
+    controller: str, request: Request, cells: tuple[str, ...], snapshot: Snapshot, journal: Journal
 ) -> ObjectRow:
-    request = Request(metadata.get("namespace", ""), metadata["name"])
     run = journal.last(controller, request)
     return ObjectRow(
-        name=str(request),
+        request=request,
         cells=cells,
-        last="" if run is None else f"{ago(now - run.at)} ago",
-        outcome="" if run is None else f"{run.outcome} ({_milliseconds(run.took)})",
+        last="" if run is None else ago(snapshot.now - run.at),
+        result=result_text(run, _due(snapshot, controller, request)),
         causes="" if run is None else _causes(run.causes),
         is_failed=run is not None and run.is_failed,
+        detections=tuple(each.title for each in journal.detections_of(controller, request)),
     )
 
 
-def _conditions(obj: Mapping[str, Any]) -> str:
+def _request_of(row: Mapping[str, Any]) -> Request:
+    metadata = row["object"]["metadata"]
+    return Request(metadata.get("namespace", ""), metadata["name"])
+
+
+def _more(table: Mapping[str, Any]) -> int:
+    return int((table.get("metadata") or {}).get("remainingItemCount") or 0)
+
+
+def conditions_text(obj: Mapping[str, Any]) -> str:
     """Return the conditions of an object: ``Ready``, or ``not Ready: Pulling``."""
     found = (obj.get("status") or {}).get("conditions")
     if not isinstance(found, list):
@@ -209,46 +276,20 @@ def _conditions(obj: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _controller(
-    name: str, state: str, why_not: str, numbers: ControllerStatistics, journal: Journal, now: float
-) -> ControllerRow:
-    done = numbers.reconciles
-    total = done.success + done.requeue_after + done.error + done.terminal_error
-    often = sorted(done.causes.items(), key=lambda item: -item[1])[:MOST_CAUSES]
-    return ControllerRow(
-        name=name,
-        state=why_not or state,
-        is_ready=not why_not,
-        reconciles=total,
-        rate=journal.rate(name, now),
-        took=done.took / total if total else timedelta(0),
-        errors=done.error + done.terminal_error,
-        queued=numbers.queue.ready,
-        waiting=numbers.queue.waiting,
-        causes=", ".join(f"{count} {cause}" for cause, count in often),
-    )
-
-
-def ago(seconds: float) -> str:
-    """Return a duration in kubectl's units: ``0s``, ``12s``, ``4m``, ``3h``, ``2d``."""
-    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * length:
-            return f"{int(seconds // length)}{unit}"
-    return f"{int(seconds)}s"
-
-
 def _causes(causes: Sequence[ReconcileCause]) -> str:
     """Return the newest causes of a reconcile, without error messages, which are shown elsewhere."""
-    words = [
-        f"retry {cause.failures}" if isinstance(cause, RetryCause) else str(cause).partition(" (version")[0]
-        for cause in reversed(causes)
-    ]
+    words = [cause_text(cause) for cause in reversed(causes)]
     rest = f" and {len(words) - 2} more" if len(words) > 2 else ""
     return ", ".join(words[:2]) + rest
 
 
-def _milliseconds(took: timedelta) -> str:
-    return f"{took.total_seconds() * 1000:.0f} ms"
+def cause_text(cause: ReconcileCause) -> str:
+    """Return a cause without its error message and resource version."""
+    if isinstance(cause, RetryCause):
+        return f"retry {cause.failures}"
+    if isinstance(cause, TimerCause):
+        return f"requeued after {duration_text(cause.after)}"
+    return str(cause).partition(" (version")[0]
 
 
 def _cell(value: object) -> str:

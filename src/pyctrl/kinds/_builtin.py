@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from inspect import Signature
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pyctrl.api import KubernetesObject, Model
 
@@ -19,7 +19,34 @@ _new_list: partial[list[Any]] = partial(list)
 vars(_new_list)["__signature__"] = Signature()
 
 
-class _BottomUp(Model, defer_build=True):
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic._internal._model_construction import ModelMetaclass
+    from pydantic.fields import FieldInfo
+    from pydantic_core import CoreSchema
+else:
+
+    class ModelMetaclass(type(Model)):
+        """Metaclass of the generated classes: Kubernetes' descriptions are read when they are requested."""
+
+        @property
+        def __doc__(cls) -> str | None:
+            from pyctrl.kinds._descriptions import class_documentation  # here: programs do not read documentation
+
+            return class_documentation(cls)
+
+        @__doc__.setter
+        def __doc__(cls, text: str | None) -> None:
+            type.__dict__["__doc__"].__set__(cls, text)
+
+        @property
+        def model_fields(cls) -> dict[str, FieldInfo]:
+            from pyctrl.kinds._descriptions import add_descriptions  # here, as above
+
+            return add_descriptions(cls)
+
+
+class _BottomUp(Model, metaclass=ModelMetaclass, defer_build=True):
     """A class that is built after the classes of its fields.
 
     pydantic reuses a class that is complete, and repeats the work for an incomplete one in each class that contains it.
@@ -40,6 +67,15 @@ class _BottomUp(Model, defer_build=True):
             finally:
                 _building.discard(cls)
         return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + 1, **options)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the JSON schema with Kubernetes' descriptions."""
+        from pyctrl.kinds._descriptions import describe_schema  # here, as above
+
+        found = handler(schema)
+        describe_schema(cls, handler.resolve_ref_schema(found))
+        return found
 
 
 class Part(_BottomUp, defer_build=True):

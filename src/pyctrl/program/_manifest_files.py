@@ -142,15 +142,18 @@ def sample_paths(config: Path) -> list[Path]:
     return [*([directory] if _sample_files(directory) else []), *([file] if file.is_file() else [])]
 
 
-def find_samples(start: Path) -> list[Path]:
+def find_samples(start: Path, *, above: int = 1) -> list[Path]:
     """Return the `sample_paths` of ``config`` in a directory or the nearest above it that has some.
 
-    The search ends at the directory of a pyproject.toml or the current directory, which bound the project. Without
-    either, it covers the directory and its parent.
+    The search ends at the directory of a pyproject.toml, which bounds the project.
+
+    Args:
+        start: the directory.
+        above: how many directories above it belong to a project without a pyproject.toml.
     """
-    above = (start, *start.parents)
-    ends = (place for place, each in enumerate(above) if (each / PROJECT).is_file() or each == Path.cwd())
-    looked = above[: next(ends, 1) + 1]
+    directories = (start, *start.parents)
+    ends = (place for place, each in enumerate(directories) if (each / PROJECT).is_file())
+    looked = directories[: next(ends, above) + 1]
     return next((found for each in looked if (found := sample_paths(each / CONFIG))), [])
 
 

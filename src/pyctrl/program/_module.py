@@ -63,6 +63,11 @@ class ProgramModule:
         last = parts[-1].removeprefix("pyctrl_target_") if parts else "program"
         return "".join(c if c.isalnum() else "-" for c in last.lower()).strip("-") or "program"
 
+    @property
+    def sources(self) -> Path | None:
+        """The directory of its sources; of a dotted name only once it is imported."""
+        return self.folder or _folder_of(sys.modules.get(self.module))
+
     def load(self) -> ModuleType:
         """Import the module, or return it if it is imported already.
 
@@ -147,7 +152,7 @@ class ProgramModule:
 
     def package_files(self) -> Iterator[Path]:
         """Yield the files of a package, imported or not; none for a program that is a single file."""
-        folder = self.folder or _folder_of(sys.modules.get(self.module))
+        folder = self.sources
         if self.file is not None or folder is None or not _package_of(folder)[0]:
             return
         for directory, below, names in os.walk(folder):
@@ -160,7 +165,7 @@ class ProgramModule:
 
     def own_modules(self) -> dict[str, Path]:
         """Return the program's own imported modules, by name, with their files."""
-        folder = self.folder or _folder_of(sys.modules.get(self.module))
+        folder = self.sources
         if folder is None:
             return {}
         below = f"{folder}{os.sep}"  # as text: compared with a thousand modules several times a second

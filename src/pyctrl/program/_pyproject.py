@@ -33,7 +33,9 @@ def program_of(directory: Path) -> str | None:
     """
     document = _read(directory / FILE) or {}
     program = document.get("tool", {}).get("pyctrl", {}).get("program")
-    return program_path(program, directory) if isinstance(program, str) else None
+    if not isinstance(program, str) or not program or Path(program) == Path():  # "." would name itself
+        return None
+    return program_path(program, directory)
 
 
 def program_path(program: str, root: Path) -> str:

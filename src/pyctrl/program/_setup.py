@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = [
     "SetupFunction",
     "build_declared",
     "declared_setup",
+    "declares_reconcilers",
     "modules_of",
     "setup_functions",
     "setup_package",
@@ -32,7 +34,7 @@ SetupFunction = Callable[..., object]
 
 
 def declared_setup(module: ModuleType) -> Callable[[Manager], object] | None:
-    """Return a setup function for the reconcilers and webhooks of a module; None without reconcilers.
+    """Return a setup function for the reconcilers and webhooks of a module; None without any.
 
     A reconciler declares its kind, ``class PodSetReconciler(Reconciler[PodSet])``, and other kinds with ``owns`` and
     ``watches``. Webhooks are each `Defaulter` and `Validator` of a kind, and each `Conversion`.
@@ -40,16 +42,25 @@ def declared_setup(module: ModuleType) -> Callable[[Manager], object] | None:
     Raises:
         CommandFailed: a reconciler cannot be set up; the message says what to change, and where.
     """
-    check_declared([module])
-    reconcilers = _reconcilers(vars(module).values())
-    if not reconcilers:
+    values = list(vars(module).values())
+    if not declares_reconcilers(module) and not _declares_webhooks(values):
         return None
 
     def setup(manager: Manager) -> None:
-        build_declared(manager, reconcilers)
-        _set_up_webhooks(vars(module).values(), manager)
+        build_declared(manager, _reconcilers(values))
+        _set_up_webhooks(values, manager)
 
     return setup
+
+
+def declares_reconcilers(module: ModuleType) -> bool:
+    """Return whether a module has reconcilers that declare their kinds.
+
+    Raises:
+        CommandFailed: a reconciler cannot be set up; the message says what to change, and where.
+    """
+    check_declared([module])
+    return bool(_reconcilers(vars(module).values()))
 
 
 def setup_package(manager: Manager, package: ModuleType) -> None:
@@ -158,6 +169,15 @@ def _set_up_webhooks(values: Iterable[object], manager: Manager) -> None:
         webhooks.add_conversion(each)
     if webhooks.paths:
         manager.add(WebhookServer(webhooks))
+
+
+def _declares_webhooks(values: Sequence[object]) -> bool:
+    if "pyctrl.webhook" not in sys.modules:  # slow to import, and without it there are none
+        return False
+    from pyctrl.webhook import Conversion, Defaulter, Validator
+
+    handlers = (*_classes(values, Defaulter), *_classes(values, Validator))
+    return bool(handlers) or any(isinstance(each, Conversion) for each in values)
 
 
 def _reconcilers(values: Iterable[object]) -> Sequence[type[Any]]:

@@ -17,7 +17,14 @@ from pyctrl.errors import CommandFailed
 from pyctrl.manager import LeaderElection, Manager, NoServer
 from pyctrl.program._module import ProgramModule, is_package
 from pyctrl.program._pyproject import program_of
-from pyctrl.program._setup import PREFIX, SetupFunction, build_declared, declared_setup, setup_functions
+from pyctrl.program._setup import (
+    PREFIX,
+    SetupFunction,
+    build_declared,
+    declared_setup,
+    declares_reconcilers,
+    setup_functions,
+)
 from pyctrl.program._unused_reconcilers import check_class, check_mentioned
 from pyctrl.rbac import Permission
 
@@ -43,8 +50,8 @@ class Target:
         place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
         program = program_of(Path(place)) if place and not is_package(Path(place)) else None
         if program is not None:
-            found = cls.parse(program)
-            return replace(found, function=name or found.function)
+            place, _, function = program.partition(":")
+            name = name or function
         return cls(ProgramModule.parse(place), name)
 
     @property
@@ -76,7 +83,7 @@ class Target:
         """Return the module, or the ``__main__`` of a package without a setup."""
         name = f"{module.__name__}.__main__"
         is_package = hasattr(module, "__path__") and importlib.util.find_spec(name) is not None
-        if not is_package or setup_functions(module) or declared_setup(module) is not None:
+        if not is_package or setup_functions(module) or declares_reconcilers(module):
             return module
         return replace(self.place, module=name).load()
 

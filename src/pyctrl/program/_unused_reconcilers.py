@@ -1,8 +1,9 @@
-"""Check for reconcilers that never run: without a kind, without reconcile(), or used by no setup function."""
+"""Check for reconcilers that never run, and for reconcilers and webhooks that no setup function uses."""
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -45,7 +46,7 @@ def check_class(cls: type[Any]) -> None:
 
 
 def check_mentioned(modules: Sequence[ModuleType], *, among: Sequence[ModuleType] = ()) -> None:
-    """Check that code names all reconcilers of modules with setup functions.
+    """Check that code names all reconcilers and webhooks of modules with setup functions.
 
     A class that is named anywhere outside its own body may be set up there: under a condition, or by a helper.
 
@@ -54,8 +55,12 @@ def check_mentioned(modules: Sequence[ModuleType], *, among: Sequence[ModuleType
         among: further modules that may name a class.
 
     Raises:
-        CommandFailed: a reconciler is never named; the message says what to write, and where.
+        CommandFailed: a class is never named; the message says what to write, and where.
     """
+    for cls in _never_named(list(_webhooks_of(modules)), (*modules, *among)):
+        text = f"no function of the program adds {cls.__name__}, so the API server would never call it"
+        cure = f"write WebhookBuilder(webhooks).admits(KIND).build({cls.__name__}())"
+        raise _setup_error(cls, f"{text}; {cure} and manager.add(WebhookServer(webhooks)) there, or remove it")
     for cls in _never_named(list(_reconcilers_of(modules)), (*modules, *among)):
         if inspect.isabstract(cls):
             raise _setup_error(cls, *_abstract(cls))
@@ -89,10 +94,22 @@ def _why_incomplete(cls: type[Any]) -> tuple[str, str] | None:
 
 def _reconcilers_of(modules: Iterable[ModuleType]) -> Iterator[type[Any]]:
     """Yield the reconcilers that modules define, except those with a leading underscore."""
+    yield from _classes_of(modules, (Reconciler,))
+
+
+def _webhooks_of(modules: Iterable[ModuleType]) -> Iterator[type[Any]]:
+    """Yield the defaulters and validators that modules define, except those with a leading underscore."""
+    if "pyctrl.webhook" in sys.modules:  # else there are none, and importing it takes time
+        from pyctrl.webhook import Defaulter, Validator
+
+        yield from _classes_of(modules, (Defaulter, Validator))
+
+
+def _classes_of(modules: Iterable[ModuleType], bases: tuple[type[Any], ...]) -> Iterator[type[Any]]:
     for module in modules:
         for name, value in vars(module).items():
             is_written_here = getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
-            if is_written_here and isinstance(value, type) and issubclass(value, Reconciler):
+            if is_written_here and isinstance(value, type) and issubclass(value, bases):
                 yield value
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from pyctrl.api import AccessRule, GroupVersionKind, KindLike, KubernetesObject, kind_of
-from pyctrl.errors import RbacError
+from pyctrl.errors import NotRegistered, RbacError
 from pyctrl.kinds import BUILTIN_KINDS
 
 __all__ = ["EVENTS", "LEADER_ELECTION", "Permission", "PermissionScope", "Resource", "Verb", "allow", "resource_of"]
@@ -93,10 +93,18 @@ def _check(what: KindLike | Resource | str, verbs: tuple[str, ...]) -> None:
     if not verbs:
         raise RbacError(f"allow() takes at least one verb, such as 'create'; got none for {what!r}")
     is_kind = isinstance(what, (GroupVersionKind, Resource)) or (
-        isinstance(what, type) and issubclass(what, KubernetesObject)
+        isinstance(what, type) and (issubclass(what, KubernetesObject) or _is_model_class(what))
     )
     if not is_kind and not (isinstance(what, str) and what.startswith("/")):
         raise RbacError(f"allow() takes a kind, or a path such as '/metrics'; got {what!r}")
+
+
+def _is_model_class(cls: type) -> bool:
+    """Return whether a class is a kind without being one of pyctrl's: a model class of kubernetes_asyncio."""
+    try:
+        return bool(kind_of(cast(KindLike, cls)))
+    except NotRegistered:
+        return False
 
 
 #: Needed by ``self.recorder`` to write Events. Not essential: without it only the Events are lost.

@@ -156,7 +156,7 @@ def initial_files(project: ScaffoldProject, *, source: str = "") -> dict[str, st
         "owner": json.dumps(project.owner),
         "about": _about(project),
         "runtime": runtime,
-        "testing": requirement("test", source=source),
+        "testing": requirement("dev", "test", source=source),
         "origin": _origin(runtime),
         "metadata": METADATA if " @ " in runtime else "",  # otherwise hatchling rejects direct references
         "portability": NOT_PORTABLE if _is_local(runtime) else "",

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, cast
 
 from typing_extensions import TypeVar
 
-from pyctrl.api import GroupVersionKind, Kind, KindLike, KubernetesObject, Unstructured, kind_of
+from pyctrl.api import GroupVersionKind, Kind, KubernetesObject, Unstructured, kind_of
 from pyctrl.errors import BuilderError, NotRegistered
 from pyctrl.webhook._admission.admission import Operation
 from pyctrl.webhook._admission.handlers import Defaulter, Validator, operations_of
@@ -42,7 +42,7 @@ class WebhookBuilder(Generic[T]):
 
     def __init__(self, webhooks: Webhooks) -> None:
         self._webhooks = webhooks
-        self._kind: KindLike | None = None
+        self._kind: type[KubernetesObject] | GroupVersionKind | None = None
         self._options = _Options(shared={})
 
     def admits(self, kind: Kind[K]) -> WebhookBuilder[K]:
@@ -61,7 +61,12 @@ class WebhookBuilder(Generic[T]):
             raise BuilderError(
                 f"admits() was called twice, with {kind_of(self._kind)} and {gvk}; use one builder for each kind"
             )
-        self._kind = cast(KindLike, kind)
+        if isinstance(kind, type) and not issubclass(kind, KubernetesObject):
+            raise BuilderError(
+                f"a webhook cannot admit the kubernetes_asyncio model {kind.__name__}: "
+                f"use the class {gvk.kind} of pyctrl.kinds, or the GroupVersionKind"
+            )
+        self._kind = cast("type[KubernetesObject] | GroupVersionKind", kind)
         return cast(WebhookBuilder[K], self)
 
     def options(
@@ -125,7 +130,7 @@ class WebhookBuilder(Generic[T]):
 
     def _registration(
         self,
-        kind: KindLike,
+        kind: type[KubernetesObject] | GroupVersionKind,
         type_: Literal["mutating", "validating"],
         path: str,
         operations: tuple[Operation, ...],
@@ -142,7 +147,7 @@ class WebhookBuilder(Generic[T]):
             **self._options.shared,
         )
 
-    def _resource(self, kind: KindLike) -> tuple[str, bool]:
+    def _resource(self, kind: type[KubernetesObject] | GroupVersionKind) -> tuple[str, bool]:
         if isinstance(kind, GroupVersionKind):
             if not self._options.plural:
                 raise BuilderError(f"{kind} has no class to take its resource from: call options(plural=...)")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
+from kubernetes_asyncio.client import ApiException
 
 from pyctrl._log import LogContextFilter
 from pyctrl.controller import Request, Result
@@ -154,3 +157,25 @@ async def test_many_that_always_repeat_leave_the_worker_to_others() -> None:
 
     assert [at for at, request in calls if request == B] == [loop_ends / 2]
     assert 1000 * 10 < len(calls) < 1000 * 13  # 5 ms, doubled: eleven are over after ten seconds
+
+
+async def test_an_exception_of_kubernetes_asyncio_is_the_error_that_it_stands_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An ApiException is retried and logged as pyctrl's error, and a 403 counts as a missing permission."""
+    message = 'pods is forbidden: User "u" cannot list resource "pods" in API group "" in the namespace "shop"'
+
+    async def reconcile(request: Request) -> None:
+        error: Any = ApiException(status=403, reason="Forbidden")
+        error.body = json.dumps({"kind": "Status", "code": 403, "reason": "Forbidden", "message": message})
+        raise error
+
+    controller = make(reconcile, Listed(A))
+    with caplog.at_level(logging.ERROR):
+        async with running(controller) as calls:
+            await asyncio.sleep(2)
+            problem = controller.permissions.problem
+
+    assert [at for at, _ in calls] == [0, 1]
+    assert caplog.records[0].getMessage() == f"Reconciler error: Forbidden: {message}"
+    assert "list pods" in problem

@@ -12,10 +12,10 @@ import pytest
 
 from pyctrl.api import GroupVersionKind, Key, Unstructured
 from pyctrl.client import wait_for
-from pyctrl.dev import DevOptions, DevSession
+from pyctrl.dev import DevOptions, DevSession, SessionState
 from pyctrl.errors import CommandFailed, Invalid, NotFound
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.kinds.rbac.v1 import ClusterRole
+from pyctrl.kinds.rbac.v1 import ClusterRole, Role
 from pyctrl.program import Target
 from tests.unit.dev._programs import CONVERSION, PROGRAM, SAMPLE, WEBHOOKS
 
@@ -62,6 +62,11 @@ def box(name: str = "", *, size: int = 1) -> Unstructured:
     return Unstructured({"apiVersion": "dev.example.com/v1", "kind": "Box", "metadata": meta, "spec": {"size": size}})
 
 
+def state_of(session: DevSession) -> SessionState:
+    """Return the state, of which a type checker assumes that it stays."""
+    return session.state
+
+
 async def says(session: DevSession, text: str, key: Key = KEY) -> Unstructured:
     return await wait_for(session.admin, BOX, key, lambda box: box.get("status", {}).get("said") == text, timeout=20)
 
@@ -72,6 +77,20 @@ async def test_one_command_is_enough(file: Path) -> None:
         await says(session, "one")
         role = await session.admin.get(ClusterRole, Key("", "boxes"))
         assert {verb for rule in role.rules for verb in rule.verbs} == {"create", "list", "watch", "patch", "update"}
+        assert session.problem == ""
+
+
+async def test_only_some_namespaces_are_watched(file: Path) -> None:
+    """The namespaces are created, the program has permissions there only, and reconciles nothing elsewhere."""
+    async with session_of(file, namespaces=["blue", "red"]) as session:
+        created = box("one")
+        created.metadata.namespace = "red"
+        await session.admin.create(created)
+        await says(session, "one", Key("red", "one"))
+        assert "status" not in await session.admin.get(BOX, KEY)  # the sample, in the namespace default
+        assert await session.admin.find(ClusterRole, Key("", "boxes")) is None
+        for namespace in ("blue", "red"):
+            await session.admin.get(Role, Key(namespace, "boxes"))
         assert session.problem == ""
 
 
@@ -97,8 +116,11 @@ async def test_reconciles_have_five_seconds_to_end(file: Path) -> None:
             await asyncio.sleep(1)
             began, before = asyncio.get_running_loop().time(), session.manager
             file.write_text(PROGRAM.replace('"one"', '"two"'))
+            await asyncio.sleep(0.5)
+            assert state_of(session) is SessionState.RELOADING
             await says(session, "two")
             assert session.manager is not before
+            assert state_of(session) is SessionState.RUNNING
             assert session.problem == ""
             assert (asyncio.get_running_loop().time() - began < 4) is ends
             assert asyncio.get_running_loop().time() - began < 7
@@ -123,7 +145,11 @@ async def test_what_cannot_be_imported_leaves_the_old_program_running(file: Path
         await says(session, "one")
         file.write_text(PROGRAM + "\nraise ValueError('half')\n")
         await asyncio.sleep(5)
-        assert f"importing {file} failed: ValueError: half\n  --> {file}:" in session.problem
+        (problem,) = session.problems
+        assert problem.message == f"importing {file} failed: ValueError: half"
+        assert problem.place.startswith(f"{file}:")
+        assert problem.excerpt[0].endswith("| raise ValueError('half')")
+        assert session.state is SessionState.OUTDATED
         await session.admin.create(box("b"))
         await says(session, "one", Key("default", "b"))
         file.write_text(PROGRAM.replace('"one"', '"two"'))
@@ -138,9 +164,12 @@ async def test_a_missing_right_is_seen_and_comes_with_the_next_save(
     file.write_text(PROGRAM.replace('allow(ConfigMap, "create")', ""))
     async with session_of(file) as session:
         await asyncio.sleep(3)
-        (error,) = {each.error for each in session.journal.failures if "configmaps is forbidden" in each.error}
+        (error,) = (run.error for run in session.journal.failures.values())
+        assert error is not None
+        assert "configmaps is forbidden" in error.message
         line = 1 + file.read_text().splitlines().index("            await self.client.create(content)")
-        assert error.endswith(f'; rbac lacks allow(ConfigMap, "create") ({file}, line {line})')
+        assert error.message.endswith('; rbac lacks allow(ConfigMap, "create")')
+        assert error.place == f"{file}, line {line}"
         assert "allow(" in caplog.text
         file.write_text(PROGRAM)
         await says(session, "one")
@@ -151,7 +180,7 @@ async def test_rights_may_be_left_out_of_it(file: Path) -> None:
     file.write_text(PROGRAM.replace('allow(ConfigMap, "create")', ""))
     async with session_of(file, enforce_rights=False) as session:
         await says(session, "one")
-        assert session.journal.failures == ()
+        assert session.journal.failures == {}
 
 
 async def test_kinds_that_come_and_go_follow_the_code(file: Path) -> None:
@@ -242,6 +271,7 @@ async def test_a_program_that_fails_leaves_the_session_alive(file: Path) -> None
     async with session_of(file) as session:
         await asyncio.sleep(2)
         assert "boxes failed: OSError: no disk" in session.problem
+        assert session.state is SessionState.STOPPED
         file.write_text(PROGRAM)
         await asyncio.sleep(2)
         await says(session, "one")

@@ -18,7 +18,7 @@ from pyctrl.packaging import ConfigDirectory, install, problems_of, read_project
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-@pytest.mark.parametrize("example", ["podset", "evc", "sampledb"])
+@pytest.mark.parametrize("example", ["podset", "evc", "sampledb", "05_schedule", "09_database"])
 async def test_an_example_is_deployed(example: str) -> None:
     """Each example deploys in order without unknown fields, and its pod runs as the account with the permissions."""
     project = await read_project(read_settings(EXAMPLES / example))
@@ -49,7 +49,7 @@ def test_a_directory_is_applied_in_the_order_of_its_names() -> None:
     assert sorted(path.name for path in (EXAMPLES / "inventory" / "config").iterdir()) == ["role.yaml", "service.yaml"]
 
 
-@pytest.mark.parametrize("example", ["podset", "evc", "sampledb"])
+@pytest.mark.parametrize("example", ["podset", "evc", "sampledb", "05_schedule", "09_database"])
 async def test_the_files_of_an_example_are_those_of_its_program(example: str) -> None:
     """`pyctrl manifests --check` reports nothing for an example, and its samples are valid."""
     project = await read_project(read_settings(EXAMPLES / example))

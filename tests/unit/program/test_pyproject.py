@@ -22,7 +22,9 @@ def test_a_file_is_relative_to_the_pyproject(tmp_path: Path) -> None:
     assert program_path("shop.main", tmp_path) == "shop.main"
 
 
-@pytest.mark.parametrize("text", ["", "[tool.ruff]\nline-length = 120\n", "[tool.pyctrl]\nname = 'ops'\n"])
+@pytest.mark.parametrize(
+    "text", ["", "[tool.ruff]\nline-length = 120\n", "[tool.pyctrl]\nname = 'ops'\n", "[tool.pyctrl]\nprogram = '.'\n"]
+)
 def test_a_directory_may_name_no_program(tmp_path: Path, text: str) -> None:
     """A pyproject.toml without `program` names none, and neither does a directory without a pyproject.toml."""
     assert program_of(tmp_path) is None

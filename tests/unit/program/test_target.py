@@ -69,11 +69,23 @@ async def test_declared_classes_are_set_up(tmp_path: Path) -> None:
         assert [type(each.runnable) for each in manager.members if each.name == "webhook"] == [WebhookServer]
 
 
+async def test_webhooks_alone_are_a_program(tmp_path: Path) -> None:
+    """A module without reconcilers serves its webhooks and its conversions."""
+    file = tmp_path / "hooks.py"
+    kind = DECLARED[: DECLARED.index("class PodSetReconciler")]
+    hook = "class PodSetDefaulter(Defaulter[PodSet]):\n    def default(self, obj, request): ...\n"
+    file.write_text(kind + "from pyctrl.webhook import Defaulter\n" + hook)
+    async with Manager(Config.in_process(NoServer())) as manager:
+        Target.parse(str(file)).find()(manager)
+        [server] = [each.runnable for each in manager.members if isinstance(each.runnable, WebhookServer)]
+    assert server.webhooks.paths == ("/mutate-a-example-com-v1-podset",)
+
+
 async def test_a_function_comes_before_classes(tmp_path: Path) -> None:
     """A setup function overrides the declared classes."""
     wiring = "\n\ndef add_two(manager):\n    from pyctrl import Builder\n"
     wiring += "    Builder(manager).options(name='mine').reconciles(PodSet).build(PodSetReconciler())\n"
-    (tmp_path / "two.py").write_text(DECLARED + wiring)
+    (tmp_path / "two.py").write_text(DECLARED.partition("class PodSetDefaults")[0] + wiring)
     assert list(await sources_of(str(tmp_path / "two.py"))) == ["mine"]
 
 
@@ -127,3 +139,11 @@ async def test_a_package_comes_before_the_project(tmp_path: Path) -> None:
     (tmp_path / "ops" / "__main__.py").write_text(DECLARED)
     (tmp_path / "ops" / "pyproject.toml").write_text('[tool.pyctrl]\nprogram = "missing.py"\n')
     assert Target.parse(str(tmp_path / "ops")).place.module == "ops.__main__"
+
+
+@pytest.mark.parametrize("text", ['[tool.pyctrl]\nimage = "a"\n', '[tool.pyctrl]\nprogram = "."\n', "[project]\n"])
+def test_a_directory_without_a_program_is_not_a_package(tmp_path: Path, text: str) -> None:
+    """A pyproject.toml that names no program, or its own directory, changes nothing."""
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(CommandFailed, match=r"is no package: it has no __init__\.py and no __main__\.py"):
+        Target.parse(str(tmp_path))

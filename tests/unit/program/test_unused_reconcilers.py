@@ -1,4 +1,4 @@
-"""Reconcilers that would never run are errors."""
+"""Reconcilers and webhooks that would never run are errors."""
 
 from __future__ import annotations
 
@@ -58,3 +58,32 @@ def test_a_reconciler_may_be_a_base_or_be_wired_under_a_condition(
     )
     (tmp_path / "other.py").write_text(f"{bases}class S(Reconciler[Foo]):\n{METHOD}\n\n{wiring}")
     assert run("rbac", "generate", "other.py").err == ""
+
+
+WEBHOOK = (
+    "from pyctrl.webhook import AdmissionRequest, Defaulter, WebhookBuilder, Webhooks, WebhookServer\n\n\n"
+    "class Defaults(Defaulter[Foo]):\n"
+    "    def default(self, obj: Foo, request: AdmissionRequest) -> None: ...\n\n\n"
+)
+
+
+def test_a_webhook_that_no_setup_function_adds_is_an_error(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A defaulter or validator beside a setup function that does not add it would never be called."""
+    monkeypatch.chdir(tmp_path)
+    module = f"{HEAD}{WEBHOOK}class R(Reconciler[Foo]):\n{METHOD}\n\n"
+    setup = "def add_foo(manager: Manager) -> None:\n    Builder(manager).build(R())\n"
+    served = (
+        "    webhooks = Webhooks()\n    WebhookBuilder(webhooks).admits(Foo).build(Defaults())\n"
+        "    manager.add(WebhookServer(webhooks))\n"
+    )
+    (tmp_path / "operator.py").write_text(module + setup)
+    (tmp_path / "served.py").write_text(module + setup + served)
+    (tmp_path / "declared.py").write_text(module)
+
+    error = run("rbac", "generate", "operator.py").err
+    assert "no function of the program adds Defaults, so the API server would never call it" in error
+    assert "WebhookBuilder(webhooks).admits(KIND).build(Defaults())" in error
+    assert run("rbac", "generate", "served.py").err == ""
+    assert run("rbac", "generate", "declared.py").err == ""

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
+from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar, ForwardRef, Literal, Self, TypeVar, cast, get_args
 
 import msgspec
@@ -44,7 +45,25 @@ _NULL = re.compile(rb":\s*null")
 _ANY_NULL = re.compile(rb"null")  # a pre-check: most documents have none, and it takes 40 % of that time
 
 
-class Model(BaseModel):
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+
+    class ModelMetaclass(type(BaseModel)):
+        """Metaclass of models: pydantic's, with a signature that is made when it is requested."""
+
+        @property
+        def __signature__(cls) -> Signature:
+            from pyctrl.api._model.signature import signature_of  # here: only help() and editors request signatures
+
+            return signature_of(cls)
+
+        @__signature__.setter
+        def __signature__(cls, value: object) -> None:
+            """Drop pydantic's signature, which has the names on the wire and `**extra_data`."""
+
+
+class Model(BaseModel, metaclass=ModelMetaclass):
     """Base of specs, statuses and all their parts.
 
     Fields are snake_case in Python and camelCase on the wire (``Field(validation_alias=…, serialization_alias=…)``
@@ -75,6 +94,14 @@ class Model(BaseModel):
     # pydantic's writing, comparing, copying and pickling in Python and in Rust, reads __dict__, which decodes the rest.
     # Reading a single field ends in __getattr__. Both are in the class body: Python ignores them when set afterwards.
     __dict__ = property(decode_pending, set_own_dict)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, /, **data: Any) -> None:  # for its text, which editors show at each call of a class
+            """Create an object from its fields, which are keyword arguments. The others have their defaults.
+
+            Raises pydantic's ValidationError if a value does not fit its type.
+            """
 
     if not TYPE_CHECKING:  # as in pydantic: otherwise type checkers would accept any attribute
 

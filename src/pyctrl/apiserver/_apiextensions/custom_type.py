@@ -105,6 +105,7 @@ class CustomResourceType:
         self.versions: Mapping[str, CustomResourceType] = {self.api_version: self}
         self._components = components
         self._schema: SchemaNode | None = None
+        self._metadata_limits: SchemaNode | None = None
         self._fast_decoder: FastDecoder | None = None
         self._rules: RuleValidator | None = None
 
@@ -123,6 +124,7 @@ class CustomResourceType:
             text = (self.described.get("schema") or {}).get("openAPIV3Schema") or {}
             self._schema = node = compile_structural(text)
             node.preserve = node.preserve or bool(self.spec.get("preserveUnknownFields"))
+            self._metadata_limits = node.properties.get("metadata")
             node.properties["metadata"] = self._metadata_node
             node.properties.setdefault("apiVersion", SchemaNode(type="string"))
             node.properties.setdefault("kind", SchemaNode(type="string"))
@@ -240,6 +242,7 @@ class CustomResourceType:
             causes += validate_metadata(
                 metadata, namespaced=self.namespaced, name_rule=names.subdomain, standard_finalizers=False
             )
+        causes += self._validate_names(metadata)
         causes += self.validate(obj, None, is_decoded=decoded_fields is not None)
         self._raise_invalid(obj, [*causes, *self._validate_rules(obj, None, causes)])
         warnings.extend(finalizer_warnings(metadata, None))
@@ -262,6 +265,13 @@ class CustomResourceType:
         causes += _of_status(found) if subresource == "status" else found
         self._raise_invalid(new, [*causes, *self._validate_rules(new, old, causes)])
         warnings.extend(finalizer_warnings(new["metadata"], old["metadata"]))
+
+    def _validate_names(self, metadata: Mapping[str, JSON]) -> list[errors.FieldError]:
+        """Validate the name of a new object against the definition, which may restrict no other metadata."""
+        limits = self._metadata_limits  # compiled with the schema, which `decode` has used
+        if limits is None or not limits.properties:
+            return []
+        return validate(limits, {key: metadata[key] for key in limits.properties if key in metadata}, "metadata")
 
     def validate(
         self, obj: dict[str, JSON], old: dict[str, JSON] | None, *, is_decoded: bool = False

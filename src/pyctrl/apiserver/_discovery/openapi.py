@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pyctrl._schemas import Descriptions, descriptions
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._discovery.discovery import VERSION
 from pyctrl.apiserver._discovery.openapi_paths import META, SCHEMAS, component_name, path_as_v2, paths_of
@@ -16,6 +17,9 @@ __all__ = ["openapi_response"]
 
 _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 _V2 = "#/definitions/"
+# A kind and a list with the texts that all kinds and all lists have.
+_KIND, _LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
+_CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 
 
 def openapi_response(registry: ServedResources, path: str) -> dict[str, JSON] | None:
@@ -52,13 +56,28 @@ def _document(registry: ServedResources, group: str, version: str) -> dict[str, 
 
 
 def _schemas(registry: ServedResources, types: list[ResourceType]) -> dict[str, JSON]:
+    """Return the schemas of resources. Descriptions are read for each document: few are requested, and kept encoded."""
     found: dict[str, JSON] = {}
-    for each in types:
-        if isinstance(each, BuiltinResourceType):
-            found.update(registry.components.document(each.document))
-        elif isinstance(each, CustomResourceType):
-            found.update(_metadata_schemas(registry))
-            found.update(_custom_schemas(each))
+    texts = descriptions()
+    for document in dict.fromkeys(each.document for each in types if isinstance(each, BuiltinResourceType)):
+        found.update(registry.components.document(document))
+    custom = [each for each in types if isinstance(each, CustomResourceType)]
+    if custom:
+        found.update(_metadata_schemas(registry))
+    found = {name: _described(component, texts.get(name, {})) for name, component in found.items()}
+    for each in custom:
+        found.update(_custom_schemas(each, texts))
+    return found
+
+
+def _described(component: Mapping[str, JSON], texts: Mapping[str, str]) -> dict[str, JSON]:
+    """Return a component with texts: its own is under "", the others under the names of its properties."""
+    found = {**component, "description": texts[""]} if "" in texts else dict(component)
+    if properties := component.get("properties"):
+        found["properties"] = {
+            name: {**schema, "description": texts[name]} if name in texts else schema
+            for name, schema in properties.items()
+        }
     return found
 
 
@@ -68,25 +87,42 @@ def _metadata_schemas(registry: ServedResources) -> Iterator[tuple[str, JSON]]:
             yield name, component
 
 
-def _custom_schemas(each: CustomResourceType) -> Iterator[tuple[str, JSON]]:
+def _custom_schemas(each: CustomResourceType, texts: Descriptions) -> Iterator[tuple[str, JSON]]:
     name = component_name(each.group, each.version, each.kind)
     kind = {"group": each.group, "version": each.version, "kind": each.kind}
     declared: Mapping[str, JSON] = (each.described.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
-    typed = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
-    metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ObjectMeta"}]}
-    properties = {**typed, **(declared.get("properties") or {}), "metadata": metadata}
-    yield name, {**declared, "properties": properties, "x-kubernetes-group-version-kind": [kind]}
+    yield (
+        name,
+        {
+            **declared,
+            "properties": {**(declared.get("properties") or {}), **_type_meta("ObjectMeta", texts[_KIND])},
+            "x-kubernetes-group-version-kind": [kind],
+        },
+    )
     items = {"type": "array", "items": {"allOf": [{"$ref": SCHEMAS + name}]}}
-    list_metadata = {"allOf": [{"$ref": f"{SCHEMAS}{META}ListMeta"}]}
     yield (
         f"{name}List",
         {
             "type": "object",
+            "description": f"{each.list_kind} is a list of {each.kind}",
             "required": ["items"],
-            "properties": {**typed, "items": items, "metadata": list_metadata},
+            "properties": {
+                **_type_meta("ListMeta", texts[_LIST]),
+                "items": {**items, "description": f"List of {each.plural}. More info: {_CONVENTIONS}"},
+            },
             "x-kubernetes-group-version-kind": [{**kind, "kind": each.list_kind}],
         },
     )
+
+
+def _type_meta(metadata: str, texts: Mapping[str, str]) -> dict[str, JSON]:
+    """Return the properties that every kind has, or every list; they replace those of a definition."""
+    properties: dict[str, dict[str, JSON]] = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"allOf": [{"$ref": f"{SCHEMAS}{META}{metadata}"}]},
+    }
+    return {name: {**schema, "description": texts[name]} for name, schema in properties.items()}
 
 
 # -- v2 --------------------------------------------------------------------------------------------------------
@@ -110,6 +146,8 @@ def _as_v2(schema: JSON) -> JSON:
         return schema
     reference = schema.get("$ref") or next((each["$ref"] for each in schema.get("allOf") or () if "$ref" in each), None)
     if isinstance(reference, str):
-        return {"$ref": reference.replace(SCHEMAS, _V2)}
+        return {key: schema[key] for key in ("description",) if key in schema} | {
+            "$ref": reference.replace(SCHEMAS, _V2)
+        }
     dropped = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
     return {key: _as_v2(value) for key, value in schema.items() if key not in dropped}

@@ -1,4 +1,4 @@
-"""Table columns that show metadata: Name and Age, and the descriptions that kube-apiserver gives to columns."""
+"""Table columns that show metadata, Name and Age, with the descriptions that kube-apiserver gives to them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ DESCRIPTIONS: Final = {
         "is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. "
         "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
     ),
-    "Data": (
-        "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. "
-        "Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap "
-        "with the keys in the BinaryData field, this is enforced during validation process."
-    ),
 }
 NAME_COLUMN: Final[Mapping[str, JSON]] = {
     "name": "Name",
@@ -45,14 +40,13 @@ AGE_COLUMN: Final[Mapping[str, JSON]] = {
 DEFAULT_COLUMNS: Final = (NAME_COLUMN, {**AGE_COLUMN, "type": "string", "format": "", "priority": 0})
 
 
-def described_column(column: Mapping[str, JSON], kind: str) -> dict[str, JSON]:
-    """Return the definition of a built-in kind's column with its description; most have none."""
-    name = "Age" if column["name"] == "Created At" else column["name"]
-    is_described = name in ("Name", "Age") or (name == "Data" and kind == "ConfigMap")
+def described_column(column: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the definition of a built-in kind's column. Name and Age are described here, the others in their data."""
+    shared = DESCRIPTIONS.get("Age" if column["name"] == "Created At" else column["name"], "")
     return {
         "name": column["name"],
         "type": column["type"],
         "format": column["format"],
-        "description": DESCRIPTIONS[name] if is_described else "",
+        "description": column.get("description", shared),
         "priority": column["priority"],
     }

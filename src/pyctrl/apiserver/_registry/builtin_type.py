@@ -98,7 +98,7 @@ class BuiltinResourceType:
     @property
     def columns(self) -> Sequence[Mapping[str, JSON]]:
         """The column definitions of the kind's table."""
-        return [described_column(each, self.kind) for each in self._columns]
+        return [described_column(each) for each in self._columns]
 
     def cells(self, obj: dict[str, JSON]) -> list[JSON]:
         """Return the cells of an object's row, in the order of the columns."""

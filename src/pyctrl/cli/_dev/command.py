@@ -63,8 +63,9 @@ def dev(
     kubeconfig for kubectl. When a file is saved, the program is imported again. Objects and caches stay. If the import
     fails, the error is shown and the previous version keeps running.
 
-    On a terminal it shows objects, reconciles and errors: press `q` to quit, `p` to pause, `l` for the log. Without
-    a terminal it prints `ready URL` and `export KUBECONFIG=FILE`, and logs to stderr.
+    On a terminal it shows errors, controllers and objects, if `pyctrl-runtime[dev]` is installed: press Enter for the
+    details of an object, `?` for the keys, `q` to quit. Otherwise it prints `ready URL` and `export KUBECONFIG=FILE`,
+    and logs to stderr.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def dev(
     apply
         Apply these objects instead of the samples. May be repeated.
     samples
-        Apply `config/samples` or `config/sample.yaml` beside the program, or a generated sample of each kind.
+        Apply `config/samples` or `config/sample.yaml` of the program, or a generated sample of each kind.
     rbac
         Restrict the program to the permissions that its code declares.
     controllers
@@ -87,7 +88,7 @@ def dev(
     force
         Overwrite any existing file with `--kubeconfig-out`.
     live
-        Show the live view. Defaults to true on a terminal.
+        Show the screen. Defaults to true on a terminal.
     """
     from pyctrl.cli._dev.runner import DevRunner  # here: help and completion need none of it
     from pyctrl.program import Target

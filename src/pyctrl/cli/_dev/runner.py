@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import importlib.util
 import logging
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -17,7 +19,9 @@ from typing import TYPE_CHECKING, TextIO
 from cyclopts import CycloptsError
 
 from pyctrl._log import configure_logging
+from pyctrl._tasks import unwrapped
 from pyctrl.apiserver import User, serve
+from pyctrl.cli._dev.log_lines import LogLines
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, server_of, write_kubeconfig
 from pyctrl.cli._log_flags import LogFlags
 from pyctrl.cli._output import is_terminal
@@ -26,15 +30,20 @@ from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.dev import DevOptions, DevSession, ProgramLogFilter
 from pyctrl.errors import CommandFailed
-from pyctrl.program import SetupFunction, Target
+from pyctrl.program import ProgramModule, SetupFunction, Target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from pyctrl.packaging import Settings
 
 __all__ = ["DevRunner"]
 
 ADMIN = User(name="kubernetes-admin", groups=("system:masters",))
 LOOPBACK = "127.0.0.1"
+
+NO_SCREEN = "the screen needs `pip install 'pyctrl-runtime[dev]'`; without it, pyctrl dev prints lines"
+SCREEN_FAILED = "pyctrl: the screen failed: {error}; the program runs on without it, and Ctrl-C stops it"
 
 RECONCILES = "info,pyctrl.controller=debug"  # log level: a line per reconcile
 
@@ -73,8 +82,20 @@ class DevRunner:
             )
         if missing := [str(path) for path in self.apply or () if not path.exists()]:
             raise CommandFailed(f"--apply: no such file: {', '.join(missing)}")
-        is_live = is_terminal(sys.stdout) and sys.stdin.isatty() if self.live is None else self.live
-        return asyncio.run(self._until_signalled(is_live=is_live))
+        return asyncio.run(self._until_signalled(is_live=self._is_live))
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether to show the screen: on a terminal, if textual is installed, which writes to stderr."""
+        is_wanted = is_terminal(sys.stdout) and is_terminal(sys.stderr) and sys.stdin.isatty()
+        if not (is_wanted if self.live is None else self.live):
+            return False
+        if not _has_screen():
+            if self.live:
+                raise CommandFailed(f"--live: {NO_SCREEN}")
+            print(f"pyctrl: {NO_SCREEN}", file=sys.stderr)
+            return False
+        return True
 
     async def _until_signalled(self, *, is_live: bool) -> int:
         ready = asyncio.Event()
@@ -83,15 +104,22 @@ class DevRunner:
     async def follow(self, ready: asyncio.Event, *, is_live: bool) -> None:
         """Run the session until cancelled, or until the live view is quit."""
         if is_live:
-            from pyctrl.cli._dev.screen import LogLines, Screen  # here: it imports rich
+            from pyctrl.cli._dev import screen  # noqa: F401 - before the event loop is watched: it takes a while
 
-            log_lines = LogLines()
-            async with self._session(log_lines) as (session, lines):
-                ready.set()
-                await Screen(session, [_from_home(line) for line in lines], log_lines).run()
-            return
-        async with self._session(sys.stderr) as (session, lines):
+        log_lines = LogLines()
+        async with self._session(log_lines if is_live else sys.stderr) as (session, lines):
             ready.set()
+            if is_live:
+                failure = await _show(session, [_from_home(line) for line in lines[1:]], log_lines)
+                if failure is None:
+                    return
+                print(
+                    *log_lines.lines,
+                    SCREEN_FAILED.format(error=f"{type(failure).__name__}: {failure}"),
+                    sep="\n",
+                    file=sys.stderr,
+                )
+                self._configure_logging(sys.stderr)
             print(*lines, sep="\n", flush=True)
             await session.run()
 
@@ -113,6 +141,7 @@ class DevRunner:
             enforce_rights=self.rbac,
             apply=self.apply,
             config=self._config,
+            namespaces=self._settings.watch_namespaces if self._is_of_project else (),
             controllers=self.controllers,
             kubelet=self.kubelet,
             bind=lambda setup: next(binds)(setup),  # noqa: PLW0108 (the next one at each call)
@@ -120,14 +149,32 @@ class DevRunner:
 
     @property
     def _config(self) -> Path | None:
-        """The directory of manifests if pyproject.toml names one other than ``config``."""
-        from pyctrl.packaging import (
-            Settings,
-            read_settings,  # here: imports a TOML parser
-        )
+        """The directory of manifests: of the project if this is its program, else beside the program.
 
-        settings = read_settings(self.target.place.folder or self.target.place.root)
-        return settings.directory if settings.config_dir != Settings().config_dir else None
+        None without a project, or for a program that cannot be found before it is imported.
+        """
+        if not self._settings.program:
+            return None
+        return self._settings.directory if self._is_of_project else self._folder / "config"
+
+    @property
+    def _is_of_project(self) -> bool:
+        """Whether the program is that of the nearest pyproject.toml."""
+        settings = self._settings
+        return bool(settings.program) and is_program(self.target.place, settings.root, settings.program)
+
+    @cached_property
+    def _settings(self) -> Settings:
+        """The settings of the program's pyproject.toml."""
+        from pyctrl.packaging import read_settings  # here: imports a TOML parser
+
+        return read_settings(self._folder)
+
+    @property
+    def _folder(self) -> Path:
+        """The directory of the program."""
+        place = self.target.place
+        return place.folder or place.root.joinpath(*place.module.split(".")[:-1])
 
     @property
     def _kubeconfig(self) -> Path:
@@ -168,6 +215,42 @@ class DevRunner:
                 raise
             message = f"{LOOPBACK} port {self.port} is in use by another program; --port 0 picks a free one"
             raise CommandFailed(message) from error
+
+
+async def _show(session: DevSession, lines: Sequence[str], log_lines: LogLines) -> Exception | None:
+    """Run a session, and show it until the user quits; return the error that ended the screen, if there was one."""
+    from pyctrl.cli._dev.screen import DevScreen  # here: it imports textual
+
+    screen = DevScreen(session, lines, log_lines)
+    with unwrapped():
+        async with asyncio.TaskGroup() as group:
+            following = group.create_task(session.run(), name="dev/follow")
+            await screen.run_async()
+            following.cancel()
+    return screen.failure
+
+
+def is_program(place: ProgramModule, root: Path, program: str) -> bool:
+    """Return whether a module is the program of a project, or belongs to its package.
+
+    Args:
+        place: the module.
+        root: the directory of the project.
+        program: its program, as in pyproject.toml.
+    """
+    named = program.partition(":")[0]
+    if place.folder is None:  # a dotted name
+        return f"{place.text}.".startswith(f"{named.replace('/', '.').removesuffix('.py')}.")
+    path = (root / named).resolve()
+    path = path if path.exists() else root.resolve().joinpath(*named.split("."))
+    if place.file is not None:
+        return place.file == path
+    return place.folder.is_relative_to(path) or place.folder in (path.parent, path)
+
+
+def _has_screen() -> bool:
+    """Return whether textual is installed, which draws the screen."""
+    return importlib.util.find_spec("textual") is not None
 
 
 def _from_home(line: str) -> str:

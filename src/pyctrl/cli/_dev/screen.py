@@ -1,176 +1,227 @@
-"""Live view of `pyctrl dev` on a terminal: draws `pyctrl.dev.view_of`, and handles keys."""
+"""Screen of `pyctrl dev`: draws the view of a session, and handles keys. Needs the extra `dev`."""
 
 from __future__ import annotations
 
 import asyncio
-import io
-import sys
-import termios
-import tty
-from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+import os
+from collections.abc import Sequence
+from typing import ClassVar
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.table import Table as Grid
-from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.events import Print
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, RichLog, Static
 
-from pyctrl.dev import DevSession, Table, View, take_snapshot, view_of
+from pyctrl.cli._dev.details_screen import DetailsScreen
+from pyctrl.cli._dev.log_lines import LogLines
+from pyctrl.cli._dev.row_list import RowList
+from pyctrl.cli._dev.screen_rows import RowTarget, filtered, header, rows_of
+from pyctrl.dev import DevSession, ObjectDetails, View, take_details, take_snapshot, view_of
 
-__all__ = ["LogLines", "Screen"]
+__all__ = ["DevScreen"]
 
 REFRESH_SECONDS = 0.5
-ERRORS = 5  # shown; the journal keeps more
-LOG = 12  # lines of the log
-SHRINK = ("ERROR", "CAUSES")  # columns that are truncated if a row is too long
-OTHER_LINES = 16  # lines that are not objects: titles, controllers, errors, keys
+SIDES = 2  # columns beside the rows: padding on the left, a scrollbar on the right
+
+STYLE = """
+Screen { background: $background; }
+#header { padding: 0 1; height: auto; }
+#objects, #objects:focus { height: 1fr; padding: 0 0 0 1; margin-top: 1; border: none; background: $background;
+    background-tint: transparent; scrollbar-size-vertical: 1; }
+#objects > .option-list--option-disabled { color: $foreground; }
+#objects > .option-list--option-highlighted { background: $primary 25%; color: $foreground; text-style: none; }
+#log { height: 40%; display: none; border-top: solid $primary; background: $background; padding: 0 1;
+    scrollbar-size-vertical: 1; }
+#filter { display: none; border: none; height: 1; background: $surface; padding: 0 1; }
+#title { padding: 0 1; height: auto; max-height: 40%; }
+#body { padding: 0 1; scrollbar-size-vertical: 1; }
+Footer { background: $surface; }
+Help { align: center middle; }
+#help { width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 1 2; background: $surface;
+    border: round $primary; scrollbar-size-vertical: 1; }
+"""
+
+HELP = """\
+[b $text-primary]Keys[/]
+[b]enter[/]       details of an object: error, Events, YAML, owned objects
+[b]↑ ↓ j k[/]     move; [b]g G[/] first and last; [b]page up, page down, space[/]
+[b]/[/]           show only rows with a text; [b]escape[/] shows all again
+[b]p[/]           freeze the screen, to read it; the program runs on
+[b]l[/]           show or hide the log
+[b]t[/]           dark or light
+[b]q[/] [b]ctrl-c[/]    quit, and discard the cluster
+
+[b $text-primary]Marks[/]
+[b $text-error]✗[/] the last reconcile failed   [b $text-warning]![/] a mistake was found, or not ready
+An error disappears when the object is reconciled successfully, or deleted.
+[b]hot loop[/]: each reconcile is caused by a write of the one before.
+[b]blocked event loop[/]: a call took a second or longer without an await.
+
+[b $text-primary]Columns[/]
+[b]RESULT[/]      of the last reconcile, and when the next one is due
+[b]CAUSES[/]      why it ran: changes of objects, retries, requeues
+[b]QUEUED[/]      requests that wait for a worker; [b]DELAYED[/] run later"""
 
 
-class LogLines(io.StringIO):
-    """A stream that keeps the last lines: of the log, and of the program's output."""
+class Help(ModalScreen[None]):
+    """The keys, marks and columns."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: deque[str] = deque(maxlen=LOG)
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,question_mark,enter,backspace", "app.pop_screen", "close")]
 
-    def write(self, text: str) -> int:
-        """Keep the lines of a text."""
-        self.lines.extend(line for line in text.split("\n") if line)
-        return len(text)
+    def compose(self) -> ComposeResult:
+        """Compose the text."""
+        with VerticalScroll(id="help"):
+            yield Static(HELP)
 
 
-class Screen:
-    """Shows a session until `q` is pressed."""
-
-    def __init__(self, session: DevSession, header: Sequence[str], log: LogLines) -> None:
-        self._session = session
-        self._header = header
-        self._log = log
-        self._view: View | None = None
-        self._wake = asyncio.Event()
-        self._is_quit = self._is_paused = self._shows_log = False
-
-    async def run(self) -> None:
-        """Run the session, and draw it."""
-        console = Console(file=sys.__stdout__)
-        display = Live(console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
-        with display as live, self._keys(), redirect_stdout(self._log), redirect_stderr(self._log):
-            async with asyncio.TaskGroup() as group:
-                following = group.create_task(self._session.run(), name="dev/follow")
-                while not self._is_quit:
-                    if self._view is None or not self._is_paused:
-                        self._view = view_of(await take_snapshot(self._session), self._session.journal)
-                    live.update(self._render(self._view, console), refresh=True)
-                    await self._pause()
-                following.cancel()
-
-    def _render(self, view: View, console: Console) -> RenderableType:
-        lines = list(self._log.lines)[-LOG:] if self._shows_log else []
-        return render(view, header=self._header, lines=lines, height=console.height, is_paused=self._is_paused)
-
-    async def _pause(self) -> None:
-        self._wake.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(REFRESH_SECONDS):
-                await self._wake.wait()
-
-    def press(self, key: str) -> None:
-        """Handle a key."""
-        self._is_quit |= key == "q"
-        self._is_paused ^= key == "p"
-        self._shows_log ^= key == "l"
-        self._wake.set()
-
-    @contextmanager
-    def _keys(self) -> Iterator[None]:
-        """Read single keys from stdin if it is a terminal."""
-        if not sys.stdin.isatty():
-            yield
-            return
-        file, loop = sys.stdin.fileno(), asyncio.get_running_loop()
-        before = termios.tcgetattr(file)
-        tty.setcbreak(file)  # Ctrl-C stays a signal
-        loop.add_reader(file, lambda: self.press(sys.stdin.read(1)))
-        try:
-            yield
-        finally:
-            loop.remove_reader(file)
-            termios.tcsetattr(file, termios.TCSADRAIN, before)
-
-
-def render(
-    view: View, *, header: Sequence[str], lines: Sequence[str], height: int, is_paused: bool = False
-) -> RenderableType:
-    """Draw a view.
+class DevScreen(App[None]):
+    """Shows a session until `q` is pressed.
 
     Args:
-        view: the view.
-        header: lines below the title: how to reach the cluster.
-        lines: the lines of the log; empty: hidden.
-        height: the height of the terminal; objects that do not fit are counted.
-        is_paused: whether the view is paused.
+        session: the session; the caller runs it.
+        commands: lines below the title: how to reach the cluster.
+        log_lines: the log, and what the program prints.
     """
-    keys = f"q quit   p {'resume' if is_paused else 'pause'}   l log"
-    parts: list[RenderableType] = [_title(view), Text(keys, style="dim"), *(Text(line, style="dim") for line in header)]
-    if view.problem:
-        parts.append(Text(view.problem, style="bold red"))
-    parts += [Text(), _controllers(view)]
-    space = max(3, (height - OTHER_LINES - len(lines)) // max(1, len(view.tables)))
-    parts += [_objects(table, space) for table in view.tables]
-    if view.errors:
-        parts += [Text(), _errors(view)]
-    if lines:
-        parts += [Text(), *(Text(line, no_wrap=True, overflow="ellipsis") for line in lines)]
-    return Group(*parts)
+
+    CSS = STYLE
+    TITLE = "pyctrl dev"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("question_mark", "help", "help"),
+        ("slash", "filter", "filter"),
+        ("p", "pause", "pause"),
+        ("l", "log", "log"),
+        ("q", "quit", "quit"),
+        ("ctrl+c", "quit"),
+        ("t", "theme"),
+        ("escape", "clear_filter"),
+    ]
+
+    def __init__(self, session: DevSession, commands: Sequence[str], log_lines: LogLines) -> None:
+        super().__init__()
+        self.session: DevSession = session
+        #: The error that ended the screen, if there was one.
+        self.failure: Exception | None = None
+        #: Whether the screen shows an earlier view.
+        self.is_paused: bool = False
+        self._commands = commands
+        self._log_lines = log_lines
+        self._logged = 0
+        self._view: View | None = None
+        self._query = ""
+        if _has_light_background() and "TEXTUAL_THEME" not in os.environ:
+            self.theme = "textual-light"
+
+    def compose(self) -> ComposeResult:
+        """Compose the header, the rows, the log, the filter, and the keys."""
+        yield Static(id="header")
+        yield RowList()
+        yield RichLog(id="log", max_lines=1000, wrap=True)
+        yield Input(id="filter", placeholder="filter: a name, a kind, a result", compact=True)
+        yield Footer(show_command_palette=False, compact=True)
+
+    async def on_mount(self) -> None:
+        """Start to draw."""
+        # textual sets a task factory for the whole loop. The program must run as it does without a screen.
+        asyncio.get_running_loop().set_task_factory(None)
+        self.begin_capture_print(self)
+        self.query_one(RowList).focus()
+        await self._refresh()
+        self.set_interval(REFRESH_SECONDS, self._refresh)
+
+    async def _refresh(self) -> None:
+        if not self.is_paused:
+            self._view = view_of(await take_snapshot(self.session), self.session.journal)
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._view is None or not self.screen_stack:
+            return
+        screen = self.screen_stack[0]
+        width = self.size.width - SIDES
+        top = header(self._view, self._commands, width, is_paused=self.is_paused, query=self._query)
+        screen.query_one("#header", Static).update(top)
+        screen.query_one(RowList).show(rows_of(filtered(self._view, self._query), width))
+        log = screen.query_one(RichLog)
+        if log.display and not self.is_paused:
+            for line in self._log_lines.after(self._logged):
+                log.write(line)
+            self._logged = self._log_lines.total
+
+    def on_resize(self) -> None:
+        """Fit the rows to the new width."""
+        self._draw()
+
+    def on_print(self, event: Print) -> None:
+        """Keep what the program prints."""
+        self._log_lines.write(event.text)
+
+    async def on_option_list_option_selected(self) -> None:
+        """Open the details of the object under the cursor."""
+        if (target := self.query_one(RowList).target) is not None:
+            await self.push_screen(DetailsScreen(await self._details(target), lambda: self._current_details(target)))
+
+    async def _details(self, target: RowTarget) -> ObjectDetails:
+        return await take_details(self.session, target.controller, target.request)
+
+    async def _current_details(self, target: RowTarget) -> ObjectDetails | None:
+        return None if self.is_paused else await self._details(target)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """Return whether a key does something now: filter and log belong to the list of objects."""
+        return action not in ("filter", "clear_filter", "log") or len(self.screen_stack) == 1
+
+    def action_pause(self) -> None:
+        """Freeze the screen, or show the current view again."""
+        self.is_paused = not self.is_paused
+        self._draw()
+
+    def action_log(self) -> None:
+        """Show or hide the log."""
+        log = self.query_one(RichLog)
+        log.display = not log.display
+        self._draw()
+
+    def action_theme(self) -> None:
+        """Change between the dark and the light theme."""
+        self.theme = "textual-light" if self.current_theme.dark else "textual-dark"
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(Help())
+
+    def action_filter(self) -> None:
+        """Ask for a text."""
+        field = self.query_one(Input)
+        field.display = True
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show the rows with the text."""
+        self._query = event.value
+        self._draw()
+
+    def on_input_submitted(self) -> None:
+        """Keep the filter, and go back to the rows."""
+        self.query_one(Input).display = False
+        self.query_one(RowList).focus()
+
+    def action_clear_filter(self) -> None:
+        """Show all rows."""
+        self.query_one(Input).value = ""
+        self.on_input_submitted()
+
+    def _handle_exception(self, error: Exception) -> None:
+        self.failure = self.failure or error
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """End without textual's traceback: the caller reports `failure`."""
+        self._close_messages_no_wait()
 
 
-def _title(view: View) -> Text:
-    times = f"  reloaded {view.reloads} times" if view.reloads > 1 else "  reloaded" if view.reloads else ""
-    return Text.assemble((view.name, "bold"), times, ("  previous version" if view.problem else "", "red"))
-
-
-def _controllers(view: View) -> Grid:
-    grid = _grid("CONTROLLER", "STATE", "RECONCILES", "PER SECOND", "MEAN", "ERRORS", "QUEUED", "DELAYED", "CAUSES")
-    for row in view.controllers:
-        grid.add_row(
-            row.name,
-            Text(row.state, style="" if row.is_ready else "yellow"),
-            str(row.reconciles),
-            f"{row.rate:.1f}",
-            f"{row.took.total_seconds() * 1000:.1f} ms",
-            Text(str(row.errors), style="red" if row.errors else ""),
-            str(row.queued),
-            str(row.waiting),
-            _first_to_shrink(row.causes),
-        )
-    return grid
-
-
-def _objects(table: Table, space: int) -> RenderableType:
-    grid = _grid(table.kind.upper(), *(name.upper() for name in table.columns), "LAST RUN", "RESULT", "CAUSES")
-    for row in table.rows[:space]:
-        result = Text(row.outcome, style="red" if row.is_failed else "")
-        grid.add_row(row.name, *row.cells, row.last, result, _first_to_shrink(row.causes))
-    more = table.more + max(0, len(table.rows) - space)
-    note = f"and {more} more" if more else "" if table.rows else "none"
-    return Group(Text(), grid, *([Text(note, style="dim")] if note else []))
-
-
-def _errors(view: View) -> Grid:
-    grid = _grid("AGO", "OBJECT", "COUNT", "ERROR")
-    for row in view.errors[:ERRORS]:
-        grid.add_row(row.ago, row.where, str(row.times), Text(row.error, style="red"))
-    return grid
-
-
-def _grid(*titles: str) -> Grid:
-    grid = Grid(box=None, pad_edge=False, header_style="bold", expand=False)
-    for title in titles:
-        grid.add_column(title, no_wrap=title not in SHRINK, overflow="ellipsis")
-    return grid
-
-
-def _first_to_shrink(text: str) -> Text:
-    """Return a cell of one line, in a column that is truncated before others."""
-    return Text(text, no_wrap=True, overflow="ellipsis")
+def _has_light_background() -> bool:
+    """Return whether the terminal says that its background is light, as rxvt, Konsole and others do."""
+    return os.environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")

@@ -20,9 +20,11 @@ pyctrl explain podset.spec
 # from the classes of a program
 pyctrl explain podset --types examples.podset.podset --recursive
 
-# a built-in kind; --cluster adds its descriptions
+# a built-in kind
 pyctrl explain deployment.spec.strategy
-pyctrl explain deployment.spec.strategy --cluster
+
+# a kind of the cluster
+pyctrl explain certificate.spec --cluster
 
 # from a file
 pyctrl explain certificate.spec.privateKey --crd cert-manager-crds.yaml

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from pyctrl.manifests import ExplainedField, Schemas
 __all__ = ["explain"]
 
 WIDTH = 100  # columns; longer lines are hard to read
+_ITEM = re.compile(r" *- ")  # of a list in a description
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +199,9 @@ def _required(field: ExplainedField) -> str:
 
 def _described(field: ExplainedField, indent: str) -> Iterator[str]:
     for line in field.description.strip().splitlines():
-        yield from textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
+        item = _ITEM.match(line)
+        hanging = indent + " " * (item.end() if item else 0)
+        yield from textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=hanging) or [""]
     if field.description and field.rules:
         yield ""
     for rule in field.rules:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyctrl.api import Object
+from pyctrl.api import ObjectLike, as_object
 from pyctrl.client._events.backlog import RecordedEvent
 from pyctrl.client._events.texts import qualified_name, reporting_instance, truncate
 
@@ -36,7 +36,7 @@ class EventRecorder:
         self.reporting_instance: str = reporting_instance(self.reporting_controller, writer.host)
 
     def normal(
-        self, obj: Object, reason: str, message: str, *, action: str = ACTION, related: Object | None = None
+        self, obj: ObjectLike, reason: str, message: str, *, action: str = ACTION, related: ObjectLike | None = None
     ) -> None:
         """Record an event of type Normal.
 
@@ -50,20 +50,22 @@ class EventRecorder:
         self._record("Normal", obj, reason, message, action, related)
 
     def warning(
-        self, obj: Object, reason: str, message: str, *, action: str = ACTION, related: Object | None = None
+        self, obj: ObjectLike, reason: str, message: str, *, action: str = ACTION, related: ObjectLike | None = None
     ) -> None:
         """Record an event of type Warning. The arguments are those of `normal`."""
         self._record("Warning", obj, reason, message, action, related)
 
-    def _record(self, type: str, obj: Object, reason: str, message: str, action: str, related: Object | None) -> None:
+    def _record(
+        self, type: str, obj: ObjectLike, reason: str, message: str, action: str, related: ObjectLike | None
+    ) -> None:
         event = RecordedEvent(
             controller=self.reporting_controller,
             instance=self.reporting_instance,
             type=type,
             reason=truncate(reason or type, WORD_BYTES),
             action=truncate(action or ACTION, WORD_BYTES),
-            obj=obj,
+            obj=as_object(obj),
             message=str(message),  # callers may pass an exception
-            related=related,
+            related=None if related is None else as_object(related),
         )
         self._writer.add(event)

@@ -21,6 +21,9 @@ from pyctrl.client._login.tls import ClientCertificate, Pem, Tls
 from pyctrl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from kubernetes_asyncio.client import ApiClient
+    from kubernetes_asyncio.stream import WsApiClient
+
     from pyctrl.client._login.impersonation import Impersonation
     from pyctrl.client._login.kubernetes_asyncio import LoadedConfiguration
     from pyctrl.client._transport.transport import Application, Transport
@@ -264,6 +267,37 @@ class Config:
         from pyctrl.client._login import kubernetes_asyncio as _kubernetes_asyncio
 
         return await _kubernetes_asyncio.load(kubeconfig, context, service_account)
+
+    def api_client(self) -> ApiClient:
+        """Return a ``kubernetes_asyncio.client.ApiClient`` with this login, for code that uses its API classes.
+
+            async with config.api_client() as api:
+                pods = await CoreV1Api(api).list_namespaced_pod("default")
+
+        pyctrl's transport sends the requests: tokens are renewed, TLS, proxy, impersonation and user agent are those of
+        this Config, and a server in this process is reached without a socket. Everything else is the library's, such as
+        ``ApiException``, ``_preload_content`` and ``_request_timeout``; without the latter there is no time limit. Its
+        ``configuration`` has nothing of the login. Close it with ``close()`` or ``async with``; that also closes
+        responses that are still being read. The library is imported by the first call, which takes a third of a second.
+        """
+        from pyctrl.client._kubernetes_asyncio.api_client import TransportApiClient
+
+        return TransportApiClient(self)
+
+    def ws_api_client(self, *, heartbeat: float | None = None) -> WsApiClient:
+        """Return a ``kubernetes_asyncio.stream.WsApiClient`` with this login, for exec, attach and port-forward.
+
+        As `api_client`, but only on the network, and not through ``wrap_transport``.
+
+        Args:
+            heartbeat: seconds between two pings of a connection; None sends none.
+
+        Raises:
+            ConfigError: the API server is in this process.
+        """
+        from pyctrl.client._kubernetes_asyncio.web_sockets import TransportWsApiClient
+
+        return TransportWsApiClient(self, heartbeat)
 
     def to_kubeconfig(self, *, context_name: str = "pyctrl") -> str:
         """Return this login as a self-contained kubeconfig, with certificates, keys and tokens.

@@ -283,7 +283,7 @@ def _library() -> ModuleType:
         return import_module("kubernetes_asyncio.config")
     except ImportError as error:
         raise ConfigError(
-            f"kubernetes_asyncio cannot be imported ({error}); pip install pyctrl-runtime[kubernetes-asyncio], "
+            f"kubernetes_asyncio cannot be imported ({error}); pip install kubernetes_asyncio, "
             "or use Config.load(), which does not need it"
         ) from error
 

@@ -8,13 +8,13 @@ from typing import Generic, TypeVar, overload
 import msgspec
 
 from pyctrl._json import UNREADABLE, why_unreadable
-from pyctrl.api import Kind, KubernetesObject, ListMeta, Unstructured, decode
+from pyctrl.api import Kind, ListMeta, ObjectLike, decode
 from pyctrl.errors import DecodeError
 
 __all__ = ["EncodedList", "ObjectList"]
 
 T_co = TypeVar("T_co", covariant=True)
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 
 class ObjectList(Sequence[T_co], Generic[T_co]):  # noqa: PLW1641 - compared by its objects, which are mutable

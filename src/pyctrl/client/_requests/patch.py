@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from pyctrl.api import Object, merge_patch_diff
+from pyctrl.api import Object, ObjectLike, as_object, merge_patch_diff
 
 __all__ = ["JsonPatch", "MergeFrom", "MergePatch", "Patch", "StrategicMergePatch", "merge_from"]
 
@@ -73,7 +73,8 @@ class MergeFrom:
 
     content_type: str = MergePatch.content_type
 
-    def __init__(self, before: Object, *, optimistic_lock: bool = False) -> None:
+    def __init__(self, before: ObjectLike, *, optimistic_lock: bool = False) -> None:
+        before = as_object(before)
         self._before = before.to_json()  # a snapshot: the object may be changed in place from here on
         self._version = before.metadata.resource_version if optimistic_lock else ""
         if optimistic_lock and not self._version:
@@ -104,7 +105,7 @@ def _read(members: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
     return {name: msgspec.json.decode(raw) for name, raw in members.items()}
 
 
-def merge_from(before: Object, *, optimistic_lock: bool = False) -> MergeFrom:
+def merge_from(before: ObjectLike, *, optimistic_lock: bool = False) -> MergeFrom:
     """Return a patch that will contain the changes made to an object from now on.
 
         patch = merge_from(pod)

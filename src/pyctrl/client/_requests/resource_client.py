@@ -17,6 +17,7 @@ from pyctrl.api import (
     Kind,
     KubernetesObject,
     Metadata,
+    ObjectLike,
     Unstructured,
     is_metadata_only,
     kind_of,
@@ -30,10 +31,11 @@ from pyctrl.client._requests.write_requests import JSON, WriteRequest
 from pyctrl.client._transport.rest_client import RESTClient
 from pyctrl.client._transport.transport import REQUEST_TIMEOUT, Headers, HttpRequest, HttpStream
 from pyctrl.errors import NotFound, NotRegistered, UnknownKind
+from pyctrl.kinds import BUILTIN_KINDS
 
 __all__ = ["ResourceClient", "Verbs", "checked_key", "declared_mapping", "path_for"]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 NO_SUCH_PATH = "the server could not find the requested resource"  # in a served group; others answer without a Status
 
@@ -226,8 +228,11 @@ def declared_mapping(kind: Kind[Any]) -> ResourceMapping | None:
 
 
 @cache  # used by every request
-def _mapping_of(kind: type[KubernetesObject]) -> ResourceMapping:
-    gvk, resource = kind_of(kind), kind.resource
+def _mapping_of(kind: type[KubernetesObject]) -> ResourceMapping | None:
+    gvk, resource = kind_of(kind), getattr(kind, "resource", None)
+    if resource is None:  # a model class of kubernetes_asyncio
+        builtin = BUILTIN_KINDS.get(gvk)
+        return None if builtin is None else _mapping_of(builtin.load(gvk.kind))
     return ResourceMapping(
         gvk=gvk,
         plural=resource.plural,

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 import msgspec
 
 from pyctrl._json import UNREADABLE, decode_json, why_unreadable
-from pyctrl.api import Kind, KubernetesObject, Unstructured, decode, shown_wire
+from pyctrl.api import Kind, ObjectLike, decode, shown_wire
 from pyctrl.client._transport.line_splitter import LineSplitter
 from pyctrl.client._transport.transport import HttpStream
 from pyctrl.errors import DecodeError, error_from_status
@@ -16,7 +16,7 @@ from pyctrl.errors import DecodeError, error_from_status
 __all__ = ["EventType", "WatchEvent", "watch_events"]
 
 T_co = TypeVar("T_co", covariant=True)
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from pyctrl.api import GroupVersionKind, Key, Kind, KindLike, KubernetesObject, Metadata, Object, Unstructured, decode
+from pyctrl.api import (
+    GroupVersionKind,
+    Key,
+    Kind,
+    KindLike,
+    KubernetesObject,
+    Metadata,
+    Object,
+    ObjectLike,
+    Unstructured,
+    as_object,
+    decode,
+    is_openapi_model,
+)
 from pyctrl.client._requests.options import (
     ClientOptions,
     FieldValidation,
@@ -24,7 +37,6 @@ __all__ = [
     "WriteRequest",
     "WriteTarget",
     "apply_request",
-    "as_object",
     "create_request",
     "decode_like",
     "decode_written",
@@ -36,7 +48,7 @@ __all__ = [
     "update_request",
 ]
 
-O = TypeVar("O", bound=KubernetesObject | Unstructured)  # noqa: E741 - an object, typed or not
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, typed or not
 
 JSON = "application/json"
 APPLY_PATCH_TYPE = "application/apply-patch+yaml"  # every JSON document is one
@@ -105,7 +117,7 @@ def patch_request(
     options: ClientOptions,
     key: Key,
     patch: Patch,
-    after: Object | None,
+    after: ObjectLike | None,
     *,
     subresource: str = "",
     dry_run: bool,
@@ -123,7 +135,7 @@ def patch_request(
         key=key,
         subresource=subresource,
         query=_write_query(options, dry_run, field_owner, field_validation),
-        body=patch.body(after),
+        body=patch.body(None if after is None else as_object(after)),
         content_type=patch.content_type,
         dry_run=dry_run or options.dry_run,
     )
@@ -205,7 +217,7 @@ class WriteTarget(NamedTuple):
 
     kind: KindLike
     key: Key
-    obj: Object | None
+    obj: ObjectLike | None
 
 
 def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]) -> tuple[WriteTarget, list[Any]]:
@@ -224,7 +236,7 @@ def split_target(target: Any, arguments: tuple[Any, ...], names: tuple[str, ...]
     return WriteTarget(kind, key, obj), rest
 
 
-def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
+def kind_and_key(obj: ObjectLike) -> tuple[KindLike, Key]:
     """Return the kind with which answers are decoded, and the key.
 
     Raises:
@@ -234,22 +246,20 @@ def kind_and_key(obj: Object) -> tuple[KindLike, Key]:
     if isinstance(obj, KubernetesObject):
         return type(obj), obj.key
     if not isinstance(obj, Unstructured):
+        if is_openapi_model(obj):
+            return type(obj), Key.of(obj)
         raise TypeError(f"expected an object, got {obj!r}; pass a key after a kind")
     if not obj.kind or not obj.api_version:
         raise ValueError(f"an untyped object needs apiVersion and kind: {obj!r}")
     return obj.gvk, obj.key
 
 
-def as_object(obj: Object | Mapping[str, Any]) -> Object:
-    """Return an object; a dict becomes Unstructured."""
-    return obj if isinstance(obj, (KubernetesObject, Unstructured)) else Unstructured.from_wire(obj)
-
-
-def encode_whole(obj: Object, verb: str) -> bytes:
+def encode_whole(obj: ObjectLike, verb: str) -> bytes:
     """Encode an object that is written as a whole. Raises TypeError for `Metadata`, which is only a part."""
     if isinstance(obj, Metadata):
         raise TypeError(f"cannot {verb} {obj.gvk} {obj.key}: Metadata is only a part of the object; patch it instead")
-    return obj.to_json()
+    to_json: Callable[[], bytes] | None = getattr(obj, "to_json", None)  # a model of kubernetes_asyncio has none
+    return as_object(obj).to_json() if to_json is None else to_json()
 
 
 def _apply_body(obj: Object) -> bytes:

@@ -20,7 +20,7 @@ from pyctrl.client._login.config import Config
 from pyctrl.client._login.plain_http import is_readable, warn_of_sent_credentials
 from pyctrl.client._login.tls import RECHECK_SECONDS, CertificateSource, TlsContexts
 from pyctrl.client._transport.aiohttp_delivery import deliver_body
-from pyctrl.client._transport.transport import HEAD_TIMEOUT, Headers, HttpRequest, HttpResponse, HttpStream
+from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
 
 __all__ = ["AiohttpTransport"]
@@ -76,12 +76,47 @@ class AiohttpTransport:
         mapped = _MapErrors(request, self._config)
         with mapped:
             timeout = _timeout(request.timeout, idle_timeout)
-            response = await self._send(self._opened().streams, request, timeout, HEAD_TIMEOUT)
+            response = await self._send(self._opened().streams, request, timeout, request.head_timeout)
         self._responses.add(response)
         try:
             yield _Stream(response, mapped)
         finally:
             self._end(response)
+
+    @asynccontextmanager
+    async def web_socket(
+        self, request: HttpRequest, *, heartbeat: float | None = None
+    ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """Open a web socket with the credentials of the login. It is closed at the end of the block.
+
+        Raises:
+            aiohttp.WSServerHandshakeError: the server returned an error.
+        """
+        session = self._opened().streams
+        with _MapErrors(request, self._config):
+            headers = await self._headers_of(request)
+            try:
+                socket = await self._upgrade(session, request, headers, heartbeat)
+            except aiohttp.WSServerHandshakeError as error:
+                if error.status != 401 or not await self._is_renewed(headers.get("Authorization")):
+                    raise
+                socket = await self._upgrade(session, request, await self._headers_of(request), heartbeat)
+        try:
+            yield socket
+        finally:
+            await socket.close()
+
+    async def _upgrade(
+        self, session: aiohttp.ClientSession, request: HttpRequest, headers: CIMultiDict[str], heartbeat: float | None
+    ) -> aiohttp.ClientWebSocketResponse:
+        return await session.ws_connect(
+            self._url(request),
+            headers=headers,
+            heartbeat=heartbeat,
+            proxy=self._config.proxy,
+            ssl=True if self._contexts is None else await self._context(self._contexts),
+            server_hostname=self._config.tls.server_name,
+        )
 
     def _end(self, response: aiohttp.ClientResponse) -> None:
         """Close a response. Its connection is reused if the body was read completely, and aborted otherwise."""
@@ -251,6 +286,8 @@ class _MapErrors:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, aiohttp.WSServerHandshakeError):
+            return  # an answer of the server
         if isinstance(error, (aiohttp.ClientError, OSError, TimeoutError)):
             raise _transport_error(error, self._request, self._config) from error
         # aiohttp's errors for a session or connection that was closed during a read

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from pyctrl.client._login.credentials import Anonymous, Credentials
 from pyctrl.client._transport.transport import (
-    HEAD_TIMEOUT,
     Application,
     ApplicationResponse,
     Headers,
@@ -66,7 +65,7 @@ class InProcessTransport:
     async def stream(self, request: HttpRequest, *, idle_timeout: float | None = None) -> AsyncIterator[HttpStream]:
         """Send a request. Its response body can be read inside the block."""
         ends_at = _deadline_after(request.timeout)
-        async with _Deadline(request, _earlier_deadline(ends_at, _deadline_after(HEAD_TIMEOUT))):
+        async with _Deadline(request, _earlier_deadline(ends_at, _deadline_after(request.head_timeout))):
             answer = await self._send(request)
         stream = _Stream(answer, request, idle_timeout, ends_at)
         try:

@@ -35,8 +35,9 @@ HEAD_TIMEOUT = 30.0  # seconds for the response head of a stream; a watch cache 
 class HttpRequest:
     """A request, with a path relative to the server. Pass `Headers` if a name has several values.
 
-    ``timeout`` is in seconds and applies to the whole response; None is for watches, which have no end. Headers and
-    body are not in its repr, because they may have a token or a Secret.
+    ``timeout`` is in seconds and applies to the whole response; None is for watches, which have no end.
+    ``head_timeout`` applies to the head of a stream. Headers and body are not in its repr: they may have a token
+    or a Secret.
     """
 
     method: str
@@ -45,6 +46,7 @@ class HttpRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)
     timeout: float | None = REQUEST_TIMEOUT
+    head_timeout: float | None = HEAD_TIMEOUT
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -120,8 +122,8 @@ class Transport(Protocol):
     ) -> AbstractAsyncContextManager[HttpStream]:
         """Send a request. Its response body can be read inside the block, which closes it at the end.
 
-        The response head must be received within `HEAD_TIMEOUT`. After ``idle_timeout`` seconds without data, reading
-        raises `RequestTimeout`.
+        The response head must be received within the request's ``head_timeout``. After ``idle_timeout`` seconds without
+        data, reading raises `RequestTimeout`.
         """
         ...
 

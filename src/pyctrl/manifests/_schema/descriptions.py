@@ -29,7 +29,7 @@ def describe_class(cls: type[object]) -> str:
     for each in cls.__mro__:
         text = each.__dict__.get("__doc__")
         if text and each not in _BASES and each.__module__.partition(".")[0] not in _LIBRARIES:
-            return _clean(text).partition("\n")[0] if each.__module__.startswith("pyctrl.api.") else _clean(text)
+            return _clean(text).partition("\n")[0] if _is_of_api(each) else _clean(text)
     return ""
 
 
@@ -37,10 +37,15 @@ def describe_field(cls: type[object], name: str, info: FieldInfo) -> str:
     """Return the description of a field, or the docstring below it; and its deprecation."""
     description = info.description
     if description is None:
-        written = (source_of(each) for each in cls.__mro__)
+        written = (source_of(each) for each in cls.__mro__ if not _is_of_api(each))
         description = next((source.docstrings.get(name, "") for source in written if name in source.lines), "")
     warning = f"Deprecated: {info.deprecated}" if isinstance(info.deprecated, str) else ""
     return "\n\n".join(filter(None, (_clean(description), warning)))
+
+
+def _is_of_api(cls: type[object]) -> bool:
+    """Return whether a class is pyctrl's own, whose texts below its fields are for readers of programs."""
+    return cls.__module__.startswith("pyctrl.api.")
 
 
 def _clean(text: str) -> str:

@@ -30,7 +30,7 @@ class Defaulter(ABC, Generic[T]):
     """
 
     @abstractmethod
-    def default(self, obj: T, request: AdmissionRequest) -> T | Awaitable[T | None] | None:
+    def default(self, obj: T, request: AdmissionRequest, /) -> T | Awaitable[T | None] | None:
         """Change the object in place, or return another. May be ``async``, and may reject it as a `Validator` does."""
 
 
@@ -49,15 +49,15 @@ class Validator(ABC, Generic[T]):
     Methods may be ``async``.
     """
 
-    def validate_create(self, obj: T, request: AdmissionRequest) -> Warnings | Awaitable[Warnings]:
+    def validate_create(self, obj: T, request: AdmissionRequest, /) -> Warnings | Awaitable[Warnings]:
         """Validate the creation of an object."""
         return None
 
-    def validate_update(self, old: T, new: T, request: AdmissionRequest) -> Warnings | Awaitable[Warnings]:
+    def validate_update(self, old: T, new: T, request: AdmissionRequest, /) -> Warnings | Awaitable[Warnings]:
         """Validate an update, given the stored and the new object."""
         return None
 
-    def validate_delete(self, obj: T, request: AdmissionRequest) -> Warnings | Awaitable[Warnings]:
+    def validate_delete(self, obj: T, request: AdmissionRequest, /) -> Warnings | Awaitable[Warnings]:
         """Validate the deletion of an object."""
         return None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic_core import to_jsonable_python
 
-from pyctrl.api import KubernetesObject, Model
+from pyctrl.api import KubernetesObject, Model, Quantity, format_duration
 from pyctrl.errors import DecodeError
 
 __all__ = ["model_in", "named", "same_fields"]
@@ -126,6 +127,10 @@ def _to_wire(value: Any) -> Any:
         return {key: _to_wire(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_to_wire(each) for each in value]
+    if isinstance(value, Quantity):
+        return str(value)
+    if isinstance(value, timedelta):
+        return format_duration(value)
     return to_jsonable_python(value)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver._errors import StatusError
 from tests.unit.apiserver._objects import GROUP, create, definition, update
 
 KEYED = {"type": "object", "properties": {"k": {"type": "string"}}}
@@ -31,3 +34,17 @@ def test_status_and_generation_of_custom_resources() -> None:
     changed = update(registry, {**through_status, "spec": {"k": "2"}, "status": {"k": "z"}}, through_status)
     assert (changed["spec"], changed["status"]) == ({"k": "2"}, {"k": "y"})
     assert changed["metadata"]["generation"] == 2
+
+
+def test_a_definition_restricts_names() -> None:
+    """A name that the schema of the metadata does not allow is rejected when an object is created."""
+    registry = ResourceRegistry()
+    name = {"type": "string", "maxLength": 5, "pattern": "^[a-z]+$"}
+    schema = {"type": "object", "properties": {"metadata": {"type": "object", "properties": {"name": name}}}}
+    registry.install(create(registry, definition(schema))[0])
+    obj = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "short"}}
+    created, _ = create(registry, obj)
+    assert created["metadata"]["name"] == "short"
+    for wrong, message in (("longer", "may not be more than 5 bytes"), ("a-b", "should match '\\^\\[a-z\\]\\+\\$'")):
+        with pytest.raises(StatusError, match=f"metadata.name: .*{message}"):
+            create(registry, {**obj, "metadata": {"name": wrong}})

@@ -56,3 +56,40 @@ def test_the_v2_document_has_no_references_of_v3() -> None:
     document = openapi_response(ResourceRegistry(), "/openapi/v2")
     assert "#/components" not in str(document)
     assert openapi_response(ResourceRegistry(), "/openapi/v4") is None
+
+
+def test_types_and_fields_have_kubernetes_descriptions() -> None:
+    """Documents of built-in kinds, v2 and v3, have Kubernetes' descriptions, also of fields that are references."""
+    v3, v2 = (openapi_response(ResourceRegistry(), f"/openapi/{path}") for path in ("v3/apis/apps/v1", "v2"))
+    assert v3 is not None
+    assert v2 is not None
+    for schemas in (v3["components"]["schemas"], v2["definitions"]):
+        spec = schemas["io.k8s.api.apps.v1.DeploymentSpec"]
+        assert spec["description"].startswith("DeploymentSpec is the specification of the desired behavior")
+        assert spec["properties"]["strategy"]["description"].startswith("The deployment strategy to use")
+        assert spec["properties"]["replicas"]["description"].startswith("Number of desired pods.")
+    assert {"$ref", "description"} == v2["definitions"]["io.k8s.api.apps.v1.DeploymentSpec"]["properties"][
+        "strategy"
+    ].keys()
+
+
+def test_descriptions_of_custom_kinds() -> None:
+    """The metadata of a custom kind is described as that of any kind, in place of the definition's own texts."""
+    registry = ResourceRegistry()
+    install(registry, spec_schema({"size": {"type": "integer", "description": "How big."}}))
+    document = openapi_response(registry, f"/openapi/v3/apis/{GROUP}/v1")
+    assert document is not None
+    kind = document["components"]["schemas"]["com.example.test.v1.Thing"]["properties"]
+    assert kind["spec"]["properties"]["size"]["description"] == "How big."
+    assert kind["apiVersion"]["description"].startswith("APIVersion defines the versioned schema")
+    assert kind["metadata"]["description"].startswith("Standard object's metadata.")
+    listed = document["components"]["schemas"]["com.example.test.v1.ThingList"]
+    assert listed["description"] == "ThingList is a list of Thing"
+    assert listed["properties"]["items"]["description"].startswith("List of things. More info: ")
+
+
+def test_schemas_of_the_server_keep_no_descriptions() -> None:
+    """A request for a document adds no description to the schemas that the server validates by and keeps in memory."""
+    registry = ResourceRegistry()
+    openapi_response(registry, "/openapi/v3/api/v1")
+    assert "description" not in registry.components.document("core_v1")["io.k8s.api.core.v1.Pod"]

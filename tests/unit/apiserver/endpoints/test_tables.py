@@ -57,6 +57,16 @@ def test_without_columns_a_custom_resource_shows_its_age() -> None:
     assert _cells(registry, (GROUP, "v1", "things"), thing({})) == {"Name": "a", "Age": "5m"}
 
 
+def test_columns_of_built_in_kinds_are_described() -> None:
+    """Each column has kube-apiserver's description; that of Name and Age is the one of the metadata."""
+    found = ResourceRegistry().find("", "v1", "pods")
+    assert found is not None
+    texts = {column["name"]: column["description"] for column in found.columns}
+    assert texts["Ready"] == "The aggregate readiness state of this pod for accepting traffic."
+    assert texts["Name"].startswith("Name must be unique within a namespace.")
+    assert all(texts.values())
+
+
 def test_a_deployment_shows_how_many_are_ready() -> None:
     """A Deployment's row counts ready, updated and available replicas, and names containers, images and selector."""
     registry = ResourceRegistry()

@@ -94,7 +94,12 @@ def test_built_in_kinds_and_programs(run: Run, tmp_path: Path) -> None:
         "name": "replicas",
         "type": "integer",
         "required": False,
-        "schema": {"type": "integer", "format": "int32"},
+        "schema": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Number of desired pods. This is a pointer to distinguish between explicit zero and not "
+            "specified. Defaults to 1.",
+        },
         "fields": [],
     }
     assert json.loads(widget.out)["required"] is True

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import cast
 
 import pytest
+from kubernetes_asyncio.client import V1ConfigMap, V1ObjectMeta
 
 from pyctrl import _clock
 from pyctrl.api import GroupVersionKind, Metadata, Object, ObjectMeta, Unstructured
@@ -55,6 +56,21 @@ def reference(obj: ConfigMap) -> dict[str, str]:
         "uid": meta.uid,
         "resourceVersion": meta.resource_version,
     }
+
+
+async def test_an_event_about_a_model_of_kubernetes_asyncio() -> None:
+    """An event may be about a model, whose apiVersion and kind are those of its class."""
+    async with bench() as b:
+        meta = b.shop.metadata
+        found = V1ConfigMap(
+            metadata=V1ObjectMeta(
+                name=meta.name, namespace=meta.namespace, uid=meta.uid, resource_version=meta.resource_version
+            )
+        )
+        b.recorder.normal(found, "Created", "Created the other", related=found)
+        await moment()
+        (event,) = await b.events()
+    assert (event.to_wire()["regarding"], event.to_wire()["related"]) == (reference(b.shop), reference(b.shop))
 
 
 async def test_an_object_and_a_message_are_enough() -> None:

@@ -453,4 +453,4 @@ asyncio.run(pyctrl.client.Config.load_with_kubernetes_asyncio())
 """
     ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert "ConfigError" in ended.stderr
-    assert "pip install pyctrl-runtime[kubernetes-asyncio]" in ended.stderr
+    assert "pip install kubernetes_asyncio" in ended.stderr

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from pyctrl.api import CustomResource, Model, ObjectMeta
+from pyctrl.api import CustomResource, Duration, Model, ObjectMeta, Quantity
 from pyctrl.errors import DecodeError
 from pyctrl.webhook import Conversion, Spoke, check_round_trip, same_fields
 from tests.unit.webhook._kinds import GROUP
@@ -43,6 +45,15 @@ class New(CustomResource[NewSpec], group=GROUP, version="v2", kind="Tab"):
 
 class StrictSpec(Model):
     schedule: str
+
+
+class MeasuredSpec(Model):
+    size: Quantity
+    timeout: Duration
+
+
+class Measured(CustomResource[MeasuredSpec], group=GROUP, version="v4", kind="Tab"):
+    """A version with values that are text on the wire."""
 
 
 class Strict(CustomResource[StrictSpec], group=GROUP, version="v3", kind="Tab"):
@@ -126,6 +137,14 @@ def test_a_field_that_changes_its_type_is_left_out_or_given(spec: str) -> None:
     assert back.to_wire()["spec"]["cronSpec"] == "* 1 * * *"
     nested = same_fields(old(), Parsed, without=away, values={f"{spec}.minute": "5", f"{spec}.hourOfDay": "6"})
     assert nested.spec.cron_spec == Schedule(minute="5", hour_of_day="6")
+
+
+def test_a_value_may_be_of_any_type_of_a_field() -> None:
+    """Quantities and durations are given as in Python."""
+    values = {"spec.size": Quantity("20G"), "spec.timeout": timedelta(minutes=5)}
+    made = same_fields(old(), Measured, values=values)
+    assert (made.spec.size, made.spec.timeout) == (Quantity("20G"), timedelta(minutes=5))
+    assert made.to_wire()["spec"]["timeout"] == "5m0s"
 
 
 @pytest.mark.parametrize("name", ["without", "values"])

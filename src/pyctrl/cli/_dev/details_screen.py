@@ -1,0 +1,236 @@
+"""Screen with the details of one object: error, Events, YAML and owned objects."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.highlight import highlight
+from textual.screen import Screen
+from textual.widgets import Footer, Static, Tab, Tabs
+
+from pyctrl.cli._dev.layout import shortened
+from pyctrl.cli._dev.screen_rows import DIM, ERROR, FAILED, HEADING, WARNING
+from pyctrl.dev import Detection, ErrorReport, Frame, ObjectDetails, OwnedObject
+
+__all__ = ["DetailsScreen", "error_tab", "events_tab", "owned_tab", "yaml_tab"]
+
+REFRESH_SECONDS = 2.0  # all objects are read, to find those that it owns
+MOST_CAUSES = 4
+SIDES = 3  # columns beside the text: padding, a scrollbar
+
+
+class DetailsScreen(Screen[None]):
+    """Shows an object until escape is pressed.
+
+    Args:
+        read: returns the details as they are now; None while the screen is paused.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,backspace", "app.pop_screen", "back"),
+        Binding("left,h", "previous_tab", "tabs", key_display="← →"),
+        ("right,l", "next_tab"),
+        *((str(number + 1), f"tab('{tab}')") for number, tab in enumerate(("error", "events", "yaml", "owned"))),
+        ("j,down", "scroll(1)"),
+        ("k,up", "scroll(-1)"),
+        ("space,pagedown", "page(1)"),
+        ("pageup", "page(-1)"),
+        ("home,g", "edge(0)"),
+        ("end,G", "edge(1)"),
+    ]
+
+    def __init__(self, details: ObjectDetails, read: Callable[[], Awaitable[ObjectDetails | None]]) -> None:
+        super().__init__()
+        self.details: ObjectDetails = details
+        self._read = read
+
+    def compose(self) -> ComposeResult:
+        """Compose the title, the tabs and the text of one of them."""
+        is_failed = self.details.run is not None and self.details.run.error is not None
+        first = "error" if is_failed or self.details.detections else "owned" if self.details.owned else "yaml"
+        yield Static(id="title")
+        tabs = Tabs(*(Tab(label, id=tab) for tab, label in _labels(self.details).items()), active=first)
+        tabs.can_focus = False
+        yield tabs
+        with VerticalScroll(id="body"):
+            yield Static(id="text")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Show the details, and read them again every two seconds."""
+        self._show()
+        self.set_interval(REFRESH_SECONDS, self._refresh)
+
+    async def _refresh(self) -> None:
+        if (found := await self._read()) is not None:
+            self.details = found
+            self._show()
+
+    def _show(self) -> None:
+        tabs = self.query_one(Tabs)
+        for tab, label in _labels(self.details).items():
+            tabs.query_one(f"#{tab}", Tab).label = label
+        self.query_one("#title", Static).update(title(self.details))
+        width = self.size.width - SIDES
+        content = _TABS[tabs.active](self.details, width)
+        text = self.query_one("#text", Static)
+        if not isinstance(text.content, Content) or not content.is_same(text.content):
+            text.update(content)
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self._show()
+
+    def on_tabs_tab_activated(self) -> None:
+        """Show another tab from its beginning."""
+        self._show()
+        self._body.scroll_home(animate=False)
+
+    @property
+    def _body(self) -> VerticalScroll:
+        return self.query_one("#body", VerticalScroll)
+
+    def action_previous_tab(self) -> None:
+        """Show the tab to the left."""
+        self.query_one(Tabs).action_previous_tab()
+
+    def action_next_tab(self) -> None:
+        """Show the tab to the right."""
+        self.query_one(Tabs).action_next_tab()
+
+    def action_tab(self, tab: str) -> None:
+        """Show a tab."""
+        self.query_one(Tabs).active = tab
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by lines."""
+        self._body.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        self._body.scroll_relative(y=pages * (self._body.size.height - 1), animate=False)
+
+    def action_edge(self, end: int) -> None:
+        """Scroll to the beginning or the end."""
+        (self._body.scroll_end if end else self._body.scroll_home)(animate=False)
+
+
+def _labels(details: ObjectDetails) -> dict[str, str]:
+    failed = FAILED.strip() if details.run is not None and details.run.error is not None else ""
+    counts = len(details.events), len(details.owned)
+    events, owned = (
+        f"{label} {count}".removesuffix(" 0") for label, count in zip(("Events", "Owned"), counts, strict=True)
+    )
+    return {"error": f"Error {failed}".strip(), "events": events, "yaml": "YAML", "owned": owned}
+
+
+def title(details: ObjectDetails) -> Content:
+    """Return the name of the object, its last reconcile and its conditions."""
+    gone = "" if details.yaml else "  does not exist"
+    lines = [Content.assemble((f"{details.kind or details.controller} {details.request}", "bold"), (gone, WARNING))]
+    if details.result:
+        style = ERROR if details.run is not None and details.run.is_failed else ""
+        lines.append(Content.assemble((details.result, style), (f"  {details.last}", DIM)))
+    for label, text in (("conditions", details.conditions), ("because", _causes(details.causes))):
+        if text:
+            lines.append(Content.assemble((f"{label}  ", DIM), text))
+    return Content("\n").join(lines)
+
+
+def _causes(causes: Sequence[str]) -> str:
+    more = f" and {len(causes) - MOST_CAUSES} more" if len(causes) > MOST_CAUSES else ""
+    return ", ".join(causes[:MOST_CAUSES]) + more
+
+
+# --- the tab Error ---
+
+
+def error_tab(details: ObjectDetails, width: int) -> Content:
+    """Return detections, and the error with its traceback, whose source lines are cut at a width."""
+    lines = [line for each in details.detections for line in _detection(each)]
+    run = details.run
+    if run is not None and run.error is not None:
+        lines += _error(run.error, width)
+    elif not lines:
+        lines.append(Content.styled("The last reconcile succeeded." if run else "It was not reconciled yet.", DIM))
+    return Content("\n").join(lines)
+
+
+def _detection(detection: Detection) -> Iterator[Content]:
+    times = f"  ×{detection.times}" if detection.times > 1 else ""
+    yield Content.assemble((f"! {detection.title}", f"bold {WARNING}"), (times, DIM))
+    yield Content.assemble("  ", detection.message, (f" ({detection.place})" if detection.place else "", "bold"))
+    yield Content.assemble(("  fix: ", DIM), detection.fix)
+    yield Content("")
+
+
+def _error(error: ErrorReport, width: int) -> Iterator[Content]:
+    for number, line in enumerate(error.text):
+        yield Content.styled(line, ERROR if not number else WARNING)
+    yield Content("")
+    for frame in reversed(error.frames):
+        yield from _frame(frame, width)
+    if error.cause is not None:
+        yield Content("")
+        yield Content.styled("caused by", HEADING)
+        yield from _error(error.cause, width)
+
+
+def _frame(frame: Frame, width: int) -> Iterator[Content]:
+    where = f"{frame.file}:{frame.line}"
+    if not frame.is_own:
+        yield Content.styled(f"  {where} in {frame.function}", DIM)
+        return
+    yield Content.assemble(("▸ ", ERROR), (where, "bold"), f" in {frame.function}")
+    digits = len(str(frame.line + len(frame.source)))
+    for line in frame.source:
+        mark, style = ("▸", "bold $text-error") if line.is_current else (" ", "")
+        place = f"  {mark} {line.number:>{digits}} │ "
+        yield Content.assemble((place, DIM), (shortened(line.text, width - len(place)), style))
+
+
+# --- the other tabs ---
+
+
+def events_tab(details: ObjectDetails, width: int) -> Content:
+    """Return the Events of the object and of the objects that it owns, the latest first."""
+    lines = []
+    for each in details.events:
+        style, mark = (f"bold {WARNING}", "! ") if each.type == "Warning" else ("bold", "  ")
+        times = f"  ×{each.times}" if each.times > 1 else ""
+        lines.append(Content.assemble((mark + each.reason, style), (f"  {each.object}  {each.last}{times}", DIM)))
+        lines.append(Content(f"  {each.message}"))
+    return Content("\n").join(lines) if lines else Content.styled("There are no Events about it.", DIM)
+
+
+def yaml_tab(details: ObjectDetails, width: int) -> Content:
+    """Return the object as YAML."""
+    if not details.yaml:
+        return Content.styled("The object does not exist.", DIM)
+    return highlight(details.yaml.rstrip(), language="yaml")
+
+
+def owned_tab(details: ObjectDetails, width: int) -> Content:
+    """Return the tree of the objects that it owns."""
+    lines = list(_tree(details.owned, ""))
+    return Content("\n").join(lines) if lines else Content.styled("It owns no objects.", DIM)
+
+
+_BAD = ("not Ready", "not Available", "Failed", "Pending", "deleting")
+
+
+def _tree(owned: Sequence[OwnedObject], indent: str) -> Iterator[Content]:
+    for number, each in enumerate(owned):
+        is_last = number == len(owned) - 1
+        branch = f"{indent}{'└─' if is_last else '├─'} "
+        style = WARNING if any(word in each.state for word in _BAD) else DIM
+        yield Content.assemble((branch, DIM), f"{each.kind} ", (each.name, "bold"), "  ", (each.state, style))
+        yield from _tree(each.owned, indent + ("   " if is_last else "│  "))
+
+
+_TABS = {"error": error_tab, "events": events_tab, "yaml": yaml_tab, "owned": owned_tab}
