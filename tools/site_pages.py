@@ -37,10 +37,12 @@ BOOSTS = {
     "recipes/": 2.0,
     "controller-runtime.md": 0.5,  # has most names, and explains few
     "rbac.md": 1.5,  # before the doctor, and before RBAC of the embedded API server
-    "metrics.md": 1.5,  # before every page with ports
+    "metrics.md": 1.3,  # before every page with ports
+    "testing.md": 1.3,
     "reference/commands": 0.2,
     "reference/": 0.02,
-    "design/": 0.3,
+    "design/controller-runtime.md": 0.05,  # compares every feature, and explains none
+    "design/": 0.2,
     "apiserver": 0.4,
     "cluster.md": 0.4,
     "glossary.md": 0.2,
