@@ -11,7 +11,7 @@ import yaml
 from tests._documents import ROOT
 from tools.public_names import public_packages
 from tools.site_pages import boost, complete, for_a_site, without_members
-from tools.site_reference import cli_page, reference_pages
+from tools.site_reference import cli_page, navigation, reference_pages
 
 
 def pages_of(entries: object) -> Iterator[str]:
@@ -25,21 +25,17 @@ def pages_of(entries: object) -> Iterator[str]:
 
 def test_each_page_is_in_the_navigation_once_and_each_entry_is_a_page() -> None:
     """Every page of docs/ and every package is in the navigation, and every entry has a page."""
-    nav = list(pages_of(complete(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"], ROOT / "docs")))
+    nav = list(pages_of(complete(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])))
     written = [str(file.relative_to(ROOT / "docs")) for file in ROOT.glob("docs/**/*.md")]
 
     assert sorted(nav) == sorted([*written, *reference_pages()])
 
 
-def test_a_pattern_in_the_navigation_stands_for_the_files_that_match(tmp_path: Path) -> None:
-    """`recipes/*.md` lists each recipe, so that a new one needs no line in mkdocs.yml."""
-    (tmp_path / "recipes").mkdir()
-    for name in ("b", "a"):
-        (tmp_path / "recipes" / f"{name}.md").touch()
+def test_the_packages_are_in_the_place_of_a_pattern() -> None:
+    """`reference/*` in mkdocs.yml stands for the pages of all packages."""
+    nav = complete([{"Reference": ["cli.md", {"Python packages": ["reference/*"]}]}])
 
-    nav = complete([{"Guides": ["rbac.md", {"Recipes": ["recipes/*.md"]}]}], tmp_path)
-
-    assert nav == [{"Guides": ["rbac.md", {"Recipes": ["recipes/a.md", "recipes/b.md"]}]}]
+    assert nav == [{"Reference": ["cli.md", {"Python packages": navigation()}]}]
 
 
 @pytest.mark.parametrize("package", [package for package in public_packages() if package != "pyctrl"])
@@ -92,8 +88,8 @@ def test_the_reference_of_the_command_line_tells_every_command_with_examples() -
 
     assert "## pyctrl dev\n" in page
     assert "### pyctrl rbac doctor\n" in page
-    assert "* `--kubeconfig-out FILE`: Where to write the kubeconfig." in page
-    assert "pyctrl apiserver --kubeconfig-out dev.kubeconfig" in page
+    assert "* `--write-kubeconfig FILE`: Where to write the kubeconfig of an administrator." in page
+    assert "pyctrl apiserver --write-kubeconfig dev.kubeconfig" in page
     assert "- `1`: failed, or a check found something" in page
 
 

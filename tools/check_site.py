@@ -22,23 +22,21 @@ SITE = ROOT / "build" / "site"
 # What users type, and the page that is to be the first hit.
 QUESTIONS = {
     "RBAC": "rbac.html",
-    "leader election locally": "leader-election.html",
-    "metrics port": "metrics.html",
-    "watch Secrets referenced by my resource": "recipes/watch-referenced-objects.html",
-    "status conditions": "recipes/status-conditions.html",
-    "finalizer": "recipes/external-api-finalizer.html",
-    "several namespaces": "recipes/multiple-namespaces.html",
-    "upgrade CRD version": "recipes/upgrade-crd-version.html",
     "retry with backoff": "recipes/retry-backoff.html",
     "webhook without cert-manager": "recipes/webhooks-without-cert-manager.html",
-    "why did my reconcile not run": "recipes/debug-reconcile.html",
-    "cache memory": "recipes/cache-memory.html",
-    "periodic": "recipes/periodic-work.html",
-    "coming from Go": "controller-runtime.html",
+    "multi namespace": "recipes/multiple-namespaces.html",
+    "leader election locally": "leader-election.html",
+    "metrics port": "metrics.html",
+    "status conditions": "recipes/status-conditions.html",
+    "finalizer": "recipes/external-api-finalizer.html",
+    "upgrade crd version": "recipes/upgrade-crd-version.html",
+    "debug why did it not run": "recipes/debug-reconcile.html",
+    "watch secrets referenced by my resource": "recipes/watch-referenced-objects.html",
     "deploy": "shipping.html",
     "kubeconfig": "login.html",
     "helm values": "helm.html",
     "exit codes": "cli.html",
+    "kopf": "kopf.html",
 }
 
 

@@ -37,10 +37,12 @@ BOOSTS = {
     "recipes/": 2.0,
     "controller-runtime.md": 0.5,  # has most names, and explains few
     "rbac.md": 1.5,  # before the doctor, and before RBAC of the embedded API server
-    "metrics.md": 1.5,  # before every page with ports
+    "metrics.md": 1.3,  # before every page with ports
+    "testing.md": 1.3,
     "reference/commands": 0.2,
     "reference/": 0.02,
-    "design/": 0.3,
+    "design/controller-runtime.md": 0.05,  # compares every feature, and explains none
+    "design/": 0.2,
     "apiserver": 0.4,
     "cluster.md": 0.4,
     "glossary.md": 0.2,
@@ -65,23 +67,21 @@ def on_config(config: Any) -> Any:
     config.mdx_configs["toc"]["slugify"] = slugify(case="lower")
     indentation = type("Indentation", (Extension,), {"extendMarkdown": indent_by_two})
     config.markdown_extensions.insert(0, indentation())  # first: the others extend the parser that it creates
-    config.nav = complete(config.nav, ROOT / "docs")
+    config.nav = complete(config.nav)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     config.copyright = f"pyctrl {version}, licensed under Apache-2.0"
     return config
 
 
-def complete(nav: list[Any], docs: Path) -> list[Any]:
-    """Return the navigation with the files that its patterns match, and with the reference of the packages."""
-    return [each for entry in nav for each in _completed(entry, docs)]
+def complete(nav: list[Any]) -> list[Any]:
+    """Return the navigation with the pages of the packages in the place of `reference/*`."""
+    return [each for entry in nav for each in (navigation() if entry == "reference/*" else [_completed(entry)])]
 
 
-def _completed(entry: Any, docs: Path) -> list[Any]:
-    if isinstance(entry, dict):
-        return [{title: complete(below, docs) if isinstance(below, list) else below} for title, below in entry.items()]
-    if entry == "reference/*":
-        return navigation()
-    return sorted(str(file.relative_to(docs)) for file in docs.glob(entry)) if "*" in entry else [entry]
+def _completed(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    return {title: complete(below) if isinstance(below, list) else below for title, below in entry.items()}
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -31,9 +31,9 @@ from tests.unit.cli.dev._program import PROGRAM
         (PROGRAM, ("--port", "99999"), 2, "pyctrl dev: "),
         (
             PROGRAM,
-            ("--kubeconfig-out", "{file}"),
+            ("--write-kubeconfig", "{file}"),
             1,
-            "pyctrl: --kubeconfig-out {file}: the file exists and pyctrl did",
+            "pyctrl: --write-kubeconfig {file}: the file exists and pyctrl did",
         ),
     ],
 )
@@ -44,7 +44,7 @@ def test_what_cannot_be_followed_is_one_line(
     file = tmp_path / "nothing.py"
     file.write_text(text)
     given = [each.format(file=file) for each in arguments]
-    ran = run("dev", file, *(() if "--kubeconfig-out" in given else ("--kubeconfig-out", tmp_path / "k")), *given)
+    ran = run("dev", file, *(() if "--write-kubeconfig" in given else ("--write-kubeconfig", tmp_path / "k")), *given)
     assert (ran.code, ran.out) == (code, "")
     assert ran.err.startswith(told.format(file=file))
     assert not (tmp_path / "k").exists()
@@ -54,8 +54,8 @@ def test_two_sessions_do_not_share_a_kubeconfig(run: Run, tmp_path: Path) -> Non
     """A kubeconfig is not overwritten while its server runs."""
     file, kubeconfig = tmp_path / "nothing.py", tmp_path / "k"
     file.write_text(PROGRAM)
-    arguments = ("dev", file, "--kubeconfig-out", kubeconfig)
-    with apiserver("--insecure-http", "--kubeconfig-out", kubeconfig) as served:
+    arguments = ("dev", file, "--write-kubeconfig", kubeconfig)
+    with apiserver("--insecure-http", "--write-kubeconfig", kubeconfig) as served:
         url = served.url
         told = run(*arguments)
         assert told.err.startswith(
