@@ -72,8 +72,8 @@ def converging() -> Iterator[Cluster]:
     """Run the embedded server with the definition of PodSet and the controllers of a cluster; pods stay Pending."""
     with tempfile.TemporaryDirectory(prefix="pyctrl-loop-") as name:
         directory = Path(name)
-        command = [sys.executable, "-m", "pyctrl", "apiserver", "--insecure-http", "--load", str(DEFINITIONS)]
-        command += ["--audit", str(directory / "audit.log"), "--kubeconfig-out", str(directory / "kubeconfig")]
+        command = [sys.executable, "-m", "pyctrl", "apiserver", "--insecure-http", "--apply", str(DEFINITIONS)]
+        command += ["--audit", str(directory / "audit.log"), "--write-kubeconfig", str(directory / "kubeconfig")]
         command += ["--no-kubelet"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:

@@ -2,7 +2,7 @@
 
 The clusters are logins to one idle API server in another process, over TLS:
 
-    pyctrl apiserver --kubeconfig-out kubeconfig &
+    pyctrl apiserver --write-kubeconfig kubeconfig &
     python benchmarks/clusters.py kubeconfig --clusters 50
 """
 

@@ -56,7 +56,7 @@ def served(directory: Path) -> Iterator[Path]:
     """Serve an API server; yield its kubeconfig."""
     kubeconfig = directory / "kubeconfig"
     command = [sys.executable, "-m", "pyctrl", "apiserver", "--insecure-http", "--no-controllers"]
-    command += ["--kubeconfig-out", str(kubeconfig)]
+    command += ["--write-kubeconfig", str(kubeconfig)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             yield kubeconfig

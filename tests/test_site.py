@@ -88,8 +88,8 @@ def test_the_reference_of_the_command_line_tells_every_command_with_examples() -
 
     assert "## pyctrl dev\n" in page
     assert "### pyctrl rbac doctor\n" in page
-    assert "* `--kubeconfig-out FILE`: Where to write the kubeconfig." in page
-    assert "pyctrl apiserver --kubeconfig-out dev.kubeconfig" in page
+    assert "* `--write-kubeconfig FILE`: Where to write the kubeconfig of an administrator." in page
+    assert "pyctrl apiserver --write-kubeconfig dev.kubeconfig" in page
     assert "- `1`: failed, or a check found something" in page
 
 

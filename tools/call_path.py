@@ -225,8 +225,12 @@ def trace(path: str, *, predicate: bool = False) -> list[Call]:
         return asyncio.run(tracers[path](url))
 
 
+SETTINGS = ("packaging/_settings.py", "program/_pyproject.py")  # read pyproject.toml, with the defaults of flags
+
+
 def cli_entries(calls: Sequence[Call]) -> list[Call]:
     """Return the calls that enter the command line from another package."""
+    calls = [call for call in calls if call[0] not in SETTINGS]
     before = [("", ""), *calls]
     return [call for last, call in zip(before, calls, strict=False) if _is_cli(call) and not _is_cli(last)]
 

@@ -139,8 +139,10 @@ def _inherits(package: str, name: str) -> bool:
 def cli_page() -> str:
     """Return the reference of every command and its flags, generated from the command line."""
     from pyctrl.cli._commands import app  # private: only this page needs the whole tree of commands
+    from pyctrl.cli._flag_names import HIDDEN_NAMES
 
     text = app.generate_docs(output_format="markdown")
+    text = re.sub(rf", (?:{'|'.join(HIDDEN_NAMES)})(?=[ `,])", "", text)
     text = re.sub(r"## Table of Contents\n.*?(?=^\*\*Start)", "", text, flags=re.DOTALL | re.MULTILINE)
     sections = re.split(r"^(?=#+ pyctrl)", text, flags=re.MULTILINE)
     pages = "".join(_as_in_its_help(section, app) for section in sections if section)

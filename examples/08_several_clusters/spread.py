@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyctrl import Builder, Manager, ObjectMeta, ObjectReconciler, Request, allow, mapped
 from pyctrl.controller import Finalizers, labels_match
-from pyctrl.errors import NotFound
+from pyctrl.errors import NotFound, NotSynced
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import ClusterProvider, Fleet, KubeconfigProvider
 
@@ -24,7 +24,8 @@ class SpreadReconciler(ObjectReconciler[ConfigMap]):
         key = config_map.key
         metadata = ObjectMeta(name=key.name, namespace=key.namespace, labels={LABEL: "copy"})
         for member in list(self.members.values()):
-            await member.client.create_or_apply(ConfigMap(metadata=metadata, data=config_map.data), force=True)
+            with suppress(NotSynced):  # it is joining, and `all_of` repeats this when its cache is filled
+                await member.client.create_or_apply(ConfigMap(metadata=metadata, data=config_map.data), force=True)
 
     async def delete(self, config_map: ConfigMap) -> None:
         for member in list(self.members.values()):

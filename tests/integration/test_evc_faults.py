@@ -44,7 +44,7 @@ async def test_killed_in_the_middle(
     await install(client, EVC_DEFINITION)
     names = [f"c{number}" for number in range(12)]
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
-        arguments = ("--kubeconfig", str(kubeconfig), "--namespace", namespace, "--storage-class", storage_class)
+        arguments = ("--kubeconfig", str(kubeconfig), "--watch-namespace", namespace, "--storage-class", storage_class)
         async with example_process("evc", *arguments) as first:
             await first.says("Starting workers")
             for name in names:

@@ -49,7 +49,7 @@ async def test_the_line_gets_the_object(cluster: ClusterUnderTest, tmp_path: Pat
 
         _, got = await pasted(shell, "serviceaccount", "jenkins", "-n", place)
         assert json.loads(got.out)["metadata"]["name"] == "jenkins"
-        _, refused = await pasted(shell, "cm", "-n", place, "--account", "jenkins")
+        _, refused = await pasted(shell, "cm", "-n", place, "--service-account", "jenkins")
         assert json.loads(refused.out)["message"].startswith(
             f'configmaps is forbidden: User "system:serviceaccount:{place}:jenkins" cannot list resource "configmaps"'
         )

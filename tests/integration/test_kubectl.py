@@ -195,7 +195,9 @@ async def test_discovery_is_there(kubectl: Kubectl) -> None:
     """api-resources, explain and version print what the server supports."""
     resources = (await kubectl("api-resources", "--api-group=apps", "-o", "wide")).splitlines()
     assert ["deployments", "deploy", "apps/v1", "true", "Deployment"] in [line.split()[:5] for line in resources]
-    assert "replicas\t<integer>" in await kubectl("explain", "deployment.spec")
+    assert "replicas\t<integer>\n    Number of desired pods." in await kubectl("explain", "deployment.spec")
+    old = await kubectl("explain", "deployment.spec", "--output", "plaintext-openapiv2")
+    assert "replicas\t<integer>\n     Number of desired pods." in old
     assert "containers\t<[]Container> -required-" in await kubectl("explain", "pod.spec", "--recursive")
     assert "serverVersion" in json.loads(await kubectl("version", "-o", "json"))
     assert "apps/v1" in (await kubectl("api-versions")).split()

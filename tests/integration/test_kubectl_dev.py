@@ -29,7 +29,7 @@ async def test_a_file_is_an_operator_in_a_cluster_and_a_save_is_a_new_one(tmp_pa
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "sample.yaml").write_text(SAMPLE)
     kubectl = Kubectl(kubeconfig, "default")
-    arguments = ("dev", str(file), "--kubeconfig-out", str(kubeconfig), "--no-kubelet", "--no-controllers")
+    arguments = ("dev", str(file), "--write-kubeconfig", str(kubeconfig), "--no-kubelet", "--no-controllers")
     async with process("pyctrl", *arguments) as operator:
         await operator.says("ready http://127.0.0.1:")
         await operator.says(f"export KUBECONFIG={kubeconfig}")

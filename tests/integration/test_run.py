@@ -73,7 +73,14 @@ async def test_a_file_runs_with_its_definitions(
     file = tmp_path / "operator.py"
     file.write_text(OPERATOR)
     async with kubeconfig_for(cluster, tmp_path) as kubeconfig:
-        flags = ("--install-crds", "--namespace", namespace, "--leader-elect", "--leader-election-namespace", namespace)
+        flags = (
+            "--install-crds",
+            "--watch-namespace",
+            namespace,
+            "--leader-elect",
+            "--leader-election-namespace",
+            namespace,
+        )
         arguments = ("run", str(file), "--kubeconfig", str(kubeconfig), *flags, *NO_SERVERS)
         try:
             async with process("pyctrl", *arguments, ENABLE_WEBHOOKS="false") as operator:

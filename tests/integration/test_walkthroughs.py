@@ -108,7 +108,7 @@ async def test_mysrv(cluster: ClusterUnderTest, client: Client, namespace: str, 
 
     async with gone_afterwards(client, "mysrvs.myapp.idcos.com"), kubeconfig_for(cluster, tmp_path) as kubeconfig:
         await install_definitions(client, [definition])
-        arguments = ("run", str(tmp_path / "mysrv"), "--kubeconfig", str(kubeconfig), "--namespace", namespace)
+        arguments = ("run", str(tmp_path / "mysrv"), "--kubeconfig", str(kubeconfig), "--watch-namespace", namespace)
         async with process("pyctrl", *arguments, *NO_SERVERS, ENABLE_WEBHOOKS="false") as operator:
             for line in ("starting manager", "Starting EventSource", "Starting Controller", "Starting workers"):
                 await operator.says(line)

@@ -21,7 +21,13 @@ from pyctrl import (
 )
 from pyctrl.client import Client
 from pyctrl.manager import Manager
-from pyctrl.manifests import check_definition, definition
+from pyctrl.manifests import (
+    check_definition,
+    definition,
+    json_schema,
+    json_schema_index,
+    json_schema_path,
+)
 from pyctrl.program import definitions, install_definitions
 from pyctrl.testing import InstallKinds
 
@@ -63,6 +69,12 @@ def a_definition_is_json() -> None:
     assert_type(definition(V1), dict[str, Any])
     assert_type(definition(V1, V2, stored=V2), dict[str, Any])
     assert_type(check_definition(definition(V1, V2)), list[str])
+
+
+def a_schema_for_editors_is_json() -> None:
+    assert_type(json_schema(V1.gvk, {"type": "object"}, {}), dict[str, Any])
+    assert_type(json_schema_index([V1.gvk]), dict[str, Any])
+    assert_type(json_schema_path(V1.gvk), str)
 
 
 async def installed(client: Client, shop: ModuleType, install_kinds: InstallKinds) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from pyctrl import EVENTS, ObjectMeta, ObjectReconciler, Result, allow, merge_from, now, set_controller_reference
+from pyctrl.api import is_condition_true
 from pyctrl.errors import NotFound
 from pyctrl.kinds.batch.v1 import Job
 from pyctrl.kinds.core.v1 import ObjectReference
@@ -121,7 +122,7 @@ def scheduled_time(job: Job) -> datetime | None:
 
 def has_condition(job: Job, *types: str) -> bool:
     """Return whether one of these conditions of a Job is true."""
-    return any(each.type in types and each.status == "True" for each in job.status.conditions)
+    return any(is_condition_true(job.status.conditions, each) for each in types)
 
 
 def job_reference(job: Job) -> ObjectReference:

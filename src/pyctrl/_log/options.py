@@ -118,7 +118,7 @@ class LogOptions:
 
     @staticmethod
     def add_flags(parser: argparse.ArgumentParser) -> None:
-        """Add controller-runtime's ``--zap-…`` flags, and ``-v`` for ``--zap-log-level=debug``, to a parser.
+        """Add the log flags of `pyctrl run` to a parser, and their names in controller-runtime, ``--zap-…``.
 
         `from_args` returns the options of the parsed flags.
         """
@@ -133,23 +133,23 @@ class LogOptions:
             help="true: console, debug, tracebacks of warnings; false: json, info, tracebacks of errors",
         )
         add(
+            "--log-level",
             "--zap-log-level",
+            dest="zap_log_level",
             type=_flag(_checked(parse_levels)),
             metavar="LEVEL",
             help="debug, info, warn, error, panic or a number; with LEVEL,LOGGER=LEVEL,… per logger; default: info",
         )
-        add("--zap-encoder", choices=get_args(Encoder), help="for people, or for machines; default: console")
+        encoders, meaning = get_args(Encoder), "for people, or for machines; default: console"
+        add("--log-format", "--zap-encoder", dest="zap_encoder", choices=encoders, help=meaning)
         add(
             "--zap-stacktrace-level",
             type=_flag(_checked(parse_level)),
             metavar="LEVEL",
             help="show tracebacks from this level on; default: always",
         )
-        add(
-            "--zap-time-encoding",
-            choices=TIME_ENCODINGS,
-            help="default: rfc3339 in JSON, iso8601 on the console, the time of day on a terminal",
-        )
+        meaning = "default: rfc3339 in JSON, iso8601 on the console, the time of day on a terminal"
+        add("--zap-time-encoding", choices=TIME_ENCODINGS, help=meaning)
         add(
             "--zap-sampling",
             nargs="?",

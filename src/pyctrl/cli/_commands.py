@@ -31,15 +31,6 @@ pyctrl deploy operator.py --image registry.example/podset:0.1.0
     "error.",
 )
 
-# cyclopts' script for zsh only defines a function, so it works only in a file of that function's name.
-ZSH = """
-if [[ "${funcstack[1]}" == _pyctrl ]]; then  # a file of $fpath, read at the first completion
-  _cyclopts_pyctrl "$@"
-else
-  compdef _cyclopts_pyctrl pyctrl
-fi
-"""
-
 # In the order of use. The help of a command is one line: `pyctrl --help` has to fit 80 columns.
 COMMANDS = {
     "Start a project": {
@@ -56,12 +47,13 @@ COMMANDS = {
         "explain": ("_explain.command:app", "Show the fields of a kind."),
         "validate": ("_validate.command:app", "Validate objects in files offline, with line numbers."),
         "crd": ("_crd.command:app", "Compare and import CustomResourceDefinitions."),
+        "schema": ("_schema.command:app", "Write JSON Schemas of kinds, for YAML in editors."),
     },
     "Ship": {
         "manifests": ("_manifests:app", "Generate a program's manifests from its code."),
         "bundle": ("_bundle.command:app", "Generate a bundle for OLM, the Operator Lifecycle Manager."),
         "image": ("_image:app", "Build a program's container image."),
-        "build-installer": ("_image:installer_app", "Write all manifests to dist/install.yaml."),
+        "build-installer": ("_image:installer_app", "Write all manifests to one file."),
         "helm": ("_helm:app", "Generate a Helm chart of a program."),
         "deploy": ("_deploy.command:deploy_app", "Deploy a program to a cluster."),
         "undeploy": ("_deploy.command:undeploy_app", "Remove a deployed program from a cluster."),
@@ -117,11 +109,13 @@ def version_() -> None:
 @app.command(
     help_epilogue=epilogue(
         """\
-# bash: in ~/.bashrc
-source <(pyctrl completion bash)
+# bash, with the package bash-completion
+mkdir -p ~/.local/share/bash-completion/completions
+pyctrl completion bash > ~/.local/share/bash-completion/completions/pyctrl
 
-# zsh: in ~/.zshrc, after compinit; or as a file _pyctrl in a directory of $fpath
-source <(pyctrl completion zsh)
+# zsh, with fpath=(~/.zfunc $fpath) before compinit in ~/.zshrc
+mkdir -p ~/.zfunc
+pyctrl completion zsh > ~/.zfunc/_pyctrl
 
 # fish
 pyctrl completion fish > ~/.config/fish/completions/pyctrl.fish
@@ -132,9 +126,14 @@ pyctrl completion fish > ~/.config/fish/completions/pyctrl.fish
 def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(metavar="SHELL")], /) -> None:
     """Print a shell completion script.
 
+    Write it to a file, which the shell reads at the first Tab. Its start then costs nothing. Write it again after an
+    upgrade.
+
     Parameters
     ----------
     shell
         The shell to complete for.
     """
-    print(app.generate_completion(shell=shell) + (ZSH if shell == "zsh" else ""))
+    from pyctrl.cli._completion import completion_script  # here: rarely needed
+
+    print(completion_script(app, shell))

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
-from pyctrl.cli._shared_flags import Output, ShippedProgram
+from pyctrl.cli._shared_flags import Check, Output, OutputDir, ShippedProgram
 
 __all__ = ["app"]
 
@@ -33,8 +28,8 @@ def helm(
     program: ShippedProgram = None,
     /,
     *,
-    chart_dir: Annotated[Path | None, Parameter(metavar="DIR")] = None,
-    check: bool = False,
+    output_dir: OutputDir = None,
+    check: Check = False,
     force: bool = False,
     output: Output = "text",
     flags: PackagingFlags = NO_PACKAGING_FLAGS,
@@ -51,13 +46,11 @@ def helm(
 
     Parameters
     ----------
-    chart_dir
-        The directory of the chart. Defaults to `chart`.
-    check
-        Write nothing; show what is out of date, and exit with 1 if anything is.
+    output_dir
+        The directory to write. Defaults to `chart-dir` of `[tool.pyctrl]`, or `chart`.
     force
         Replace files of the same name that pyctrl did not write, and edited Chart.yaml and values.yaml.
     """
     from pyctrl.cli._manifest_writer import write_chart  # here: help needs none of it
 
-    return write_chart(program, flags, directory=chart_dir, check=check, force=force, output=output)
+    return write_chart(program, flags, directory=output_dir, check=check, force=force, output=output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ from cyclopts.help import InlineText
 from rich.console import Console, Group
 from rich.markdown import Markdown
 from rich.text import Text
+
+from pyctrl.cli._flag_names import HIDDEN_NAMES
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -20,6 +23,7 @@ __all__ = ["HelpConsole", "Layout", "usage_of"]
 
 WIDEST = 100  # columns; longer lines are hard to read
 NARROW = 60  # columns; with fewer, descriptions are below names
+NARROWEST = 10  # columns; longer names in a narrow console are on a line of their own
 LONGEST_NAME = 28  # columns; a longer name is on a line of its own
 
 _FENCED = re.compile(r"^(```\w*\n.*?^```)$", re.DOTALL | re.MULTILINE)
@@ -49,7 +53,12 @@ class Layout:
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
         """Print the usage line."""
-        console.print(Text.assemble(("Usage: ", "bold"), str(usage).rstrip()))
+        words = str(usage).rstrip()
+        lines = textwrap.wrap(words, console.width, initial_indent="Usage: ", subsequent_indent=" " * 9)
+        for line in lines:
+            text = Text(line, overflow="ignore", no_wrap=True)
+            text.stylize("bold", 0, len("Usage:") if line.startswith("Usage:") else 0)
+            console.print(text)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
         """Print the description."""
@@ -91,7 +100,7 @@ def _name(entry: HelpEntry, *, has_shorts: bool) -> Text:
     """Return the name of a flag as it is typed: ``-o, --output FORMAT``, ``--[no-]kubelet``."""
     if entry.positional_label:
         return Text(entry.metavar or entry.positional_label, style="cyan")
-    names = list(entry.positive_names)
+    names = [name for name in entry.positive_names if name not in HIDDEN_NAMES]
     for negative in entry.negative_names:
         positive = negative.replace("--no-", "--", 1)
         names = [name if name != positive else positive.replace("--", "--[no-]", 1) for name in names]
@@ -119,21 +128,26 @@ def _without_stop(sentence: str) -> str:
 
 
 def _columns(rows: Iterable[tuple[Text, Text]], console: Console) -> Iterator[Text]:
-    """Yield the lines of two columns."""
+    """Yield the lines of two columns; if the console is narrow and a name is long, each text is below its name."""
     rows = list(rows)
     fitting = [len(name) for name, _ in rows if len(name) <= LONGEST_NAME]
-    indent = 2 + max(fitting, default=0) + 2 if console.width >= NARROW else 8
+    indent = 2 + max(fitting, default=0) + 2
+    is_below = console.width < NARROW and indent > NARROWEST
     for name, text in rows:
-        lines = list(text.wrap(console, console.width - indent)) or [Text()]
-        for line in lines:
-            line.rstrip()
-        first = Text.assemble("  ", name)
-        if len(first) + 2 <= indent:
-            first.append(" " * (indent - len(first)))
-            first.append_text(lines.pop(0))
-        first.rstrip()
-        yield first
-        yield from (Text.assemble(" " * indent, line) for line in lines if line)
+        yield from _row(name, text, 8 if is_below else indent, console, is_below=is_below)
+
+
+def _row(name: Text, text: Text, indent: int, console: Console, *, is_below: bool) -> Iterator[Text]:
+    lines = list(text.wrap(console, console.width - indent)) or [Text()]
+    for line in lines:
+        line.rstrip()
+    first = Text.assemble("  ", name)
+    if not is_below and len(first) + 2 <= indent:
+        first.append(" " * (indent - len(first)))
+        first.append_text(lines.pop(0))
+    first.rstrip()
+    yield first
+    yield from (Text.assemble(" " * indent, line) for line in lines if line)
 
 
 def _laid_out(markdown: str, console: Console) -> Iterator[Text]:

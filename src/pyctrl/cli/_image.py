@@ -7,22 +7,19 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pyctrl.cli._command_line import CommandLine, epilogue
-from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
-from pyctrl.cli._shared_flags import ShippedProgram
+from pyctrl.cli._packaging_flags import NO_IMAGE_FLAGS, NO_PACKAGING_FLAGS, ImageFlags, PackagingFlags
+from pyctrl.cli._shared_flags import Check, Output, OutputFile, ShippedProgram
 from pyctrl.errors import CommandFailed
 
 if TYPE_CHECKING:
     from pyctrl.packaging import Image
 
 __all__ = ["app", "installer_app"]
-
-INSTALLER = Path("dist", "install.yaml")
 
 BUILD_EPILOGUE = epilogue(
     """\
@@ -40,8 +37,11 @@ INSTALLER_EPILOGUE = epilogue(
     """\
 pyctrl build-installer operator.py --image registry.example/podset:0.1.0
 kubectl apply --server-side -f dist/install.yaml
+
+# in CI: fail if the file is out of date
+pyctrl build-installer operator.py --check
 """,
-    {0: "written", 1: "failed"},
+    {0: "written, or with `--check` nothing differs", 1: "something differs, or failed"},
 )
 
 app = CommandLine("image")
@@ -54,7 +54,7 @@ def build(
     /,
     *,
     print_: Annotated[bool, Parameter(name="--print")] = False,
-    flags: PackagingFlags = NO_PACKAGING_FLAGS,
+    flags: ImageFlags = NO_IMAGE_FLAGS,
 ) -> int:
     """Build an image with docker, podman or `$CONTAINER_TOOL`.
 
@@ -112,12 +112,23 @@ def _prepare(image: Image) -> None:
 
 
 @installer_app.default
-def build_installer(program: ShippedProgram = None, /, *, flags: PackagingFlags = NO_PACKAGING_FLAGS) -> int:
-    """Write all manifests to dist/install.yaml.
+def build_installer(
+    program: ShippedProgram = None,
+    /,
+    *,
+    output_file: Annotated[
+        OutputFile,
+        Parameter(help="The file to write. Defaults to `install-file` of `[tool.pyctrl]`, or `dist/install.yaml`."),
+    ] = None,
+    check: Check = False,
+    output: Output = "text",
+    flags: PackagingFlags = NO_PACKAGING_FLAGS,
+) -> int:
+    """Write all manifests to one file.
 
-    Same as `pyctrl manifests --install dist/install.yaml`.
+    Writes `dist/install.yaml`, as kubebuilder does, with all objects in the order in which kubectl has to apply them.
+    `pyctrl manifests -o yaml` prints the same.
     """
-    from pyctrl.cli._manifest_writer import write_manifests  # here: help needs none of it
+    from pyctrl.cli._manifest_writer import write_installer  # here: help needs none of it
 
-    words = () if program is None else (program,)
-    return write_manifests(words, flags, file=INSTALLER, check=False, force=False)
+    return write_installer(program, flags, file=output_file, check=check, output=output)

@@ -30,10 +30,10 @@ def check_kubeconfig(path: Path, *, force: bool) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise CommandFailed(f"--kubeconfig-out {path}: {error.strerror}") from error
+        raise CommandFailed(f"--write-kubeconfig {path}: {error.strerror}") from error
     if found and not found.startswith(MARK) and not force:
         raise CommandFailed(
-            f"--kubeconfig-out {path}: the file exists and pyctrl did not write it; "
+            f"--write-kubeconfig {path}: the file exists and pyctrl did not write it; "
             "name another one, or add --force to overwrite it"
         )
 
@@ -78,12 +78,12 @@ def write_kubeconfig(path: Path, url: str, token: str, authority: CertificateAut
             file.write(MARK + _kubeconfig(url, token, authority))
         Path(name).replace(path)
     except OSError as error:
-        raise CommandFailed(f"--kubeconfig-out {path}: {error.strerror}") from error
+        raise CommandFailed(f"--write-kubeconfig {path}: {error.strerror}") from error
 
 
 def _kubeconfig(url: str, token: str, authority: CertificateAuthority | None) -> str:
     """Return a kubeconfig as `Config.to_kubeconfig` does. The client is imported here only."""
-    import yaml  # here: a slow import, for --kubeconfig-out only
+    import yaml  # here: a slow import, for --write-kubeconfig only
 
     cluster = {"server": url}
     if authority is not None:

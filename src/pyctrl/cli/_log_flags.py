@@ -8,16 +8,11 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 from pyctrl._log import LogOptions
+from pyctrl.cli._shared_flags import LogLevel
 
 __all__ = ["NO_LOG_FLAGS", "LogFlags"]
 
 LOGS = Group("Logs", sort_key=8)
-
-
-def _check_log_level(_type: object, value: str | None) -> None:
-    """Raise ValueError, as cyclopts' validators do, if the value is not a level. Called for defaults, too."""
-    if value is not None:
-        LogOptions(log_level=value)
 
 
 def _check_stacktrace_level(_type: object, value: str | None) -> None:
@@ -35,9 +30,19 @@ class LogFlags:
         Parameter(
             name=("--verbose", "-v"),
             group=LOGS,
-            help="Log each reconcile. Same as `--zap-log-level=debug`.",
+            help="Log each reconcile. Same as `--log-level=debug`.",
         ),
     ] = False
+    log_level: Annotated[LogLevel, Parameter(group=LOGS)] = None
+    log_format: Annotated[
+        Literal["console", "json"] | None,
+        Parameter(
+            name=("--log-format", "--zap-encoder"),
+            group=LOGS,
+            metavar="FORMAT",
+            help="Log format. Defaults to `console`.",
+        ),
+    ] = None
     zap_devel: Annotated[
         bool | None,
         Parameter(
@@ -45,20 +50,6 @@ class LogFlags:
             help="Log for development: console, debug, tracebacks of warnings. `--zap-devel=false`: JSON, info, "
             "tracebacks of errors.",
         ),
-    ] = None
-    zap_log_level: Annotated[
-        str | None,
-        Parameter(
-            group=LOGS,
-            metavar="LEVEL",
-            validator=_check_log_level,
-            help="`debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` sets single loggers. "
-            "Defaults to `info`.",
-        ),
-    ] = None
-    zap_encoder: Annotated[
-        Literal["console", "json"] | None,
-        Parameter(group=LOGS, metavar="FORMAT", help="Log format. Defaults to `console`."),
     ] = None
     zap_stacktrace_level: Annotated[
         str | None,
@@ -91,8 +82,8 @@ class LogFlags:
         """Return the options for `configure_logging`."""
         return LogOptions(
             devel=self.zap_devel,
-            log_level=self.zap_log_level or ("debug" if self.verbose else None),
-            encoder=self.zap_encoder,
+            log_level=self.log_level or ("debug" if self.verbose else None),
+            encoder=self.log_format,
             stacktrace_level=self.zap_stacktrace_level,
             time_encoding=self.zap_time_encoding,
             sampling=self.zap_sampling,

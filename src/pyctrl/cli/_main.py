@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cyclopts import App, Argument, CycloptsError, UnknownCommandError
+    from cyclopts import App, Argument, CycloptsError
 
     from pyctrl.program import SetupFunction
 
@@ -117,24 +117,31 @@ def _run(name: str, make: Callable[[], App], tokens: list[str]) -> int:
 
 def _misuse(error: CycloptsError) -> str:
     """Return what is wrong with a command line. An unknown option is reported as such, not as an invalid value."""
-    from cyclopts import UnknownCommandError
+    from cyclopts import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
-    message = getattr(error, "exception_message", "")  # of our own checks
-    if message.startswith("unknown option"):
-        return message
-    if isinstance(error, UnknownCommandError) and (error.unused_tokens or [""])[0].startswith("-"):
-        return _unknown_option(error)
+    from pyctrl.cli._flag_names import unknown_option
+
+    if isinstance(error, UnknownOptionError):
+        return unknown_option(error.token.keyword or error.token.value, _options(error))
+    if option := getattr(getattr(error, "__cause__", None), "option", ""):  # of our own checks
+        message = unknown_option(option, _options(error))
+        return f"{message}{'' if message.endswith('?') else '.'} A file of that name is ./{option}"
+    unused = list(getattr(error, "unused_tokens", None) or [""])
+    if isinstance(error, UnknownCommandError) and unused[0].startswith("-"):
+        return unknown_option(unused[0], _options(error))
+    if isinstance(error, UnusedCliTokensError):
+        return f"unexpected argument {' '.join(map(repr, unused))}"
     return _sentence(error)
 
 
-def _unknown_option(error: UnknownCommandError) -> str:
-    """Return the message for an unknown option of a group of commands, which cyclopts reports as a command."""
-    import difflib
-
-    option = (error.unused_tokens or [""])[0]
-    known = [TRACEBACK, *(error.app.help_flags if error.app else ()), *(error.app.version_flags if error.app else ())]
-    near = difflib.get_close_matches(option.partition("=")[0], known, n=1)
-    return f"Unknown option: {option}" + (f". Did you mean {near[0]}?" if near else "")
+def _options(error: CycloptsError) -> list[str]:
+    """Return the names of the flags of the command that an error is about."""
+    app = error.app
+    if app is None:
+        return []
+    arguments = app.assemble_argument_collection() if app.default_command is not None else ()
+    flags = [name for argument in arguments for name in argument.names if name.startswith("-")]
+    return [*flags, *app.version_flags]
 
 
 def _sentence(error: Exception) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pyctrl.cli._client_flags import ConfigFlags
 from pyctrl.cli._output import print_json
-from pyctrl.cli._packaging_flags import PackagingFlags
+from pyctrl.cli._packaging_flags import PackagingFlags, output_path
 from pyctrl.cli._progress import Progress
 from pyctrl.client import Client, Config
 from pyctrl.errors import CommandFailed, TransportError, Unauthorized
 from pyctrl.packaging import (
-    INDEX,
     PARTS,
     ChartDirectory,
     ConfigDirectory,
@@ -32,21 +32,20 @@ from pyctrl.packaging import (
 from pyctrl.rbac import to_yaml
 
 __all__ = [
-    "absent",
     "check_manifests",
     "print_manifests",
     "read",
     "show_changes",
     "split_words",
     "write_chart",
+    "write_installer",
     "write_manifests",
     "written",
 ]
 
 ALL = "all"
-STDOUT = Path("-")
 MANIFESTS = "pyctrl manifests"
-CHART = Path("chart")  # not dist/ as in kubebuilder: projects that build wheels have it in .gitignore
+MOST_LINES = 40  # of the diff of one file
 STATES = {
     "created": "missing",
     "updated": "stale",
@@ -69,9 +68,12 @@ def split_words(words: Sequence[str]) -> tuple[str | None, tuple[Part, ...]]:
     return (programs[0] if programs else None), PARTS if ALL in words else named or PARTS
 
 
-def read(program: str | None, flags: PackagingFlags) -> Project:
-    """Return the project of a program. Raises PyctrlError."""
-    return asyncio.run(read_project(flags.settings(program), with_samples=True))
+def read(program: str | None, flags: PackagingFlags, directory: Path | None = None) -> Project:
+    """Return the project of a program, with another directory of manifests. Raises PyctrlError."""
+    settings = flags.settings(program)
+    if directory is not None:
+        settings = replace(settings, config_dir=str(directory.absolute()))
+    return asyncio.run(read_project(settings, with_samples=True))
 
 
 def print_manifests(words: Sequence[str], flags: PackagingFlags, *, output: str) -> int:
@@ -86,29 +88,35 @@ def print_manifests(words: Sequence[str], flags: PackagingFlags, *, output: str)
 
 
 def write_manifests(
-    words: Sequence[str], flags: PackagingFlags, *, file: Path | None, check: bool, force: bool, output: str = "text"
+    words: Sequence[str],
+    flags: PackagingFlags,
+    *,
+    directory: Path | None,
+    check: bool,
+    force: bool,
+    output: str = "text",
 ) -> int:
     """Write the manifests, or with ``check`` show what is out of date; return the exit code."""
-    if file == STDOUT and not check:
-        return print_manifests(words, flags, output="yaml")
     program, wanted = split_words(words)
-    project = read(program, flags)
-    if file is not None:
-        found = _one_file(file, to_yaml(_objects(project, wanted)))
-        command = f"{MANIFESTS} --install {file}"
-        return check_manifests(found, [], output, command, never=absent(file)) if check else written(found)
-    directory, texts = ConfigDirectory(project.settings.directory), tree(project, wanted)
-    found = directory.differences(texts, parts=wanted, force=force)
+    project = read(program, flags, directory)
+    texts = tree(project, wanted)
+    found = ConfigDirectory(project.settings.directory).differences(texts, parts=wanted, force=force)
     if not check:
         written(found)
     samples = [project.settings.directory / path for path in texts if path.startswith("samples/")]
     problems = _sample_problems(project, [*samples, *(each.file for each in project.samples)])
     if output == "text":
         _tell(problems)
-    code = (
-        check_manifests(found, problems, output, never=absent(directory.path, "no manifests in", INDEX)) if check else 0
-    )
+    code = check_manifests(found, problems, output) if check else 0
     return max(code, int(check and bool(problems)))
+
+
+def write_installer(program: str | None, flags: PackagingFlags, *, file: Path | None, check: bool, output: str) -> int:
+    """Write all manifests to one file, or with ``check`` show what is out of date; return the exit code."""
+    project = read(program, flags)
+    path = output_path(file, project.settings, project.settings.install_file)
+    found = _one_file(path, to_yaml(install(project)))
+    return check_manifests(found, [], output, "pyctrl build-installer") if check else written(found)
 
 
 def write_chart(
@@ -123,11 +131,11 @@ def write_chart(
     """Write a Helm chart, or with ``check`` show what is out of date; return the exit code."""
     settings = flags.settings(program)
     chart = asyncio.run(read_chart(settings))
-    place = ChartDirectory(directory or settings.root / CHART)
+    place = ChartDirectory(output_path(directory, settings, settings.chart_dir))
     found = place.differences(chart, force=force)
     if not check:
         return written(found)
-    return check_manifests(found, [], output, "pyctrl helm", never=absent(place.path, "no chart at"))
+    return check_manifests(found, [], output, "pyctrl helm")
 
 
 def _sample_problems(project: Project, files: Sequence[Path]) -> list[str]:
@@ -193,47 +201,35 @@ def _one_file(path: Path, text: str) -> list[Difference]:
     return [Difference(path, before, text)] if before != text else []
 
 
-def check_manifests(
-    found: Sequence[Difference],
-    problems: Sequence[str],
-    output: str,
-    command: str = MANIFESTS,
-    *,
-    never: str = "",
-) -> int:
+def check_manifests(found: Sequence[Difference], problems: Sequence[str], output: str, command: str = MANIFESTS) -> int:
     """Show what is out of date, and the command that updates it; return the exit code.
 
+    Missing and superfluous files are listed. Of changed files the diff is shown, up to `MOST_LINES` of them.
+
     Args:
-        found: the files. Of changed files the diff is shown, of missing and superfluous ones the path.
+        found: the files.
         problems: other problems, for JSON output.
-        output: ``text`` or ``json``.
+        output: ``text`` or ``json``, which has the whole diffs.
         command: the command that updates the files.
-        never: a sentence if nothing was ever written, which is then the only output; otherwise "".
     """
     if output != "text":
         files = [{"path": str(each.path), "state": STATES[each.verb], "diff": each.unified()} for each in found]
         print_json({"upToDate": not found, "files": files, "problems": list(problems)})
         return int(bool(found))
-    if never and found:
-        print(f"{never}; run {command}", file=sys.stderr)
-        return 1
     for each in found:
-        sys.stdout.write(each.unified() if each.verb == "updated" else f"{STATES[each.verb]} {each.path}\n")
+        sys.stdout.write(_shown(each))
     if found:
         subject = "1 file is" if len(found) == 1 else f"{len(found)} files are"
         print(f"{subject} out of date; update with: {command}", file=sys.stderr)
     return int(bool(found))
 
 
-def absent(path: Path, prefix: str = "no", file: str = "") -> str:
-    """Return a sentence if something was never written; otherwise "".
-
-    Args:
-        path: the path to write.
-        prefix: the beginning of the sentence.
-        file: a file that is always written.
-    """
-    return "" if (path / file).exists() else f"{prefix} {path}"
+def _shown(difference: Difference) -> str:
+    if difference.verb != "updated":
+        return f"{STATES[difference.verb]} {difference.path}\n"
+    lines = difference.unified().splitlines(keepends=True)
+    rest = len(lines) - MOST_LINES
+    return "".join(lines[:MOST_LINES]) + (f"... and {rest} more lines; -o json has all\n" if rest > 0 else "")
 
 
 def written(found: Sequence[Difference]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -10,7 +9,7 @@ from cyclopts import Parameter
 from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
-from pyctrl.cli._shared_flags import OutputWithYaml
+from pyctrl.cli._shared_flags import Check, OutputDir, OutputWithYaml
 from pyctrl.errors import CommandFailed
 
 __all__ = ["app"]
@@ -20,8 +19,8 @@ EPILOGUE = epilogue(
 # a config/ directory, to be applied with: kubectl apply -k config/default
 pyctrl manifests podset.py --image registry.example/podset:0.1.0
 
-# a single file
-pyctrl manifests podset.py --install dist/install.yaml
+# print everything, in the order in which kubectl has to apply it
+pyctrl manifests podset.py -o yaml
 
 # apply the CRDs
 pyctrl manifests podset.py crd -o yaml | kubectl apply --server-side -f -
@@ -41,8 +40,8 @@ app = CommandLine("manifests", help_epilogue=EPILOGUE)
 @app.default
 def manifests(
     *words: Annotated[str, Parameter(metavar="PROGRAM|PART")],
-    install: Annotated[Path | None, Parameter(metavar="FILE", allow_leading_hyphen=True)] = None,
-    check: bool = False,
+    output_dir: OutputDir = None,
+    check: Check = False,
     diff: bool = False,
     force: bool = False,
     output: OutputWithYaml = "text",
@@ -54,7 +53,7 @@ def manifests(
     Writes CRDs, RBAC, Deployment, webhooks and samples into a `config/` directory, in kubebuilder's layout. Files that
     are no longer needed are removed. Your own files, existing samples and additions to kustomizations are kept.
 
-    Flags can also be set in pyproject.toml, in `[tool.pyctrl]`, by their names without dashes.
+    Most flags can also be set in pyproject.toml, in `[tool.pyctrl]`, by their names without dashes.
 
     `-o yaml` and `-o json` print the manifests and write nothing. With `--check` or `--diff`, `-o json` prints the
     differences.
@@ -64,12 +63,10 @@ def manifests(
     words
         The program (`FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several), and the parts to write:
         `crd`, `rbac`, `manager`, `webhook`, `samples` or `all`. Defaults to `program` of `[tool.pyctrl]`, and `all`.
-    install
-        Write everything to this file instead of a directory, in installation order; `-` is stdout.
-    check
-        Write nothing; show what is out of date, and exit with 1 if anything is.
     diff
-        Write nothing; show what applying would change in the cluster, and exit with 1 if anything would.
+        Show what applying would change in the cluster, and exit with 1 if anything would; write nothing.
+    output_dir
+        The directory to write. Defaults to `config-dir` of `[tool.pyctrl]`, or `config`.
     force
         Replace files of the same name that pyctrl did not write.
     """
@@ -85,4 +82,4 @@ def manifests(
         return show_changes(words, flags, login, output=output)
     if output != "text" and not check:
         return print_manifests(words, flags, output=output)
-    return write_manifests(words, flags, file=install, check=check, force=force, output=output)
+    return write_manifests(words, flags, directory=output_dir, check=check, force=force, output=output)

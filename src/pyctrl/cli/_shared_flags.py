@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +13,7 @@ __all__ = [
     "KIND",
     "KINDS",
     "OUTPUT",
+    "Check",
     "Convert",
     "Default",
     "Definitions",
@@ -20,15 +21,20 @@ __all__ = [
     "KindGroup",
     "KindName",
     "KindVersion",
+    "LogLevel",
     "Output",
+    "OutputDir",
+    "OutputFile",
     "OutputWithYaml",
     "Program",
     "Programs",
+    "ServerLogLevel",
+    "ServiceAccount",
     "ShippedProgram",
     "Validate",
-    "find_program",
-    "packaged_program",
+    "WatchedNamespaces",
     "refuse_options",
+    "split_namespaces",
 ]
 
 
@@ -46,6 +52,54 @@ ShippedProgram = Annotated[
 
 Output = Annotated[Literal["text", "json"], _FORMAT]
 OutputWithYaml = Annotated[Literal["text", "json", "yaml"], _FORMAT]
+
+OutputDir = Annotated[Path | None, Parameter(name="--output-dir", group=OUTPUT, metavar="DIR")]
+OutputFile = Annotated[
+    Path | None,
+    Parameter(name=("--output-file", "--out"), group=OUTPUT, metavar="FILE", help="The file to write."),
+]
+Check = Annotated[
+    bool, Parameter(name="--check", help="Show what is out of date, and exit with 1 if anything is; write nothing.")
+]
+
+WatchedNamespaces = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name=("--watch-namespace", "--watch-namespaces"),
+        metavar="NAME",
+        help="Watch only this namespace. May be repeated, or be a list: `NAME,NAME`. Defaults to `watch-namespaces` of "
+        "`[tool.pyctrl]`, or all.",
+    ),
+]
+
+
+def _check_log_level(_type: object, value: str | None) -> None:
+    """Raise ValueError, as cyclopts' validators do, if the value is not a level. Called for defaults, too."""
+    if value is not None:
+        from pyctrl._log import LogOptions  # here: help needs none of it
+
+        LogOptions(log_level=value)
+
+
+_LOG_LEVEL = (
+    "Log from this level on: `debug`, `info`, `warn`, `error`, `panic` or a number; `LEVEL,LOGGER=LEVEL,...` sets "
+    "single loggers."
+)
+
+# As in controller-runtime, whose flags Deployments have: --zap-log-level is accepted, too.
+LogLevel = Annotated[
+    str | None,
+    Parameter(
+        name=("--log-level", "--zap-log-level"),
+        metavar="LEVEL",
+        validator=_check_log_level,
+        help=f"{_LOG_LEVEL} Defaults to `info`.",
+    ),
+]
+
+ServerLogLevel = Annotated[LogLevel, Parameter(help=f"{_LOG_LEVEL} Defaults to `warn`.")]
+
+ServiceAccount = Annotated[str | None, Parameter(name=("--service-account", "--account"), metavar="ACCOUNT")]
 
 DryRun = Annotated[bool, Parameter(name="--dry-run", help="Write nothing; print the changes as a patch.")]
 
@@ -89,37 +143,17 @@ def refuse_options(_type: object, given: object) -> None:
         return
     for each in given if isinstance(given, Iterable) and not isinstance(given, str) else [given]:
         if str(each) != "-" and str(each).startswith("-"):
-            raise ValueError(f"unknown option {each}; a file of that name is ./{each}")
+            raise UnknownOption(str(each))
 
 
-def packaged_program(target: str | None, watched: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Return a program and the namespaces that it watches, by default those of pyproject.toml.
+class UnknownOption(ValueError):
+    """Raised for an option in place of an argument that may begin with a hyphen."""
 
-    Args:
-        target: the argument; None if it is missing.
-        watched: the namespaces of the flags; empty: those of the program's pyproject.toml.
-
-    Raises:
-        CommandFailed: no program is named, on the command line or in pyproject.toml.
-    """
-    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS
-
-    settings = NO_PACKAGING_FLAGS.settings(target)
-    return (settings.target if target is None else target), watched or settings.watch_namespaces
+    def __init__(self, option: str) -> None:
+        super().__init__(f"unknown option {option}")
+        self.option = option
 
 
-def find_program(text: str | None, flags: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str]]:
-    """Return the program to run, by default that of pyproject.toml, its command-line words, and its own flags.
-
-    Args:
-        text: the argument PROGRAM; None if it is missing. An option here is the first flag after ``--``.
-        flags: the further arguments.
-
-    Raises:
-        CommandFailed: no program is named, neither here nor in pyproject.toml.
-    """
-    if text is not None and not text.startswith("-"):
-        return text, [text], flags
-    from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS  # here: reads pyproject.toml
-
-    return NO_PACKAGING_FLAGS.settings(None).target, [], flags if text is None else [text, *flags]
+def split_namespaces(lists: Iterable[str]) -> tuple[str, ...]:
+    """Return the namespaces of lists that are separated by commas."""
+    return tuple(name.strip() for text in lists for name in text.split(",") if name.strip())

@@ -3,7 +3,8 @@
 `definition` generates the CustomResourceDefinition of a kind from its classes. `check_definition` returns the errors
 that the API server would report for a definition. `import_definitions` generates classes from definitions.
 `compare_definitions` reports how a change of a definition affects stored objects. `sample` generates a sample object.
-`ManifestValidator` validates objects in files as the API server would.
+`ManifestValidator` validates objects in files as the API server would. `json_schema` generates the JSON Schema of a
+kind, for editors.
 
 Names are imported lazily.
 """
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyctrl.manifests._crd_import.definitions import Imported, import_definitions
     from pyctrl.manifests._documents import Document, Position, read_manifest_objects
     from pyctrl.manifests._explain import ExplainedField, NoSuchField, Schemas
+    from pyctrl.manifests._json_schema import json_schema, json_schema_index, json_schema_path
     from pyctrl.manifests._sample import sample
     from pyctrl.manifests._validator import DEFINITION, ManifestProblem, ManifestValidator, ValidationResult
 
@@ -42,6 +44,9 @@ __all__ = [
     "definition",
     "has_breaking_changes",
     "import_definitions",
+    "json_schema",
+    "json_schema_index",
+    "json_schema_path",
     "read_manifest_objects",
     "sample",
 ]
@@ -53,6 +58,7 @@ _FILES = {
     **dict.fromkeys(("DEFINITION", "ManifestProblem", "ManifestValidator", "ValidationResult"), "_validator"),
     **dict.fromkeys(("ExplainedField", "NoSuchField", "Schemas"), "_explain"),
     **dict.fromkeys(("Imported", "import_definitions"), "_crd_import.definitions"),
+    **dict.fromkeys(("json_schema", "json_schema_index", "json_schema_path"), "_json_schema"),
     "check_definition": "_crd.server_errors",
     "definition": "_crd.definition",
     "sample": "_sample",

@@ -9,6 +9,8 @@ and a `ChartDirectory` writes it.
 `bundle` returns the files of an Operator Lifecycle Manager bundle for a program read by `read_bundled`, and
 `check_bundle` validates a bundle.
 
+`schema_files` returns JSON Schemas of kinds, which a `SchemaDirectory` writes for editors.
+
 Submodules are imported on first use.
 """
 
@@ -35,11 +37,13 @@ if TYPE_CHECKING:
     from pyctrl.packaging._objects.samples import problems_of
     from pyctrl.packaging._project import Project
     from pyctrl.packaging._project_reader import read_project
+    from pyctrl.packaging._schema_files import SCHEMA_INDEX, SchemaDirectory, schema_files
     from pyctrl.packaging._settings import Settings, read_settings
 
 __all__ = [
     "INDEX",
     "PARTS",
+    "SCHEMA_INDEX",
     "SUITES",
     "BundleDirectory",
     "BundleProblem",
@@ -56,6 +60,7 @@ __all__ = [
     "Project",
     "Publication",
     "Release",
+    "SchemaDirectory",
     "Settings",
     "Step",
     "Suite",
@@ -74,6 +79,7 @@ __all__ = [
     "read_publication",
     "read_settings",
     "release",
+    "schema_files",
     "tree",
 ]
 
@@ -89,6 +95,7 @@ _FILES = {
     **dict.fromkeys(("Image", "find_tool", "image_of"), "_image.image"),
     **dict.fromkeys(("PARTS", "Part", "install", "parts"), "_objects.parts"),
     **dict.fromkeys(("Settings", "read_settings"), "_settings"),
+    **dict.fromkeys(("SCHEMA_INDEX", "SchemaDirectory", "schema_files"), "_schema_files"),
     "BundleDirectory": "_bundle.directory",
     "ChartDirectory": "_chart.directory",
     "Project": "_project",

@@ -38,7 +38,13 @@ class Settings:
         namespace: the namespace that it runs in; by default ``NAME-system``.
         image: the container image; by default ``NAME:VERSION``, or ``NAME:latest`` without a version.
         base_image: the base of the image, preferably with a digest; by default a version of Python's slim image.
-        config_dir: the directory of the generated files.
+        config_dir: the directory of the manifests.
+        chart_dir: the directory of the Helm chart.
+        bundle_dir: the directory of the bundle for OLM.
+        install_file: the file with all manifests that `pyctrl build-installer` writes.
+        schema_dir: the directory of the JSON Schemas.
+        schema_crds: files and directories of further CustomResourceDefinitions to write JSON Schemas of.
+        schema_builtins: built-in kinds to write JSON Schemas of.
         replicas: the number of replicas; with leader election, one of them is active.
         args: additional flags of the program.
         env: environment variables.
@@ -59,6 +65,12 @@ class Settings:
     image: str = ""
     base_image: str = ""
     config_dir: str = "config"
+    chart_dir: str = "chart"  # not dist/ as in kubebuilder: projects that build wheels have it in .gitignore
+    bundle_dir: str = "bundle"
+    install_file: str = "dist/install.yaml"
+    schema_dir: str = "schemas"
+    schema_crds: tuple[str, ...] = ()
+    schema_builtins: tuple[str, ...] = ()
     replicas: int = 1
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +86,7 @@ class Settings:
 
     @property
     def directory(self) -> Path:
-        """The directory of the generated files."""
+        """The directory of the manifests."""
         return self.root / self.config_dir
 
     @property

@@ -45,5 +45,5 @@ def _not_found(error: NoConfiguration) -> str:
     return (
         f"no configuration of a cluster found; tried:{tried}\n"
         "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
-        "For a local in-memory cluster: pyctrl apiserver --kubeconfig-out FILE"
+        "For a local in-memory cluster: pyctrl apiserver --write-kubeconfig FILE"
     )

@@ -153,7 +153,7 @@ def program_manager(
 
 def watch_namespaces(options: RunOptions) -> tuple[str, ...] | None:
     """Return the namespaces to watch: those of the option, or of WATCH_NAMESPACE; None: all."""
-    lists = options.namespace or (os.environ.get("WATCH_NAMESPACE", ""),)
+    lists = options.watch_namespace or (os.environ.get("WATCH_NAMESPACE", ""),)
     return tuple(name.strip() for text in lists for name in text.split(",") if name.strip()) or None
 
 

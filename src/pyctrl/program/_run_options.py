@@ -36,7 +36,7 @@ class RunOptions(Protocol):
     """How a program runs. The flags of `pyctrl run` document each option and have the defaults."""
 
     @property
-    def namespace(self) -> tuple[str, ...]:
+    def watch_namespace(self) -> tuple[str, ...]:
         """Lists of namespaces to watch, separated by commas; see `watch_namespaces`."""
 
     @property

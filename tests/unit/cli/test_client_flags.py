@@ -87,7 +87,7 @@ def test_who_has_no_login_is_told_what_was_tried(monkeypatch: pytest.MonkeyPatch
         ClientFlags().config()
     what_to_do = (
         "Set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig FILE. "
-        "For a local in-memory cluster: pyctrl apiserver --kubeconfig-out FILE"
+        "For a local in-memory cluster: pyctrl apiserver --write-kubeconfig FILE"
     )
     assert str(raised.value).splitlines() == [
         "no configuration of a cluster found; tried:",

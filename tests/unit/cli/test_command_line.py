@@ -13,8 +13,8 @@ def test_help_has_examples(run: Run) -> None:
     assert (top.code, command.code, top.err, command.err) == (0, 0, "", "")
     assert "Serve an in-memory Kubernetes API server" in top.out
     assert "Examples:" in top.out
-    assert "pyctrl apiserver --kubeconfig-out dev.kubeconfig" in command.out
-    for flag in ("--port", "--token-auth-file", "--insecure-http", "--load", "--audit", "--[no-]controllers"):
+    assert "pyctrl apiserver --write-kubeconfig dev.kubeconfig" in command.out
+    for flag in ("--port", "--token-auth-file", "--insecure-http", "--apply", "--audit", "--[no-]controllers"):
         assert flag in command.out
 
 

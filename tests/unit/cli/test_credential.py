@@ -71,11 +71,11 @@ async def test_tokens_of_any_kind_are_read_without_harm(token: str) -> None:
 
 
 def test_a_part_is_printed_without_a_cluster(run: Run, tmp_path: Path) -> None:
-    """`whoami --print token` prints only the token, without a request."""
+    """`whoami -o token` prints only the token, without a request."""
     file = tmp_path / "config"
     file.write_text(Config.from_token("https://127.0.0.1:1", "t1").to_kubeconfig())
-    printed = run("whoami", "--kubeconfig", file, "--print", "token")
+    printed = run("whoami", "--kubeconfig", file, "-o", "token")
     assert (printed.code, printed.out, printed.err) == (0, "t1\n", "")
-    missing = run("whoami", "--kubeconfig", file, "--print", "key")
+    missing = run("whoami", "--kubeconfig", file, "-o", "key")
     assert (missing.code, missing.out) == (1, "")
     assert missing.err.startswith("pyctrl: the login has no client certificate")

@@ -53,7 +53,7 @@ def test_the_conversion_of_a_program_counts(run: Run, tmp_path: Path) -> None:
     """A program with a Conversion equals its deployed CRD with the webhook."""
     program = tmp_path / "widgets.py"
     program.write_text(CONVERTED)
-    run("manifests", program, "crd", "--config-dir", tmp_path)
+    run("manifests", program, "crd", "--output-dir", tmp_path)
     crds = tmp_path / "crd" / "bases"
     assert "strategy: Webhook" in next(crds.iterdir()).read_text()
 
@@ -64,7 +64,7 @@ def test_the_conversion_of_a_program_counts(run: Run, tmp_path: Path) -> None:
 def test_a_cluster(run: Run, old: Path, tmp_path: Path) -> None:
     """A side may be a CRD of a cluster; the error for an unknown name suggests a similar one."""
     login = tmp_path / "kubeconfig"
-    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", old, "--kubeconfig-out", login):
+    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--apply", old, "--write-kubeconfig", login):
         ran = run("crd", "diff", "cluster:widgets.example.com", _written(tmp_path, NARROWER), "--kubeconfig", login)
         lost = run("crd", "diff", "cluster:widget.example.com", old, "--kubeconfig", login)
 

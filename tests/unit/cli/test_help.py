@@ -36,7 +36,7 @@ NAMES = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def arguments_of(command: tuple[str, ...]) -> ArgumentCollection:
     """Return the arguments and flags of a command."""
     with app.app_stack([*command]):
-        return COMMANDS[command].assemble_argument_collection()
+        return COMMANDS[command].assemble_argument_collection(parse_docstring=True)
 
 
 @pytest.fixture(autouse=True)
@@ -96,27 +96,6 @@ def test_its_examples_can_be_typed(command: tuple[str, ...]) -> None:
     for example in examples:
         tokens = shlex.split(re.sub(r"\$\([^)]*\)|\$\w+", "value", example))[1:]
         app.parse_args(tokens, exit_on_error=False, print_error=False)
-
-
-@NAMES
-def test_flags_are_called_alike(command: tuple[str, ...]) -> None:
-    """A short flag has the same long form in all commands, and each flag with a value shows its type."""
-    named = {name: argument for argument in arguments_of(command) for name in argument.names}
-    shorts = {"-n": "--namespace", "-o": "--output", "-A": "--all-namespaces", "-v": "--verbose", "-f": "--filename"}
-    for short, long in shorts.items():
-        if short in named:
-            assert long in named[short].names
-    for name, argument in named.items():
-        if name.startswith("--") and argument.hint not in (bool, bool | None):
-            assert argument.parameter.metavar, name
-
-
-@pytest.mark.parametrize("flag", ["--crd", "--context", "--config-dir", "--dry-run", "--kubeconfig", "--types"])
-def test_a_flag_is_described_alike(flag: str) -> None:
-    """A flag has the same description in all commands."""
-    found = [each.parameter.help for command in COMMANDS for each in arguments_of(command) if flag in each.names]
-    assert len(found) > 1
-    assert len(set(found)) == 1
 
 
 def test_the_page_says_what_each_command_prints_as_json() -> None:

@@ -19,11 +19,11 @@ def test_a_kubeconfig_of_somebody_else_is_left_alone(run: Run, tmp_path: Path) -
     """A file of another program is replaced only with --force; pyctrl's own file always is."""
     kubeconfig = tmp_path / "config"
     kubeconfig.write_text("precious: yes\n")
-    told = run("apiserver", *ALONE, "--kubeconfig-out", kubeconfig)
+    told = run("apiserver", *ALONE, "--write-kubeconfig", kubeconfig)
     assert (told.code, kubeconfig.read_text()) == (1, "precious: yes\n")
     assert "--force" in told.err
     for force in (["--force"], []):
-        with apiserver(*ALONE, "--kubeconfig-out", kubeconfig, *force) as served:
+        with apiserver(*ALONE, "--write-kubeconfig", kubeconfig, *force) as served:
             assert served.url in kubeconfig.read_text()
 
 

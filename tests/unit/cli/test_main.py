@@ -23,7 +23,7 @@ from tests.unit.cli.conftest import Run
         ("rbac generate", "FILE.py, DIRECTORY or MODULE; got 'a.yaml'"),
         ("validate --types", "FILE.py, DIRECTORY or MODULE; got 'a.yaml'"),
         ("init", "a.yaml is a file; expected a directory"),
-        ("apiserver --insecure-http --port 0 --load", "a.yaml: yaml: "),
+        ("apiserver --insecure-http --port 0 --apply", "a.yaml: yaml: "),
         ("apiserver --cert-dir", "cannot load or create a certificate authority in a.yaml: File exists"),
         ("apiserver --token-auth-file", "--token-auth-file a.yaml: "),
         ("crd import", "a.yaml: yaml: "),
@@ -55,7 +55,10 @@ def test_a_directory_that_cannot_be_written_is_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     program = Path(__file__).parents[3] / "examples" / "podset"
-    for command in (["manifests", program, "--config-dir", "file/b"], ["manifests", program, "--install", "file/b"]):
+    for command in (
+        ["manifests", program, "--output-dir", "file/b"],
+        ["build-installer", program, "--output-file", "file/b"],
+    ):
         told = run(*command)
         assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
         assert "file" in told.err

@@ -21,9 +21,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_nothing_to_a_directory_that_is_checked(run: Run, folder: Path) -> None:
-    """The check fails with one line without the directory, and succeeds after writing."""
+    """Without the directory, the check lists the missing files without their content; it succeeds after writing."""
     before = run("manifests", "--check")
-    assert before == type(before)(1, "", "no manifests in config; run pyctrl manifests\n")
+    assert before.code == 1
+    assert "missing config/crd/bases/apps.jicki.cn_podsets.yaml\n" in before.out
+    assert all(line.startswith("missing config/") for line in before.out.splitlines())
+    assert before.err == f"{before.out.count(chr(10))} files are out of date; update with: pyctrl manifests\n"
 
     written = run("manifests")
     assert (written.code, written.err) == (0, "")
@@ -45,8 +48,6 @@ def test_a_check_shows_what_differs_and_names_what_is_missing_or_left_over(run: 
     assert "missing config/rbac/role.yaml\n" in ran.out
     assert "-  replicas: 2\n+  replicas: 1\n" in ran.out
     assert "kind: ClusterRole" not in ran.out
-    missing = run("manifests", "--check", "--install", "install.yaml").err
-    assert missing == "no install.yaml; run pyctrl manifests --install install.yaml\n"
 
 
 def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> None:
@@ -59,10 +60,34 @@ def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> Non
     assert "podset.yaml:8:9: spec.size: Invalid value: -1" in ran.err
 
 
+def test_the_diff_of_a_file_is_bounded(run: Run, folder: Path) -> None:
+    """The check prints the beginning of a long diff, and JSON has all of it."""
+    run("manifests")
+    role = folder / "config/rbac/role.yaml"
+    role.write_text("".join(f"# {line}\n" for line in range(100)))
+    ran = run("manifests", "--check")
+    assert ran.out.endswith(" more lines; -o json has all\n")
+    assert ran.out.count("\n") == 41
+    assert "# 99" in run("manifests", "--check", "-o", "json").out
+
+
+def test_the_file_of_all_manifests_is_checked(run: Run, folder: Path) -> None:
+    """`build-installer --check` names a missing file and succeeds after writing; the setting names the file."""
+    (folder / "pyproject.toml").write_text((folder / "pyproject.toml").read_text() + 'install-file = "all.yaml"\n')
+    before = run("build-installer", "--check")
+    assert (before.code, before.out) == (1, "missing all.yaml\n")
+    assert before.err == "1 file is out of date; update with: pyctrl build-installer\n"
+    run("build-installer")
+    assert run("build-installer", "--check") == type(before)(0, "", "")
+    assert run("build-installer", "--output-file", "b.yaml").out == "created b.yaml\n"
+
+
 def test_one_file_has_all_of_it(run: Run, folder: Path) -> None:
     """The file has all manifests in the order of their application; one part can be printed separately."""
-    assert run("manifests", "--install", "install.yaml").out == "created install.yaml\n"
-    kinds = [each["kind"] for each in yaml.safe_load_all((folder / "install.yaml").read_text())]
+    assert run("build-installer").out == "created dist/install.yaml\n"
+    text = (folder / "dist/install.yaml").read_text()
+    assert run("manifests", "-o", "yaml").out == text
+    kinds = [each["kind"] for each in yaml.safe_load_all(text)]
     assert kinds[:3] == ["Namespace", "CustomResourceDefinition", "ServiceAccount"]
     assert kinds[-1] == "Deployment"
     printed = run("manifests", "crd", "-o", "yaml")

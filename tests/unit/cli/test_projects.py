@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import yaml
 
+from pyctrl.cli._run.flags import NO_RUN_FLAGS, RunFlags
+from pyctrl.packaging import Settings
+from tests._documents import page
 from tests.unit.cli.conftest import Run
+from tests.unit.cli.test_help import COMMANDS, arguments_of
 
 KIND = '''\
 from pyctrl import CustomResource, Model, Reconciler, Request
@@ -124,7 +130,7 @@ def test_rights_are_those_of_the_program_of_the_project(run: Run, project: Path)
     """Permissions are for the namespaces of the project's settings; a flag overrides them."""
     roles = list(yaml.safe_load_all(run("rbac", "generate").out))
     assert [(each["kind"], each["metadata"].get("namespace")) for each in roles] == [("Role", "web")]
-    roles = list(yaml.safe_load_all(run("rbac", "generate", "tutorial", "-n", "shop").out))
+    roles = list(yaml.safe_load_all(run("rbac", "generate", "tutorial", "--watch-namespace", "shop").out))
     assert [(each["kind"], each["metadata"].get("namespace")) for each in roles] == [("Role", "shop")]
     (project / "asked.json").write_text("[]")
     assert run("rbac", "compare", "asked.json").err == run("rbac", "compare", "tutorial", "asked.json").err
@@ -166,3 +172,93 @@ def test_a_misspelt_option_is_no_command(run: Run, arguments: tuple[str, ...], s
     ran = run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(said)
+
+
+#: Commands with an argument PROGRAM, and what else they need to get as far as reading it.
+OF_A_PROGRAM = {
+    ("build-installer",): ("--check",),
+    ("bundle",): ("--check", "--version", "1.0.0"),
+    ("deploy",): ("--kubeconfig", "none"),
+    ("dev",): ("--", "--no-such-flag"),
+    ("helm",): ("--check",),
+    ("image", "build"): ("--print",),
+    ("manifests",): ("--check",),
+    ("rbac", "check"): ("--kubeconfig", "none"),
+    ("rbac", "compare"): ("asked.json",),
+    ("rbac", "generate"): (),
+    ("run",): ("--kubeconfig", "none"),
+    ("schema",): ("--check",),
+    ("undeploy",): ("--kubeconfig", "none"),
+}
+#: A program that is compared with an account only if it is named.
+WITHOUT_DEFAULT = {("rbac", "doctor")}
+
+
+def test_each_command_with_a_program_is_known() -> None:
+    """The table above has every command that takes a program."""
+    found = {
+        command
+        for command in COMMANDS
+        for argument in arguments_of(command)
+        if "PROGRAM" in (argument.parameter.metavar or "") and argument.index is not None
+    }
+    assert found - WITHOUT_DEFAULT == OF_A_PROGRAM.keys()
+
+
+@pytest.mark.parametrize("command", OF_A_PROGRAM, ids=" ".join)
+def test_each_command_takes_the_program_of_the_project(run: Run, project: Path, command: tuple[str, ...]) -> None:
+    """In a project, no command asks for a program; elsewhere, each names the setting."""
+    asked = "[tool.pyctrl]" if command != ("rbac", "generate") else "name a program"
+    (project / "asked.json").write_text('{"accesses": []}')
+    inside = run(*command, *OF_A_PROGRAM[command])
+    assert asked not in inside.err
+    (project / "pyproject.toml").unlink()
+    outside = run(*command, *OF_A_PROGRAM[command])
+    assert (outside.code, asked in outside.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("setting", "command", "path"),
+    [
+        ('chart-dir = "helm/one"', ("helm",), "helm/one/Chart.yaml"),
+        ('config-dir = "deploy"', ("manifests",), "deploy/default/kustomization.yaml"),
+        ('bundle-dir = "olm"', ("bundle", "--version", "1.0.0"), "olm/metadata/annotations.yaml"),
+        ('install-file = "all.yaml"', ("build-installer",), "all.yaml"),
+        ('schema-dir = "editor"', ("schema",), "editor/all.json"),
+    ],
+)
+def test_each_directory_of_output_is_a_setting(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, setting: str, command: tuple[str, ...], path: str
+) -> None:
+    """A directory of pyproject.toml is relative to it, also below it; a flag overrides the setting."""
+    with (project / "pyproject.toml").open("a") as file:
+        file.write(f'{setting}\nimage = "registry.example/a:1"\n')
+    monkeypatch.chdir(project / "tutorial")
+    monkeypatch.syspath_prepend(project)
+    assert run(*command).code == 0
+    assert (project / path).exists()
+    flag = ("--output-file", "here.yaml") if command[0] == "build-installer" else ("--output-dir", "here")
+    run(*command, *flag)
+    assert (project / "tutorial" / flag[1]).exists()
+
+
+def test_a_run_watches_the_namespaces_of_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a flag, `run` watches the namespaces of pyproject.toml; in a pod, arguments and environment decide."""
+    monkeypatch.delenv("WATCH_NAMESPACE", raising=False)
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    assert NO_RUN_FLAGS.with_project("tutorial").watch_namespace == ("web",)
+    assert RunFlags(watch_namespace=("shop",)).with_project("tutorial").watch_namespace == ("shop",)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    assert NO_RUN_FLAGS.with_project("tutorial").watch_namespace == ()
+
+
+def test_the_page_lists_every_setting() -> None:
+    """docs/manifests.md has a row for each key of [tool.pyctrl], and its flags exist."""
+    rows = [
+        line.split("|") for line in page("manifests.md").partition("| key |")[2].splitlines() if line.startswith("| `")
+    ]
+    listed = {row[1].strip(" `"): re.findall(r"`(--[a-z-]+)", row[2]) for row in rows if len(row) == 5}
+    known = {each.name.replace("_", "-") for each in fields(Settings)} - {"root", "version"}
+    assert listed.keys() == known
+    flags = {name for command in COMMANDS for argument in arguments_of(command) for name in argument.names}
+    assert {flag for found in listed.values() for flag in found} <= flags

@@ -32,6 +32,6 @@ def test_what_cannot_be_loaded_is_told_with_its_place(run: Run, tmp_path: Path, 
     """A manifest that is not an object, or that the server refuses, is a one-line error with file and document."""
     file = tmp_path / "m.yaml"
     file.write_text(text)
-    told = run("apiserver", *ALONE, "--load", file)
+    told = run("apiserver", *ALONE, "--apply", file)
     assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
     assert message in told.err

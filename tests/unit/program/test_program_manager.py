@@ -38,7 +38,7 @@ def test_namespaces_are_those_of_the_flag_or_of_the_environment(
     monkeypatch.delenv("WATCH_NAMESPACE", raising=False)
     if variable is not None:
         monkeypatch.setenv("WATCH_NAMESPACE", variable)
-    found = watch_namespaces(RunFlags(namespace=flag))
+    found = watch_namespaces(RunFlags(watch_namespace=flag))
     assert (None if found is None else set(found)) == expected
 
 

@@ -32,7 +32,7 @@ def test_it_comes_from_where_this_pyctrl_came_from(run: Run, tmp_path: Path) -> 
     assert run("init", tmp_path, "--name", "shop").code == 0
     _, asked, is_allowed = made(tmp_path)
     assert str(asked["runtime"]) == str(Requirement(requirement("webhook", "metrics")))
-    assert str(asked["test"]) == str(Requirement(requirement("test")))
+    assert str(asked["test"]) == str(Requirement(requirement("dev", "test")))
     assert is_allowed is bool(asked["runtime"].url)
 
 
@@ -50,7 +50,7 @@ def test_a_url_is_a_direct_reference(source: str, is_portable: bool, run: Run, t
     assert run("init", tmp_path, "--name", "shop", "--pyctrl-from", source).code == 0
     text, asked, is_allowed = made(tmp_path)
     assert (asked["runtime"].url, asked["runtime"].extras, is_allowed) == (source, {"webhook", "metrics"}, True)
-    assert (asked["test"].url, asked["test"].extras) == (source, {"test"})
+    assert (asked["test"].url, asked["test"].extras) == (source, {"dev", "test"})
     assert "edit it here and in the extra dev." in text
     assert ("It is a local path." in text) is not is_portable
     assert ("from a local path of the machine" in (tmp_path / "README.md").read_text()) is not is_portable

@@ -54,7 +54,8 @@ else:
 
         @property
         def __signature__(cls) -> Signature:
-            from pyctrl.api._model.signature import signature_of  # here: only help() and editors request signatures
+            # Here: only help(), editors, and pydantic for fields whose default is a model request signatures.
+            from pyctrl.api._model.signature import signature_of
 
             return signature_of(cls)
 

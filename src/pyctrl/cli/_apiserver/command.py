@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 
 from pyctrl.cli._apiserver.flags import WebhookFlags, modes
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
+from pyctrl.cli._shared_flags import ServerLogLevel
 
 __all__ = ["app"]
 
@@ -22,11 +23,11 @@ START_SECONDS = 2.0  # scheduling, image pull and start on an idle node; long en
 
 EPILOGUE = epilogue(
     """\
-pyctrl apiserver --kubeconfig-out dev.kubeconfig
+pyctrl apiserver --write-kubeconfig dev.kubeconfig
 kubectl --kubeconfig dev.kubeconfig get namespaces
 
 # with CRDs and objects
-pyctrl apiserver --load config/crd --load config/samples
+pyctrl apiserver --apply config/crd --apply config/samples
 
 # with users, roles and an audit log
 pyctrl apiserver --token-auth-file tokens.csv --audit audit.log
@@ -49,7 +50,10 @@ def apiserver(
     *,
     port: Annotated[int, Parameter(group=SERVING, metavar="PORT", validator=Number(gte=0, lte=65535))] = 0,
     bind_address: Annotated[str, Parameter(group=SERVING, metavar="ADDRESS")] = "127.0.0.1",
-    kubeconfig_out: Annotated[Path | None, Parameter(group=SERVING, metavar="FILE")] = None,
+    write_kubeconfig: Annotated[
+        Path | None,
+        Parameter(name=("--write-kubeconfig", "--kubeconfig-out"), group=SERVING, metavar="FILE"),
+    ] = None,
     force: Annotated[bool, Parameter(group=SERVING)] = False,
     cert_dir: Annotated[Path | None, Parameter(group=SERVING, metavar="DIR")] = None,
     insecure_http: Annotated[bool, Parameter(group=SERVING)] = False,
@@ -65,7 +69,7 @@ def apiserver(
         Parameter(group=USERS, metavar="NAME"),
     ] = (),
     webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
-    load: Annotated[tuple[Path, ...], Parameter(group=CONTENT, metavar="FILE|DIR")] = (),
+    apply: Annotated[tuple[Path, ...], Parameter(name=("--apply", "--load"), group=CONTENT, metavar="FILE|DIR")] = (),
     controllers: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
     kubelet: Annotated[bool, Parameter(group=CONTENT, negative_bool=NEGATABLE)] = True,
     pod_start_seconds: Annotated[
@@ -75,9 +79,7 @@ def apiserver(
     audit_level: Annotated[
         Literal["Metadata", "Request", "RequestResponse"], Parameter(group=WATCHING, metavar="LEVEL")
     ] = "Metadata",
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Parameter(group=WATCHING, metavar="LEVEL")
-    ] = "warning",
+    log_level: Annotated[ServerLogLevel, Parameter(group=WATCHING)] = None,
 ) -> int:
     """Serve an in-memory Kubernetes API server.
 
@@ -87,13 +89,13 @@ def apiserver(
     Parameters
     ----------
     port
-        The port to listen on; 0 picks a free one.
+        The port of the API server; 0 picks a free one.
     bind_address
         The address to listen on.
-    kubeconfig_out
-        Write an administrator's kubeconfig. Only a file written by this command is replaced.
+    write_kubeconfig
+        Where to write the kubeconfig of an administrator. Not written by default.
     force
-        Overwrite any existing file with `--kubeconfig-out`.
+        Overwrite the file of `--write-kubeconfig` even if pyctrl did not write it.
     cert_dir
         The directory of the certificate authority (ca.crt, ca.key), which is reused in the next run.
     insecure_http
@@ -111,12 +113,12 @@ def apiserver(
         Defaults to RBAC if clients authenticate, else AlwaysAllow.
     enable_admission_plugins
         Enable an admission plugin that is off by default. May be repeated.
-    load
-        Apply the objects of a file or directory before it is ready: CRDs first, then namespaces. May be repeated.
+    apply
+        Apply these objects at start: CRDs first, then namespaces. May be repeated.
     controllers
-        Run the controllers of a cluster: garbage collection, namespaces, Deployments, Jobs and so on.
+        Run the controllers of a cluster: garbage collection, Deployments, Jobs and so on.
     kubelet
-        Run pods on a simulated node. No container is started. Without it pods stay Pending.
+        Run pods on a simulated node. No container is started.
     pod_start_seconds
         How long a pod stays Pending before it is bound to the node.
     audit
@@ -124,15 +126,13 @@ def apiserver(
         its owner only.
     audit_level
         How much of each request to audit. Only RequestResponse logs Secrets, ConfigMaps and tokens.
-    log_level
-        How much to log to stderr.
     """
     from pyctrl.cli._apiserver.runner import ApiServerRunner  # here: help and completion need none of it
 
     return ApiServerRunner(
         port=port,
         bind_address=bind_address,
-        kubeconfig_out=kubeconfig_out,
+        kubeconfig_out=write_kubeconfig,
         force=force,
         cert_dir=cert_dir,
         insecure_http=insecure_http,
@@ -142,11 +142,11 @@ def apiserver(
         authorization_mode=authorization_mode,
         enable_admission_plugins=enable_admission_plugins,
         webhooks=webhooks,
-        load=load,
+        load=apply,
         controllers=controllers,
         kubelet=kubelet,
         pod_start_seconds=pod_start_seconds,
         audit=audit,
         audit_level=audit_level,
-        log_level=log_level,
+        log_level=log_level or "warn",
     ).main()

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 from pyctrl.cli._command_line import CommandLine, epilogue
-from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
-from pyctrl.cli._shared_flags import Output, ShippedProgram
+from pyctrl.cli._packaging_flags import NO_WORKLOAD_FLAGS, WorkloadFlags
+from pyctrl.cli._shared_flags import Check, Output, OutputDir, ShippedProgram
 
 __all__ = ["app"]
 
@@ -62,17 +62,18 @@ def bundle(
     replaces: Annotated[str, _flag("X.Y.Z")] = "",
     skips: Annotated[tuple[str, ...], _flag("X.Y.Z")] = (),
     skip_range: Annotated[str, _flag("RANGE")] = "",
-    output_dir: Annotated[Path, Parameter(metavar="DIR")] = Path("bundle"),
-    check: bool = False,
+    output_dir: OutputDir = None,
+    check: Check = False,
     force: bool = False,
     output: Output = "text",
-    flags: PackagingFlags = NO_PACKAGING_FLAGS,
+    flags: WorkloadFlags = NO_WORKLOAD_FLAGS,
 ) -> int:
     """Generate a bundle for OLM, the Operator Lifecycle Manager.
 
-    A bundle consists of a ClusterServiceVersion, CRDs, roles for users, Services and annotations. bundle.Dockerfile
-    builds its image. The bundle is validated before it is written, including files that you added to the directory.
-    Files that are no longer needed are removed; your own files are kept. OLM issues webhook certificates itself.
+    A bundle consists of a ClusterServiceVersion, CRDs, roles for users, Services and annotations. Its image is built
+    by bundle.Dockerfile, which is written beside it. The bundle is validated before it is written, including files that
+    you added to the directory. Files that are no longer needed are removed; your own files are kept. OLM issues webhook
+    certificates itself.
 
     Descriptive fields are set in pyproject.toml, in `[tool.pyctrl.bundle]`: `display-name`, `description`, `icon`,
     `provider`, `maintainers`, `keywords`, `links`, `maturity`, `min-kube-version`, `categories`, `capabilities`,
@@ -95,9 +96,7 @@ def bundle(
     skip_range
         The versions that this one updates, as a range: `>=0.1.0 <0.3.0`.
     output_dir
-        The directory to write; bundle.Dockerfile is written beside it.
-    check
-        Write nothing; show what is out of date, and exit with 1 if anything is.
+        The directory to write. Defaults to `bundle-dir` of `[tool.pyctrl]`, or `bundle`.
     force
         Replace files of the same name that pyctrl did not write.
     """
@@ -122,7 +121,7 @@ def _split(values: tuple[str, ...]) -> list[str]:
 
 @app.command(help_epilogue=VALIDATE_EPILOGUE)
 def validate(
-    directory: Annotated[Path, Parameter(metavar="DIR")] = Path("bundle"),
+    directory: Annotated[Path | None, Parameter(metavar="DIR")] = None,
     /,
     *,
     select_optional: Annotated[tuple[Optional, ...], Parameter(metavar="RULES")] = (),
@@ -136,7 +135,7 @@ def validate(
     Parameters
     ----------
     directory
-        The bundle.
+        The bundle. Defaults to `bundle-dir` of `[tool.pyctrl]`, or `bundle`.
     select_optional
         Additional rules: of operatorhub.io, good practices (warnings only), both (the suite), or the scorecard tests
         that need no cluster. May be repeated.

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from pyctrl.cli._manifest_writer import absent, check_manifests, written
+from pyctrl.cli._manifest_writer import check_manifests, written
 from pyctrl.cli._output import print_json
-from pyctrl.cli._packaging_flags import PackagingFlags, folder
+from pyctrl.cli._packaging_flags import NameFlags, WorkloadFlags, folder, output_path
 from pyctrl.packaging import (
     BundleDirectory,
     BundleProblem,
@@ -38,10 +38,10 @@ OPTIONAL: dict[str, tuple[Suite, ...]] = {
 
 def write_bundle(
     program: str | None,
-    flags: PackagingFlags,
+    flags: WorkloadFlags,
     wanted: Release,
     *,
-    directory: Path,
+    directory: Path | None,
     check: bool,
     force: bool,
     output: str,
@@ -49,6 +49,7 @@ def write_bundle(
     """Write a valid bundle, or with ``check`` show what is out of date; return the exit code."""
     publication = read_publication(folder(program))
     settings = flags.settings(program)
+    directory = output_path(directory, settings, settings.bundle_dir)
     version = wanted.version or publication.version
     project = asyncio.run(read_bundled(settings, publication, version))
     files = bundle(project, publication, release(publication, wanted, name=project.name), directory=directory.name)
@@ -60,17 +61,14 @@ def write_bundle(
     found = place.differences(files, force=force)
     if not check:
         return written(found)
-    return check_manifests(
-        found,
-        [str(each) for each in objections],
-        output,
-        command="pyctrl bundle",
-        never=absent(directory, "there is no bundle at"),
-    )
+    return check_manifests(found, [str(each) for each in objections], output, command="pyctrl bundle")
 
 
-def report_bundle_problems(directory: Path, optional: Sequence[str], *, output: str) -> int:
-    """Print the problems of a bundle; return the exit code."""
+def report_bundle_problems(directory: Path | None, optional: Sequence[str], *, output: str) -> int:
+    """Print the problems of a bundle, by default that of the project; return the exit code."""
+    if directory is None:
+        settings = NameFlags().settings(None)
+        directory = settings.root / settings.bundle_dir
     suites: set[Suite] = {*ALWAYS, *(suite for each in optional for suite in OPTIONAL[each])}
     objections = check_bundle(read_files(directory), suites=suites, place=f"{directory}/")
     is_valid = not any(_counts(each, suites) for each in objections)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
-from pyctrl.cli._shared_flags import OUTPUT, Output, refuse_options
+from pyctrl.cli._shared_flags import OUTPUT, Output, OutputFile, refuse_options
 
 __all__ = ["app"]
 
@@ -26,11 +25,11 @@ pyctrl crd diff released/ mypackage.api
 )
 IMPORT_EPILOGUE = epilogue(
     """\
-pyctrl crd import certificates.yaml --out certificate.py
+pyctrl crd import certificates.yaml --output-file certificate.py
 
 # from a cluster, or from stdin
 pyctrl crd import cluster:certificates.cert-manager.io
-curl --location "$URL" | pyctrl crd import - --out certificate.py
+curl --location "$URL" | pyctrl crd import - --output-file certificate.py
 """,
     {0: "written", 1: "failed"},
 )
@@ -76,7 +75,7 @@ def import_(
     ],
     /,
     *,
-    out: Annotated[Path | None, Parameter(group=OUTPUT, metavar="FILE")] = None,
+    output_file: OutputFile = None,
     force: Annotated[bool, Parameter(group=OUTPUT)] = False,
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> None:
@@ -91,11 +90,11 @@ def import_(
     ----------
     sources
         Files or directories of CRDs, `cluster:NAME`, or `-` for stdin.
-    out
-        The file to write, formatted with ruff if installed. Prints to stdout by default.
+    output_file
+        The file to write, formatted with ruff if it is installed. Defaults to stdout.
     force
         Overwrite an existing file.
     """
     from pyctrl.cli._crd.class_import import write_classes  # here: help needs none of it
 
-    write_classes(sources, out=out, force=force, login=login)
+    write_classes(sources, out=output_file, force=force, login=login)

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from pyctrl.cli._client_flags import NO_CONFIG_FLAGS, ConfigFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._durations import duration_or_none
-from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS, PackagingFlags
+from pyctrl.cli._packaging_flags import NO_INSTANCE_FLAGS, NO_PACKAGING_FLAGS, InstanceFlags, PackagingFlags
 from pyctrl.cli._shared_flags import Output, ShippedProgram
 
 __all__ = ["deploy_app", "undeploy_app"]
@@ -75,7 +75,7 @@ def undeploy(
     *,
     delete_crds: bool = False,
     output: Output = "text",
-    flags: PackagingFlags = NO_PACKAGING_FLAGS,
+    flags: InstanceFlags = NO_INSTANCE_FLAGS,
     login: ConfigFlags = NO_CONFIG_FLAGS,
 ) -> int:
     """Remove a deployed program from a cluster.

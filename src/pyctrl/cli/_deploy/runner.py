@@ -11,7 +11,7 @@ from typing import Self
 
 from pyctrl.cli._client_flags import ConfigFlags
 from pyctrl.cli._output import print_json
-from pyctrl.cli._packaging_flags import PackagingFlags
+from pyctrl.cli._packaging_flags import InstanceFlags, PackagingFlags
 from pyctrl.cli._progress import Progress
 from pyctrl.client import Client
 from pyctrl.errors import TransportError, Unauthorized
@@ -90,7 +90,7 @@ def deploy_program(
 
 
 def undeploy_program(
-    program: str | None, flags: PackagingFlags, login: ConfigFlags, *, delete_crds: bool, output: str
+    program: str | None, flags: InstanceFlags, login: ConfigFlags, *, delete_crds: bool, output: str
 ) -> int:
     """Undeploy a program; return the exit code."""
 
@@ -104,7 +104,7 @@ def undeploy_program(
 
 
 async def _with_deployer(
-    program: str | None, flags: PackagingFlags, login: ConfigFlags, work: Work, *, allow_loss: bool = False
+    program: str | None, flags: InstanceFlags, login: ConfigFlags, work: Work, *, allow_loss: bool = False
 ) -> int:
     project = await read_project(flags.settings(program))
     config = login.config()

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
-from pyctrl.cli._shared_flags import ShippedProgram, find_program
+from pyctrl.cli._shared_flags import ShippedProgram
 
 __all__ = ["app"]
 
@@ -51,7 +51,9 @@ def dev(
     controllers: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
     kubelet: Annotated[bool, Parameter(group=CLUSTER, negative_bool=NEGATABLE)] = True,
     port: Annotated[int, Parameter(group=CLUSTER, metavar="PORT", validator=Number(gte=0, lte=65535))] = 0,
-    kubeconfig_out: Annotated[Path | None, Parameter(group=CLUSTER, metavar="FILE")] = None,
+    write_kubeconfig: Annotated[
+        Path | None, Parameter(name=("--write-kubeconfig", "--kubeconfig-out"), group=CLUSTER, metavar="FILE")
+    ] = None,
     force: Annotated[bool, Parameter(group=CLUSTER)] = False,
     live: Annotated[bool | None, Parameter(group=SCREEN, negative_bool=NEGATABLE)] = None,
     logs: LogFlags = NO_LOG_FLAGS,
@@ -72,25 +74,26 @@ def dev(
     program_flags
         Flags of the program itself.
     apply
-        Apply these objects instead of the samples. May be repeated.
+        Apply these objects at start, instead of the samples. May be repeated.
     samples
         Apply `config/samples` or `config/sample.yaml` of the program, or a generated sample of each kind.
     rbac
         Restrict the program to the permissions that its code declares.
     controllers
-        Run the controllers of a cluster: garbage collection, Deployments and so on.
+        Run the controllers of a cluster: garbage collection, Deployments, Jobs and so on.
     kubelet
         Run pods on a simulated node. No container is started.
     port
-        The port of the API server on 127.0.0.1; 0 picks a free one.
-    kubeconfig_out
-        Where to write the kubeconfig. Defaults to `~/.cache/pyctrl/NAME.kubeconfig`.
+        The port of the API server; 0 picks a free one.
+    write_kubeconfig
+        Where to write the kubeconfig of an administrator. Defaults to `~/.cache/pyctrl/NAME.kubeconfig`.
     force
-        Overwrite any existing file with `--kubeconfig-out`.
+        Overwrite the file of `--write-kubeconfig` even if pyctrl did not write it.
     live
         Show the screen. Defaults to true on a terminal.
     """
     from pyctrl.cli._dev.runner import DevRunner  # here: help and completion need none of it
+    from pyctrl.cli._packaging_flags import find_program
     from pyctrl.program import Target
 
     program, named, own = find_program(target, program_flags)
@@ -103,7 +106,7 @@ def dev(
         controllers=controllers,
         kubelet=kubelet,
         port=port,
-        kubeconfig_out=kubeconfig_out,
+        kubeconfig_out=write_kubeconfig,
         force=force,
         live=live,
         logs=logs,

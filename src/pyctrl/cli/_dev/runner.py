@@ -78,7 +78,7 @@ class DevRunner:
         if not self.force and (url := server_of(self._kubeconfig)):
             raise CommandFailed(
                 f"{self._kubeconfig} belongs to {url}, which is running: stop the other pyctrl dev, or name another "
-                "file with --kubeconfig-out FILE"
+                "file with --write-kubeconfig FILE"
             )
         if missing := [str(path) for path in self.apply or () if not path.exists()]:
             raise CommandFailed(f"--apply: no such file: {', '.join(missing)}")
@@ -262,4 +262,4 @@ def _home() -> Path:
     try:
         return Path.home()
     except RuntimeError as error:  # a numeric user without HOME, as in containers
-        raise CommandFailed("no home directory for the kubeconfig; name a file with --kubeconfig-out") from error
+        raise CommandFailed("no home directory for the kubeconfig; name a file with --write-kubeconfig") from error

@@ -33,7 +33,7 @@ Screen { background: $background; }
 #objects > .option-list--option-disabled { color: $foreground; }
 #objects > .option-list--option-highlighted { background: $primary 25%; color: $foreground; text-style: none; }
 #log { height: 40%; display: none; border-top: solid $primary; background: $background; padding: 0 1;
-    scrollbar-size-vertical: 1; }
+    overflow-x: hidden; scrollbar-size-vertical: 1; }
 #filter { display: none; border: none; height: 1; background: $surface; padding: 0 1; }
 #title { padding: 0 1; height: auto; max-height: 40%; }
 #body { padding: 0 1; scrollbar-size-vertical: 1; }
@@ -118,7 +118,7 @@ class DevScreen(App[None]):
         """Compose the header, the rows, the log, the filter, and the keys."""
         yield Static(id="header")
         yield RowList()
-        yield RichLog(id="log", max_lines=1000, wrap=True)
+        yield RichLog(id="log", max_lines=1000, min_width=1, wrap=True)
         yield Input(id="filter", placeholder="filter: a name, a kind, a result", compact=True)
         yield Footer(show_command_palette=False, compact=True)
 

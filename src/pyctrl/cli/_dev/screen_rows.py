@@ -47,11 +47,11 @@ def header(view: View, commands: Sequence[str], width: int, *, is_paused: bool, 
     """Return the lines at the top: the program, its state, and how to reach its cluster."""
     dot, style = _STATES[view.state]
     times = f", reloaded {view.reloads} times" if view.reloads > 1 else ", reloaded" if view.reloads else ""
-    parts = [Content.assemble((view.name, "bold"), "  ", (f"{dot} {view.state.value}", style), (times, DIM))]
+    first = Content.assemble((view.name, "bold"), "  ", (f"{dot} {view.state.value}", style), (times, DIM))
     if is_paused:
         note = "  the screen is frozen, the program runs" if width >= NARROW else ""
-        parts.append(Content.assemble((" PAUSED ", "reverse bold"), (note, DIM)))
-    parts += [Content.styled(shortened(line, width, keep_end=True), DIM) for line in commands]
+        first += Content.assemble("  ", (" PAUSED ", "reverse bold"), (note, DIM))
+    parts = [first, *(Content.styled(shortened(line, width, keep_end=True), DIM) for line in commands)]
     if query:
         parts.append(Content.assemble(("filter ", DIM), (query, "bold"), ("  escape clears it", DIM)))
     return Content("\n").join(parts)
@@ -136,9 +136,11 @@ def _error(error: ErrorRow, width: int) -> Iterator[Content]:
     title = f"{kind} {shortened(name, max(8, room), keep_end=True)}{more}"
     yield Content.assemble((mark, style), (title, "bold"), (f"  {error.last}{times}", DIM))
     label = "" if error.title == "error" else f"{error.title}: "
-    yield from _wrapped(f"{label}{error.message}", width, style.removeprefix("bold "))
-    if error.place:
-        yield from _wrapped(error.place, width, "bold")
+    message, plain = f"{label}{error.message}", style.removeprefix("bold ")
+    if error.place and len(message) + len(error.place) + 3 <= width - MARK:
+        yield Content.assemble(BLANK, (message, plain), (f" ({error.place})", "bold"))
+    else:
+        yield from (*_wrapped(message, width, plain), *_wrapped(error.place, width, "bold"))
     yield from _wrapped(error.result or error.fix, width, DIM)
 
 

@@ -24,7 +24,7 @@ pyctrl explain podset --types examples.podset.podset --recursive
 pyctrl explain deployment.spec.strategy
 
 # a kind of the cluster
-pyctrl explain certificate.spec --cluster
+pyctrl explain certificate.spec --from-cluster
 
 # from a file
 pyctrl explain certificate.spec.privateKey --crd cert-manager-crds.yaml
@@ -43,7 +43,7 @@ def explain(
     recursive: Annotated[bool, Parameter(group=OUTPUT)] = False,
     crd: Definitions = (),
     types: Programs = (),
-    cluster: Annotated[bool, Parameter(group=KINDS)] = False,
+    from_cluster: Annotated[bool, Parameter(group=KINDS)] = False,
     output: Output = "text",
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> None:
@@ -59,9 +59,9 @@ def explain(
         Paths go through lists and maps.
     recursive
         Print all fields below, one per line.
-    cluster
+    from_cluster
         Use the schemas of the cluster instead.
     """
     from pyctrl.cli._explain.field import explain as show  # here: help needs none of it
 
-    show(field, definitions=crd, programs=types, recursive=recursive, cluster=cluster, output=output, login=login)
+    show(field, definitions=crd, programs=types, recursive=recursive, cluster=from_cluster, output=output, login=login)

@@ -91,7 +91,7 @@ def _found_offline(text: str, definitions: Sequence[Path], programs: Sequence[st
 
 async def _offline(text: str, definitions: Sequence[Any]) -> _Found:
     """Start an in-process API server with the CRDs, and find the field there."""
-    from pyctrl.apiserver import ApiServer  # here: --cluster needs none
+    from pyctrl.apiserver import ApiServer  # here: --from-cluster needs none
     from pyctrl.program import install_definitions
 
     server = ApiServer()
@@ -127,7 +127,7 @@ def _check_known(name: str, served: Sequence[ResourceMapping]) -> None:
     if name.lower() not in names:
         near = dict.fromkeys(names[close] for close in difflib.get_close_matches(name.lower(), names))
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        cure = "name its CRD with --crd, its program with --types, or use a cluster that has it with --cluster"
+        cure = "name its CRD with --crd, its program with --types, or use a cluster that has it with --from-cluster"
         raise CommandFailed(f"no kind {name!r}{hint} ({cure})")
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from pyctrl.api import Key
 from pyctrl.cli._client_flags import ClientFlags
 from pyctrl.cli._output import access_to_wire, print_json
+from pyctrl.cli._packaging_flags import packaged_program
 from pyctrl.cli._rbac.generate import account_key
-from pyctrl.cli._shared_flags import packaged_program
 from pyctrl.client import Client, Config
 from pyctrl.manager import (
     AccessReview,
@@ -116,7 +116,7 @@ def _all_at_once(target: str, user: str, watched: Collection[str], cluster: str)
     """Return the command that grants a service account everything."""
     if not user.startswith(ACCOUNT):
         return []
-    flags = "".join(f" --namespace={shlex.quote(namespace)}" for namespace in watched)
+    flags = "".join(f" --watch-namespace={shlex.quote(namespace)}" for namespace in watched)
     flags += f" --cluster={shlex.quote(cluster)}" if cluster else ""
     account = user.removeprefix(ACCOUNT)
     command = f"pyctrl rbac generate {shlex.quote(target)} --service-account {account}{flags} | kubectl apply -f -"

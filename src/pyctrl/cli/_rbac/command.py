@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 
 from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
-from pyctrl.cli._shared_flags import Output, ShippedProgram
+from pyctrl.cli._shared_flags import Output, ServiceAccount, ShippedProgram, WatchedNamespaces
 
 __all__ = ["app"]
 
@@ -21,7 +21,7 @@ GENERATE_EPILOGUE = epilogue(
 pyctrl rbac generate examples/podset/podset.py --service-account podset-system:podset-operator
 
 # restricted to two namespaces
-pyctrl rbac generate examples.podset.podset:add_podset --namespace web --namespace shop
+pyctrl rbac generate examples.podset.podset:add_podset --watch-namespace web --watch-namespace shop
 
 # the program of this project
 pyctrl rbac generate
@@ -68,9 +68,9 @@ def generate(
     *,
     recorded: Annotated[tuple[Path, ...], Parameter(group=ROLES, metavar="FILE")] = (),
     name: Annotated[str | None, Parameter(group=ROLES, metavar="NAME")] = None,
-    service_account: Annotated[str | None, Parameter(group=ROLES, metavar="NAMESPACE:NAME")] = None,
-    namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), group=ROLES, metavar="NAME")] = (),
-    leader_elect: Annotated[str | None, Parameter(group=ROLES, metavar="LEASE")] = None,
+    service_account: Annotated[ServiceAccount, Parameter(group=ROLES)] = None,
+    watch_namespace: Annotated[WatchedNamespaces, Parameter(group=ROLES)] = (),
+    leader_election_id: Annotated[str | None, Parameter(group=ROLES, metavar="NAME")] = None,
     cluster: Annotated[str, Parameter(group=ROLES, metavar="NAME")] = "",
 ) -> None:
     """Print the roles that a program needs, as YAML.
@@ -88,13 +88,12 @@ def generate(
     name
         The name of roles and bindings. Defaults to the controller's name with `-operator`.
     service_account
-        Print this service account, too, and bind the roles to it. The program runs in its namespace.
-    namespace
-        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
-    leader_elect
-        The program elects a leader with a Lease of this name.
+        The service account, `NAMESPACE:NAME`. It is printed, too, and the roles are bound to it. The program runs in
+        its namespace.
+    leader_election_id
+        The name of the Lease. The program elects a leader.
     cluster
-        Print the roles for this other cluster or fleet of its manager instead.
+        A further cluster or fleet of the program's manager, by name. Its roles are printed instead.
     """
     from pyctrl.cli._rbac.generate import generate as print_roles  # here: help needs none of it
 
@@ -103,8 +102,8 @@ def generate(
         recorded=recorded,
         name=name,
         account=service_account,
-        namespaces=namespace,
-        lease=leader_elect,
+        namespaces=watch_namespace,
+        lease=leader_election_id,
         cluster=cluster,
     )
 
@@ -114,8 +113,8 @@ def check(
     target: ShippedProgram = None,
     /,
     *,
-    service_account: Annotated[str | None, Parameter(metavar="NAMESPACE:NAME")] = None,
-    watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    service_account: ServiceAccount = None,
+    watch_namespace: WatchedNamespaces = (),
     cluster: Annotated[str, Parameter(metavar="NAME")] = "",
     output: Output = "text",
     login: ClientFlags = NO_CLIENT_FLAGS,
@@ -128,12 +127,10 @@ def check(
     Parameters
     ----------
     service_account
-        Check the permissions of this account instead of the login's. Needs the permission to create
-        subjectaccessreviews.
-    watch_namespace
-        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
+        The service account, `NAMESPACE:NAME`. Its permissions are checked instead of the login's. Needs the permission
+        to create subjectaccessreviews.
     cluster
-        The login is for another cluster or fleet of its manager, by name.
+        A further cluster or fleet of the program's manager, by name. The login is for that one.
     """
     from pyctrl.cli._rbac.check import check as review  # here: help needs none of it
 
@@ -147,7 +144,7 @@ def doctor(
     /,
     *,
     filename: Annotated[tuple[Path, ...], Parameter(name=("--filename", "-f"), metavar="FILE|DIR")] = (),
-    watch_namespace: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    watch_namespace: WatchedNamespaces = (),
     output: Output = "text",
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> int:
@@ -163,8 +160,6 @@ def doctor(
         A program whose permissions the account should have.
     filename
         Examine a file or directory instead of a cluster. Files of other types are searched for tokens. May be repeated.
-    watch_namespace
-        The program watches only this namespace. May be repeated.
     """
     from pyctrl.cli._rbac.doctor import doctor as examine  # here: help needs none of it
 
@@ -175,7 +170,7 @@ def doctor(
 def compare(
     *named: Annotated[str, Parameter(metavar="PROGRAM|RECORDING")],
     role: Annotated[tuple[Path, ...], Parameter(metavar="FILE")] = (),
-    namespace: Annotated[tuple[str, ...], Parameter(name=("--namespace", "-n"), metavar="NAME")] = (),
+    watch_namespace: WatchedNamespaces = (),
     strict: bool = False,
     output: Output = "text",
 ) -> int:
@@ -190,11 +185,9 @@ def compare(
         `pytest --rbac-record FILE`.
     role
         Compare with the roles in this YAML file instead of a program's. May be repeated.
-    namespace
-        The program watches only this namespace. May be repeated. Defaults to `watch-namespaces` of `[tool.pyctrl]`.
     strict
         Exit with 1 if anything differs.
     """
     from pyctrl.cli._rbac.compare import compare as print_differences  # here: help needs none of it
 
-    return print_differences(named, roles=role, namespaces=namespace, strict=strict, output=output)
+    return print_differences(named, roles=role, namespaces=watch_namespace, strict=strict, output=output)

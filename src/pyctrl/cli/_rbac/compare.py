@@ -9,8 +9,8 @@ from typing import Any
 
 from pyctrl.api import AccessRule
 from pyctrl.cli._output import access_to_wire, print_json
+from pyctrl.cli._packaging_flags import packaged_program
 from pyctrl.cli._rbac.generate import read_recordings
-from pyctrl.cli._shared_flags import packaged_program
 from pyctrl.errors import CommandFailed
 from pyctrl.program import offline_manager, read_manifests
 from pyctrl.rbac import Grants, PermissionComparison

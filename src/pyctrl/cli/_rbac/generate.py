@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyctrl.api import Key
-from pyctrl.cli._packaging_flags import NO_PACKAGING_FLAGS
-from pyctrl.cli._shared_flags import packaged_program
+from pyctrl.cli._packaging_flags import NameFlags, packaged_program
 from pyctrl.errors import CommandFailed
 from pyctrl.manager import LeaderElection
 from pyctrl.program import offline_manager
@@ -30,7 +29,7 @@ def generate(
     cluster: str = "",
 ) -> None:
     """Print the roles of a target or a recording, and with an account the bindings."""
-    is_said = target is not None or bool(NO_PACKAGING_FLAGS.settings(None).program)
+    is_said = target is not None or bool(NameFlags().settings(None).program)
     if (not recorded and not is_said) or (recorded and target is not None):
         raise CommandFailed("name a program, such as MODULE:FUNCTION, or a recording with --recorded FILE")
     key = account_key(account) if account is not None else None

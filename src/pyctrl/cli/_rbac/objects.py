@@ -133,6 +133,8 @@ def _served(mapping: Any) -> ServedResource:
 
 # --- files ---
 
+KUSTOMIZATION = "kustomization"  # lists files, and is not an object
+
 
 def read_files(paths: Iterable[Path]) -> CollectedObjects:
     """Read the objects of YAML and JSON files, and search others for tokens. Directories are read recursively.
@@ -141,7 +143,7 @@ def read_files(paths: Iterable[Path]) -> CollectedObjects:
         CommandFailed: a file does not exist, or no file has an object.
     """
     read = CollectedObjects()
-    files = [file for path in paths for file in _files(path)]
+    files = [file for path in paths for file in _files(path) if file.stem != KUSTOMIZATION]
     for file in files:
         try:
             text = file.read_bytes()

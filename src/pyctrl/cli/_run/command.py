@@ -11,7 +11,7 @@ from pyctrl.cli._command_line import CommandLine, epilogue
 from pyctrl.cli._log_flags import NO_LOG_FLAGS, LogFlags
 from pyctrl.cli._program_flags import program_flags_binder
 from pyctrl.cli._run.flags import NO_RUN_FLAGS, RunFlags
-from pyctrl.cli._shared_flags import ShippedProgram, find_program
+from pyctrl.cli._shared_flags import ShippedProgram
 
 __all__ = ["app"]
 
@@ -21,7 +21,7 @@ EPILOGUE = epilogue(
 pyctrl run operator.py
 
 # install its CRDs first; watch two namespaces
-pyctrl run examples/podset --install-crds --namespace web,shop
+pyctrl run examples/podset --install-crds --watch-namespace web,shop
 
 # as in a Deployment
 pyctrl run operators.podset:add_podset --leader-elect --zap-devel=false
@@ -61,10 +61,13 @@ def run(
     program_flags
         Flags of the program itself.
     """
+    from pyctrl.cli._packaging_flags import find_program  # here: help needs none of it
+
     program, named, own = find_program(target, program_flags)
+    options = flags.with_project(program)
     bind = program_flags_binder(own, command=("run", *named, "--"))
     log_options = logs.options()
     from pyctrl.program import ProgramRunner  # here: help and completion need none of it
 
-    runner = ProgramRunner(options=flags, login=login, logs=log_options, explain=login_error)
+    runner = ProgramRunner(options=options, login=login, logs=log_options, explain=login_error)
     return runner.run(program, bind=bind)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ from cyclopts.validators import Number
 
 from pyctrl.cli._command_line import NEGATABLE
 from pyctrl.cli._durations import duration, duration_or_none
+from pyctrl.cli._shared_flags import WatchedNamespaces
 
 __all__ = ["NO_RUN_FLAGS", "RunFlags"]
 
@@ -28,12 +30,11 @@ class RunFlags:
     A command has one parameter of this type: ``flags: RunFlags = NO_RUN_FLAGS``.
     """
 
-    namespace: Annotated[
-        tuple[str, ...],
+    watch_namespace: Annotated[
+        WatchedNamespaces,
         Parameter(
-            name=("--namespace", "-n"),
-            metavar="NAME",
-            help="Watch only these namespaces: `NAME[,NAME]`. May be repeated. Defaults to WATCH_NAMESPACE, or all.",
+            help="Watch only this namespace. May be repeated, or be a list: `NAME,NAME`. Defaults to WATCH_NAMESPACE, "
+            "`watch-namespaces` of `[tool.pyctrl]` outside of a pod, or all.",
         ),
     ] = ()
     strict_rbac: Annotated[
@@ -185,6 +186,17 @@ class RunFlags:
             help="The webhook configurations to inject the CA into. Defaults to the name of the Service.",
         ),
     ] = None
+
+    def with_project(self, program: str) -> RunFlags:
+        """Return the flags with the namespaces of the program's pyproject.toml, if no others are named.
+
+        In a pod, arguments and environment decide: an image is the same for all installations.
+        """
+        if self.watch_namespace or any(name in os.environ for name in ("WATCH_NAMESPACE", "KUBERNETES_SERVICE_HOST")):
+            return self
+        from pyctrl.cli._packaging_flags import NameFlags  # here: help needs none of it
+
+        return replace(self, watch_namespace=NameFlags().settings(program).watch_namespaces)
 
 
 NO_RUN_FLAGS = RunFlags()

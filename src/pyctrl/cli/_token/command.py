@@ -46,7 +46,7 @@ def token(
     """Print a service account token.
 
     Prints only the token, and stores it nowhere. Anyone who has it can act as that account until it expires. Needs the
-    permission to create `serviceaccounts/token`. For your own token: `pyctrl whoami --print token`.
+    permission to create `serviceaccounts/token`. For your own token: `pyctrl whoami -o token`.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
-from pyctrl.cli._shared_flags import OUTPUT
+from pyctrl.cli._shared_flags import OUTPUT, ServiceAccount
 
 __all__ = ["app"]
 
@@ -19,7 +19,7 @@ pyctrl url ephemeralvolumeclaims
 pyctrl url evc my-claim
 
 # list them as the service account jenkins
-eval "$(pyctrl url evc -o curl --account jenkins)"
+eval "$(pyctrl url evc -o curl --service-account jenkins)"
 
 # watch the deployments of all namespaces
 pyctrl url deployments.apps -A --watch
@@ -42,7 +42,7 @@ def url(
     all_namespaces: Annotated[bool, Parameter(name=("--all-namespaces", "-A"))] = False,
     subresource: Annotated[str | None, Parameter(metavar="NAME")] = None,
     watch: Annotated[bool, Parameter(name=("--watch", "-w"))] = False,
-    account: Annotated[str | None, Parameter(group=OUTPUT, metavar="ACCOUNT")] = None,
+    service_account: Annotated[ServiceAccount, Parameter(group=OUTPUT)] = None,
     show_secrets: Annotated[bool, Parameter(group=OUTPUT)] = False,
     output: Annotated[
         Literal["path", "url", "curl", "json"] | None,
@@ -68,12 +68,13 @@ def url(
         A subresource of the object, such as `status` or `scale`.
     watch
         Watch for changes.
-    account
-        Make the curl command log in as this service account, `NAME` or `NAMESPACE:NAME`, with a token that it requests.
+    service_account
+        The service account, `NAME` or `NAMESPACE:NAME`. The curl command logs in as this account, with a token that it
+        requests.
     show_secrets
         Write the token into the curl command. Anyone who sees it can log in with it.
     output
-        Print only one of the three lines, or all as JSON.
+        Output format: one of the three lines, or all as JSON. Defaults to the three lines.
     """
     from pyctrl.cli._url.resource_url import UrlOptions  # here: help and completion need none of it
 
@@ -83,7 +84,7 @@ def url(
         all_namespaces=all_namespaces,
         subresource=subresource,
         watch=watch,
-        account=account,
+        account=service_account,
         show_secrets=show_secrets,
         output=output,
         login=login,

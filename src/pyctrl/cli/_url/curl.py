@@ -104,7 +104,7 @@ class CurlCommand:
         elif isinstance(credentials, TokenFile) and (file := _existing(credentials)):
             yield _bearer(f"$(cat {shlex.quote(file)})")
         else:
-            yield _bearer(f"$({self._pyctrl('whoami', '--print', 'token')})")
+            yield _bearer(f"$({self._pyctrl('whoami', '-o', 'token')})")
 
     async def _bearer_of(self, account: str, client: Client) -> str:
         key = account_key(account, self.config.namespace)
@@ -117,7 +117,7 @@ class CurlCommand:
     def _file(self, pem: Pem, part: Part) -> str:
         if pem.path is not None:
             return shlex.quote(str(pem.path.absolute()))
-        return f"<({self._pyctrl('whoami', '--print', part)})"
+        return f"<({self._pyctrl('whoami', '-o', part)})"
 
     def _pyctrl(self, *words: str) -> str:
         """Return a pyctrl command with the same login."""

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from pyctrl.cli._client_flags import NO_CLIENT_FLAGS, ClientFlags
 from pyctrl.cli._command_line import CommandLine, epilogue
-from pyctrl.cli._shared_flags import OUTPUT, OutputWithYaml
+from pyctrl.cli._shared_flags import OUTPUT
 
 __all__ = ["app"]
 
@@ -21,7 +21,7 @@ pyctrl whoami --as system:serviceaccount:default:jenkins
 
 # in scripts
 pyctrl whoami -o json | jq -r .user.username
-curl -H "Authorization: Bearer $(pyctrl whoami --print token)" "$(pyctrl url pods -o url)"
+curl -H "Authorization: Bearer $(pyctrl whoami -o token)" "$(pyctrl url pods -o url)"
 """,
     {0: "the server accepts the login", 1: "no login, no answer, or the server rejects the login"},
 )
@@ -32,10 +32,10 @@ app = CommandLine("whoami", help_epilogue=EPILOGUE)
 @app.default
 def whoami(
     *,
-    output: OutputWithYaml = "text",
-    print_part: Annotated[
-        Literal["token", "ca", "certificate", "key"] | None, Parameter(name="--print", group=OUTPUT, metavar="PART")
-    ] = None,
+    output: Annotated[
+        Literal["text", "json", "yaml", "token", "ca", "certificate", "key"],
+        Parameter(name=("--output", "-o"), group=OUTPUT, metavar="FORMAT"),
+    ] = "text",
     login: ClientFlags = NO_CLIENT_FLAGS,
 ) -> None:
     """Show the login that is used, and its user.
@@ -44,17 +44,17 @@ def whoami(
 
     Parameters
     ----------
-    print_part
-        Print only this part of the login, even if it is secret, without contacting the server. Runs the login plugin if
-        needed.
+    output
+        Output format. The last four print only this part of the login, even if it is secret, without contacting the
+        server. They run the login plugin if needed.
     """
-    if print_part is not None:
-        import asyncio  # here and below: help and completion need none of it
+    if output == "text" or output == "json" or output == "yaml":
+        from pyctrl.cli._whoami.identity import identify, shown  # here and below: help and completion need none of it
 
-        from pyctrl.cli._credential import part_of
-
-        print(asyncio.run(part_of(login.config(), print_part)).rstrip("\n"))
+        print(shown(login.run(identify, quiet=output != "text"), output))
         return
-    from pyctrl.cli._whoami.identity import identify, shown
+    import asyncio
 
-    print(shown(login.run(identify, quiet=output != "text"), output))
+    from pyctrl.cli._credential import part_of
+
+    print(asyncio.run(part_of(login.config(), output)).rstrip("\n"))

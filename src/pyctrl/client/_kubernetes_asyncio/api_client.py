@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import aiohttp
 from kubernetes_asyncio.client import ApiClient, ApiException, Configuration
@@ -20,7 +20,7 @@ from pyctrl.client._transport.rest_client import forbidden_log
 from pyctrl.client._transport.transport import HttpRequest, Transport
 from pyctrl.errors import Forbidden, from_api_exception
 
-__all__ = ["TransportApiClient", "TransportRESTClient", "http_request", "time_limits"]
+__all__ = ["TransportApiClient", "TransportRESTClient", "http_request", "set_attributes", "time_limits"]
 
 _JSON_TYPES = ("json", "application/apply-patch+yaml")  # content types whose bodies the library encodes
 
@@ -32,13 +32,18 @@ class TransportApiClient(ApiClient):
     """
 
     def __init__(self, config: Config) -> None:  # its own __init__ would open a session and read certificates
-        self.configuration = Configuration(host=config.server)
-        self.pool_threads = 1
-        self.rest_client = TransportRESTClient(transport_for(config), config.server)
-        self.default_headers = {}
-        self.cookie = ""
-        self.user_agent = config.user_agent
-        self.client_side_validation = self.configuration.client_side_validation
+        set_attributes(self, config, TransportRESTClient(transport_for(config), config.server))
+
+
+def set_attributes(client: ApiClient, config: Config, rest_client: RESTClientObject) -> None:
+    """Set what the constructor of the library's ApiClient sets."""
+    client.configuration = Configuration(host=config.server)
+    client.pool_threads = 1
+    client.rest_client = rest_client
+    client.default_headers = {}
+    client.cookie = ""
+    client.user_agent = config.user_agent
+    client.client_side_validation = client.configuration.client_side_validation
 
 
 class TransportRESTClient(RESTClientObject):
@@ -126,15 +131,15 @@ def http_request(
     """
     if not url.startswith(f"{server}/"):
         raise ApiException(status=0, reason=f"{url} is not at {server}, the only server of this ApiClient")
-    path = urlsplit(url.removeprefix(server)).path
+    parts = urlsplit(url.removeprefix(server))
     texts = {name: str(value) for name, value in headers.items()}
     content = _encode_body(body, post_params, texts.get("Content-Type", "application/json"))
     if content is not None:
         texts.setdefault("Content-Type", "application/json")
     return HttpRequest(
         method=method.upper(),
-        path=unquote(path),
-        query=_pairs(query),
+        path=unquote(parts.path),
+        query=(*parse_qsl(parts.query, keep_blank_values=True), *_pairs(query)),
         headers=texts,
         body=content,
         timeout=timeout,

@@ -8,11 +8,10 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import aiohttp
-from kubernetes_asyncio.client import Configuration
 from kubernetes_asyncio.stream import WsApiClient
 from kubernetes_asyncio.stream.ws_client import get_websocket_url
 
-from pyctrl.client._kubernetes_asyncio.api_client import TransportRESTClient
+from pyctrl.client._kubernetes_asyncio.api_client import TransportRESTClient, set_attributes
 from pyctrl.client._kubernetes_asyncio.responses import mapped_errors
 from pyctrl.client._login.config import Config
 from pyctrl.client._transport.aiohttp import AiohttpTransport
@@ -32,14 +31,9 @@ class TransportWsApiClient(WsApiClient):
                 "use the Config of a cluster on the network"
             )
         transport = AiohttpTransport(config)
-        self.configuration = Configuration(host=config.server)
-        self.pool_threads = 1
-        self.rest_client = TransportRESTClient(transport, config.server)
-        self.rest_client.pool_manager = WebSocketSession(transport, config.server)  # type: ignore[assignment]
-        self.default_headers = {}
-        self.cookie = ""
-        self.user_agent = config.user_agent
-        self.client_side_validation = self.configuration.client_side_validation
+        rest_client = TransportRESTClient(transport, config.server)
+        rest_client.pool_manager = WebSocketSession(transport, config.server)  # type: ignore[assignment]
+        set_attributes(self, config, rest_client)
         self.heartbeat = heartbeat
 
 

@@ -96,7 +96,7 @@ def arguments(project: Project) -> list[str]:
     if settings.metrics == "https":
         found.append("--metrics-secure")
     if settings.watch_namespaces:
-        found.append(f"--namespace={','.join(settings.watch_namespaces)}")
+        found.append(f"--watch-namespace={','.join(settings.watch_namespaces)}")
     if _is_mounted(project):
         found.append(f"--webhook-cert-dir={MOUNTED}")
     elif project.webhooks is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pyctrl.api import AccessRule
+from pyctrl.api import AccessRule, Key
 from pyctrl.rbac._doctor.facts import Facts, Role
 from pyctrl.rbac._doctor.findings import Finding, join_words
 
@@ -35,7 +35,7 @@ _RISKS = (  # verb, group, resource, effect; from Kubernetes' "Role Based Access
 def check_wildcards(facts: Facts, role: Role) -> Iterator[Finding]:
     """Report rules with ``*``, and what they grant."""
     wide = [rule for rule in role.rules if "*" in (*rule.verbs, *rule.groups, *rule.resources, *rule.paths)]
-    if not wide:
+    if not wide or (_is_for_people(facts, role) and all(_is_of_custom_kinds(rule) for rule in wide)):
         return
     message = "; ".join(_describe_rule(facts, rule) for rule in wide)
     risks = _risks(facts, role, role.rules)
@@ -48,6 +48,18 @@ def check_wildcards(facts: Facts, role: Role) -> Iterator[Finding]:
         message=f"It allows, {where}, {message}, including what is added later.{consequence}",
         fix="# the permissions derived from your program: pyctrl rbac generate MODULE:FUNCTION",
     )
+
+
+def _is_for_people(facts: Facts, role: Role) -> bool:
+    """Return whether no service account has a role: it is for people, as kubebuilder's admin role of a kind."""
+    key = (role.named.kind, Key(role.named.namespace, role.named.name))
+    return not any(each.kind == "ServiceAccount" for binding in facts.bindings_of(key) for each in binding.subjects)
+
+
+def _is_of_custom_kinds(rule: AccessRule) -> bool:
+    """Return whether a rule has all verbs of named resources of custom groups, which have a domain."""
+    is_named = "*" not in (*rule.groups, *rule.resources) and not rule.paths
+    return is_named and all("." in group and not group.endswith("k8s.io") for group in rule.groups)
 
 
 def check_escalation(facts: Facts, role: Role) -> Iterator[Finding]:

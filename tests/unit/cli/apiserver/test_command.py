@@ -42,7 +42,7 @@ def test_the_kubeconfig_works(tmp_path: Path) -> None:
             assert (await client.get(Namespace, Key("", "default"))).metadata.name == "default"
             await wait_for(client, ServiceAccount, Key("default", "default"))
 
-    with apiserver("--kubeconfig-out", kubeconfig) as served:
+    with apiserver("--write-kubeconfig", kubeconfig) as served:
         assert kubeconfig.stat().st_mode & 0o077 == 0
         config = Config.from_kubeconfig(kubeconfig)
         assert served.url.startswith("https://127.0.0.1:")
@@ -60,7 +60,7 @@ def test_the_authority_is_kept(tmp_path: Path) -> None:
 
 
 def test_users_objects_and_a_log_of_who_did_what(tmp_path: Path, tokens: Path) -> None:
-    """Tokens authenticate users, --load creates objects before the server is ready, and each request is audited."""
+    """Tokens authenticate users, --apply creates objects before the server is ready, and each request is audited."""
     crds, audit, kubeconfig = tmp_path / "crds", tmp_path / "audit.log", tmp_path / "kubeconfig"
     crds.mkdir()
     (crds / "a.yaml").write_text(WIDGET + "\n---\n" + NAMESPACE)
@@ -68,8 +68,17 @@ def test_users_objects_and_a_log_of_who_did_what(tmp_path: Path, tokens: Path) -
     (crds / "c.txt").write_text("no manifest")
     one = tmp_path / "one.json"
     one.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [CONFIG_MAP]}))
-    flags = ("--token-auth-file", tokens, "--audit", audit, "--audit-level", "Request", "--kubeconfig-out", kubeconfig)
-    with apiserver(*ALONE, *flags, "--load", crds, "--load", one) as served:
+    flags = (
+        "--token-auth-file",
+        tokens,
+        "--audit",
+        audit,
+        "--audit-level",
+        "Request",
+        "--write-kubeconfig",
+        kubeconfig,
+    )
+    with apiserver(*ALONE, *flags, "--apply", crds, "--apply", one) as served:
         assert served.ask("GET", "/apis/example.org/v1/namespaces/shop/widgets/w", token="admin-token")[0] == 200
         code, review = served.ask("POST", WHOAMI, {}, token="two-token", headers={"User-Agent": "curl/8"})
         assert (code, review["status"]["userInfo"]["groups"]) == (201, ["dev", "ops", "system:authenticated"])
@@ -87,7 +96,7 @@ def test_kubectl_reaches_it(tmp_path: Path) -> None:
     """kubectl can use the kubeconfig."""
     kubectl = shutil.which("kubectl") or str(_stand_in(tmp_path))
     kubeconfig = tmp_path / "kubeconfig"
-    with apiserver("--kubeconfig-out", kubeconfig, "--no-controllers", "--no-kubelet"):
+    with apiserver("--write-kubeconfig", kubeconfig, "--no-controllers", "--no-kubelet"):
         told = subprocess.run(
             [kubectl, "--kubeconfig", kubeconfig, "get", "namespaces", "-o", "name"],
             capture_output=True,
@@ -109,7 +118,7 @@ def test_users_may_what_roles_let_them(tokens: Path, mode: list[str], codes: tup
 def test_roles_without_a_token_file(tmp_path: Path) -> None:
     """With RBAC and no token file, all clients but the kubeconfig's administrator are anonymous."""
     kubeconfig = tmp_path / "kubeconfig"
-    with apiserver(*ALONE, "--authorization-mode", "RBAC", "--kubeconfig-out", kubeconfig) as served:
+    with apiserver(*ALONE, "--authorization-mode", "RBAC", "--write-kubeconfig", kubeconfig) as served:
         token = yaml.safe_load(kubeconfig.read_text())["users"][0]["user"]["token"]
         assert served.ask("GET", "/api/v1/pods", token=token)[0] == 200
         assert served.ask("GET", "/api/v1/pods")[0] == 403

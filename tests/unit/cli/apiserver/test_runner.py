@@ -58,10 +58,10 @@ def test_a_port_that_is_taken(run: Run) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--load", "no-such-file"], "no-such-file: No such file or directory"),
+        (["--apply", "no-such-file"], "no-such-file: No such file or directory"),
         (["--token-auth-file", "no-such-file"], "--token-auth-file no-such-file: No such file or directory"),
         (["--audit", "no/such/file"], "--audit no/such/file: No such file or directory"),
-        (["--kubeconfig-out", "/"], "--kubeconfig-out /: Is a directory"),
+        (["--write-kubeconfig", "/"], "--write-kubeconfig /: Is a directory"),
         (["--bind-address", "192.0.2.1"], "cannot listen on 192.0.2.1 port 0"),
     ],
 )

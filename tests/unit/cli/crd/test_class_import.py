@@ -53,7 +53,7 @@ def test_what_classes_cannot_say_is_told(run: Run, crd: Path) -> None:
 def test_a_kind_of_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
     """A definition is read from a cluster by its name."""
     login = tmp_path / "kubeconfig"
-    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", crd, "--kubeconfig-out", login):
+    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--apply", crd, "--write-kubeconfig", login):
         ran = run("crd", "import", "cluster:widgets.example.com", "--kubeconfig", login)
 
     assert ran.code == 0

@@ -31,9 +31,9 @@ from tests.unit.cli.dev._program import PROGRAM
         (PROGRAM, ("--port", "99999"), 2, "pyctrl dev: "),
         (
             PROGRAM,
-            ("--kubeconfig-out", "{file}"),
+            ("--write-kubeconfig", "{file}"),
             1,
-            "pyctrl: --kubeconfig-out {file}: the file exists and pyctrl did",
+            "pyctrl: --write-kubeconfig {file}: the file exists and pyctrl did",
         ),
     ],
 )
@@ -44,7 +44,7 @@ def test_what_cannot_be_followed_is_one_line(
     file = tmp_path / "nothing.py"
     file.write_text(text)
     given = [each.format(file=file) for each in arguments]
-    ran = run("dev", file, *(() if "--kubeconfig-out" in given else ("--kubeconfig-out", tmp_path / "k")), *given)
+    ran = run("dev", file, *(() if "--write-kubeconfig" in given else ("--write-kubeconfig", tmp_path / "k")), *given)
     assert (ran.code, ran.out) == (code, "")
     assert ran.err.startswith(told.format(file=file))
     assert not (tmp_path / "k").exists()
@@ -54,8 +54,8 @@ def test_two_sessions_do_not_share_a_kubeconfig(run: Run, tmp_path: Path) -> Non
     """A kubeconfig is not overwritten while its server runs."""
     file, kubeconfig = tmp_path / "nothing.py", tmp_path / "k"
     file.write_text(PROGRAM)
-    arguments = ("dev", file, "--kubeconfig-out", kubeconfig)
-    with apiserver("--insecure-http", "--kubeconfig-out", kubeconfig) as served:
+    arguments = ("dev", file, "--write-kubeconfig", kubeconfig)
+    with apiserver("--insecure-http", "--write-kubeconfig", kubeconfig) as served:
         url = served.url
         told = run(*arguments)
         assert told.err.startswith(
@@ -69,7 +69,13 @@ PROJECT = '[tool.pyctrl]\nprogram = "{program}"\n'
 
 def samples_of(target: str) -> list[str]:
     """Return the files that `pyctrl dev TARGET` applies."""
-    runner = DevRunner(
+    runner = runner_of(target)
+    return [str(path.resolve().relative_to(Path.cwd())) for path in DevSession(runner.target, runner._options).samples]
+
+
+def runner_of(target: str) -> DevRunner:
+    """Return what `pyctrl dev TARGET` runs."""
+    return DevRunner(
         target=Target.parse(target),
         named=(),
         program_flags=(),
@@ -83,7 +89,6 @@ def samples_of(target: str) -> list[str]:
         live=False,
         logs=NO_LOG_FLAGS,
     )
-    return [str(path.resolve().relative_to(Path.cwd())) for path in DevSession(runner.target, runner._options).samples]
 
 
 @pytest.fixture
@@ -132,3 +137,10 @@ def test_a_program_may_be_named_as_a_module(project: Path, program: str, target:
     (project / "pyproject.toml").write_text(PROJECT.format(program=program))
     assert samples_of(target) == ["config/sample.yaml"]
     assert samples_of("elsewhere.main") == []
+
+
+def test_the_program_of_a_project_watches_its_namespaces(project: Path) -> None:
+    """`watch-namespaces` of pyproject.toml restricts the program of the project, and no other program."""
+    (project / "pyproject.toml").write_text(PROJECT.format(program="boxes") + 'watch-namespaces = ["blue", "red"]\n')
+    assert runner_of("boxes")._options.namespaces == ("blue", "red")
+    assert runner_of("other.py")._options.namespaces == ()

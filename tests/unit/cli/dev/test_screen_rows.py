@@ -42,8 +42,7 @@ def test_errors_are_above_controllers_and_objects() -> None:
 
   ERRORS
 ✗ Box default/a and 1 more  3 s ago  ×4
-  OSError: no disk
-  boxes.py, line 7
+  OSError: no disk (boxes.py, line 7)
   failed after 1 ms, retry in 3 s
 
   CONTROLLER  STATE  RECONCILES  PER SECOND  MEAN   ERRORS  QUEUED  DELAYED  CAUSES
@@ -151,7 +150,7 @@ def test_the_header_has_the_state(state: SessionState, line: str) -> None:
 def test_the_header_says_that_the_screen_is_paused_or_filtered() -> None:
     """A paused screen and a filter are shown plainly."""
     shown = header(view(), [], 80, is_paused=True, query="blog")
-    assert shown.plain.split("\n")[1:] == [
-        " PAUSED   the screen is frozen, the program runs",
+    assert shown.plain.split("\n") == [
+        "boxes  ● running   PAUSED   the screen is frozen, the program runs",
         "filter blog  escape clears it",
     ]

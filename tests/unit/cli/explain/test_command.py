@@ -37,10 +37,10 @@ def test_definitions_beside(run: Run, crd: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.slow("starts a server")
 def test_a_cluster(run: Run, crd: Path, tmp_path: Path) -> None:
-    """`--cluster` reads the CRD from the cluster of the login."""
+    """`--from-cluster` reads the CRD from the cluster of the login."""
     login = tmp_path / "kubeconfig"
-    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--load", crd, "--kubeconfig-out", login):
-        ran = run("explain", "widget.spec.size", "--cluster", "--kubeconfig", login)
+    with apiserver("--insecure-http", "--no-controllers", "--no-kubelet", "--apply", crd, "--write-kubeconfig", login):
+        ran = run("explain", "widget.spec.size", "--from-cluster", "--kubeconfig", login)
 
     assert ran.code == 0
     assert "at least 0" in ran.out

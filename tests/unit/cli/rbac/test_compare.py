@@ -126,8 +126,19 @@ def test_what_cannot_be_compared_is_one_line(run: Run, arguments: list[str], lin
 
 
 def test_the_least_role_of_a_recording(run: Run) -> None:
-    """The roles have exactly the recorded requests; with -n, namespaced requests become a Role in that namespace."""
-    ran = run("rbac", "generate", "--recorded", "one.json", "--recorded", "two.json", "-n", "web", "--name", "copier")
+    """The roles have exactly the recorded requests; with a namespace, some become a Role there."""
+    ran = run(
+        "rbac",
+        "generate",
+        "--recorded",
+        "one.json",
+        "--recorded",
+        "two.json",
+        "--watch-namespace",
+        "web",
+        "--name",
+        "copier",
+    )
     everywhere, there = yaml.safe_load_all(ran.out)
     assert (everywhere["kind"], everywhere["rules"]) == (
         "ClusterRole",

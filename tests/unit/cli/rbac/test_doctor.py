@@ -11,6 +11,7 @@ import pytest
 from tests.unit.cli.conftest import Run
 from tests.unit.rbac import _seeds as seeds
 
+EXAMPLES = Path(__file__).parents[4] / "examples"
 PROGRAM = """
     from pyctrl import Builder, Reconciler
     from pyctrl.kinds.apps.v1 import Deployment
@@ -61,3 +62,12 @@ def test_it_says_what_grants_each_right_of_a_program(run: Run, tmp_path: Path) -
     assert "  error  missing-right\n    It may not list and watch deployments.apps at the cluster scope" in ran.out
     in_one = run("rbac", "doctor", "jenkins", program, "-f", role, "--watch-namespace", "web")
     assert "  missing  list, watch deployments.apps in namespace web\n" in in_one.out
+
+
+@pytest.mark.parametrize("example", ["evc", "podset", "sampledb"])
+def test_generated_manifests_have_no_problem(run: Run, example: str) -> None:
+    """The roles that pyctrl deploys are no problem, and all files that it generates are read."""
+    ran = run("rbac", "doctor", "-f", EXAMPLES / example / "config")
+    assert (ran.code, ran.err) == (0, "")
+    assert "warning" not in ran.out
+    assert "Could not be read" not in ran.out

@@ -66,7 +66,7 @@ def test_roles_follow_from_the_program(run: Run, program: Path) -> None:
 
 def test_a_program_that_elects_has_its_lease(run: Run, program: Path) -> None:
     """With leader election, a Role of the namespace permits creating Leases and updating the program's own."""
-    arguments = ("--service-account", "ops:vault", "--leader-elect", "vault-operator")
+    arguments = ("--service-account", "ops:vault", "--leader-election-id", "vault-operator")
     ran = run("rbac", "generate", f"{program}:add_vault", *arguments)
     roles = [document for document in yaml.safe_load_all(ran.out) if document["kind"] == "Role"]
     assert [role["metadata"]["namespace"] for role in roles] == ["ops"]
@@ -87,7 +87,7 @@ def test_a_program_without_a_manager_says_what_it_needs(run: Run) -> None:
 
 def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Path) -> None:
     """With namespaces, the output has a Role in each of them, and no ClusterRole."""
-    ran = run("rbac", "generate", f"{program}:add_vault", "-n", "web", "-n", "shop", "--name", "v")
+    ran = run("rbac", "generate", f"{program}:add_vault", "--watch-namespace", "web,shop", "--name", "v")
     found = [(each["kind"], each["metadata"]) for each in yaml.safe_load_all(ran.out)]
     assert found == [("Role", {"name": "v", "namespace": "shop"}), ("Role", {"name": "v", "namespace": "web"})]
 

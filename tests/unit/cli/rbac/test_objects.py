@@ -61,8 +61,8 @@ def test_it_reads_a_cluster_as_far_as_it_may(run: Run, tmp_path: Path) -> None:
     tokens, role, kubeconfig = tmp_path / "tokens.csv", tmp_path / "role.yaml", tmp_path / "kubeconfig"
     tokens.write_text("admin-token,admin,admin,system:masters\nplain-token,plain,plain\n")
     role.write_text(f"{seeds.JENKINS}---{seeds.ROLE}---{seeds.FOR_USER}")
-    flags = ("--insecure-http", "--no-kubelet", "--token-auth-file", tokens, "--kubeconfig-out", kubeconfig)
-    with apiserver(*flags, "--load", role):
+    flags = ("--insecure-http", "--no-kubelet", "--token-auth-file", tokens, "--write-kubeconfig", kubeconfig)
+    with apiserver(*flags, "--apply", role):
         ran = run("rbac", "doctor", "default:jenkins", "--kubeconfig", kubeconfig)
         assert ran.code == 1
         assert "kubectl delete rolebinding jenkins-binding --namespace=default" in ran.out

@@ -54,7 +54,7 @@ INLINE = ClientCertificate(Pem("c", data=b"c"), Pem("k", data=b"k"))
 PLAIN = Config(server="https://cluster:6443", tls=Tls(ca=Pem("ca", path=Path("/pki/ca.crt"))))
 
 
-OWN = '-H "Authorization: Bearer $(pyctrl whoami --print token)"'
+OWN = '-H "Authorization: Bearer $(pyctrl whoami -o token)"'
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ OWN = '-H "Authorization: Bearer $(pyctrl whoami --print token)"'
         (PLAIN, "-sS --cacert /pki/ca.crt"),
         (replace(PLAIN, tls=Tls()), "-sS"),
         (replace(PLAIN, tls=Tls(insecure=True)), "-sS --insecure"),
-        (replace(PLAIN, tls=Tls(ca=Pem("ca", data=b"x"))), "-sS --cacert <(pyctrl whoami --print ca)"),
+        (replace(PLAIN, tls=Tls(ca=Pem("ca", data=b"x"))), "-sS --cacert <(pyctrl whoami -o ca)"),
         (replace(PLAIN, tls=Tls(certificate=KEY)), "-sS --cert /pki/c.crt --key '/pki/c key'"),
         (
             replace(PLAIN, tls=Tls(certificate=INLINE)),
-            "-sS --cert <(pyctrl whoami --print certificate) --key <(pyctrl whoami --print key)",
+            "-sS --cert <(pyctrl whoami -o certificate) --key <(pyctrl whoami -o key)",
         ),
         (Config.from_token("https://cluster:6443", "s3cret"), f"-sS {OWN}"),
         (replace(PLAIN, tls=Tls(), credentials=BasicAuth("joe smith", "s3cret")), "-sS --user 'joe smith'"),
@@ -103,15 +103,13 @@ async def test_pyctrl_in_the_line_logs_in_as_it_did(tmp_path: Path) -> None:
         Config.from_token("https://cluster:6443", "t"),
         ClientFlags(kubeconfig=tmp_path / "k", context="a b"),
     )
-    assert f"$(pyctrl whoami --print token --kubeconfig {tmp_path}/k --context 'a b')" in await curl(
-        config, login=login
-    )
+    assert f"$(pyctrl whoami -o token --kubeconfig {tmp_path}/k --context 'a b')" in await curl(config, login=login)
 
 
 async def test_without_a_script_the_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pyctrl on PATH the command uses the Python that has the module."""
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert "-m pyctrl whoami --print token" in await curl(Config.from_token("https://cluster:6443", "t"))
+    assert "-m pyctrl whoami -o token" in await curl(Config.from_token("https://cluster:6443", "t"))
 
 
 @pytest.mark.usefixtures("pyctrl_on_path")

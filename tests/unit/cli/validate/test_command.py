@@ -52,4 +52,6 @@ def test_options_that_do_not_exist(run: Run, project: Path) -> None:
     ran = run("validate", "--cdr", "crd.yaml")
 
     assert ran.code == 2
-    assert ran.err.startswith("pyctrl validate: unknown option --cdr; a file of that name is ./--cdr")
+    assert ran.err.startswith(
+        "pyctrl validate: Unknown option: --cdr. Did you mean --crd? A file of that name is ./--cdr"
+    )

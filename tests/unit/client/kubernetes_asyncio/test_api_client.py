@@ -145,6 +145,11 @@ def test_a_body_that_cannot_be_sent() -> None:
         http_request("http://s", "POST", "http://s/a", (), {"Content-Type": "text/plain"}, {})
     with pytest.raises(ApiException, match="not at http://s, the only server"):
         http_request("http://s", "GET", "http://s.evil/a", (), {}, None)
+    assert http_request("http://s", "GET", "http://s/a%20b?c=d", {"e": [1, 2]}, {}, None).query == (
+        ("c", "d"),
+        ("e", "1"),
+        ("e", "2"),
+    )
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     assert http_request("http://s", "POST", "http://s/a", (), form, None, [("a", "b c")]).body == b"a=b+c"
 

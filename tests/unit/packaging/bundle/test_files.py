@@ -224,7 +224,7 @@ async def test_a_program_for_some_namespaces_is_told_which(tmp_path: Path) -> No
             "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['olm.targetNamespaces']"}},
         }
     ]
-    assert not any(each.startswith("--namespace") for each in container["args"])
+    assert not any(each.startswith("--watch-namespace") for each in container["args"])
     anywhere = COMPLETE.model_copy(update={"install_modes": ("OwnNamespace", "AllNamespaces")})
     modes = spec_of(await bundle_of(tmp_path, WIDGETS, anywhere))["installModes"]
     assert [each["type"] for each in modes if each["supported"]] == ["OwnNamespace", "AllNamespaces"]

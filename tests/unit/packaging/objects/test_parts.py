@@ -180,7 +180,7 @@ async def test_rights_are_restricted_to_namespaces_with_the_program() -> None:
         ("Role", "web"),
     ]
     assert project.grants.allow(Access("list", resource="pods", namespace="web"))
-    assert "--namespace=shop,web" in arguments(project)
+    assert "--watch-namespace=shop,web" in arguments(project)
 
 
 async def test_extras_are_there_when_they_are_asked_for() -> None:

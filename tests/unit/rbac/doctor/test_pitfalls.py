@@ -265,3 +265,15 @@ async def test_what_is_right_is_left_alone(examine: Examine) -> None:
     diagnosis = await examine([*objects, *parsed(seeds.EVC_DEFINITION)], account=JENKINS)
     assert {each.code for each in diagnosis.findings} == {"wildcard", "namespace-on-cluster-object"}
     assert not diagnosis.has_errors
+
+
+async def test_the_admin_role_of_a_kind_is_no_problem(examine: Examine) -> None:
+    """All verbs of an own kind are reported for a service account, but not for people or in an unbound role."""
+    role, binding = parsed(seeds.ROLE, seeds.FOR_ACCOUNT)
+    role["rules"] = [{"apiGroups": ["web.example.com"], "resources": ["sites"], "verbs": ["*"]}]
+    assert "wildcard" not in {each.code for each in (await examine([role])).findings}
+    assert "wildcard" in {each.code for each in (await examine([role, binding])).findings}
+    person = {**binding, "subjects": [{"kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}]}
+    assert "wildcard" not in {each.code for each in (await examine([role, person])).findings}
+    role["rules"][0]["apiGroups"] = [""]
+    assert "wildcard" in {each.code for each in (await examine([role])).findings}
