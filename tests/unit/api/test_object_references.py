@@ -28,6 +28,7 @@ from pyctrl.api import (
     set_owner_reference,
 )
 from pyctrl.errors import AlreadyOwned, CrossNamespaceOwner
+from pyctrl.kinds.apps.v1 import DeploymentCondition
 
 
 def thing(
@@ -146,3 +147,12 @@ def test_false_is_not_absent() -> None:
     conditions = [Condition(type="A", status="False"), Condition(type="B", status="Unknown")]
     assert [is_condition_false(conditions, name) for name in "ABC"] == [True, False, False]
     assert not any(is_condition_true(conditions, name) for name in "ABC")
+
+
+def test_conditions_of_built_in_kinds_are_found_too() -> None:
+    """The functions that only read take the conditions of a Deployment, and return them with their own type."""
+    found = find_condition([DeploymentCondition(type="Available", status="True", reason="Enough")], "Available")
+    assert found is not None
+    assert found.last_update_time is None  # a field that only conditions of Deployments have
+    assert is_condition_true([found], "Available")
+    assert not is_condition_false([found], "Progressing")
