@@ -26,6 +26,12 @@ QUESTIONS = {
     "leader election locally": "leader-election.md#leader-election-locally",
     "why reconcile not run": "recipes/debug-reconcile.md#it-does-not-run",
     "deploy to cluster": "manifests.md#deploying-to-a-cluster",
+    "test without a cluster": "testing.md#a-cluster-for-each-test",
+    "resource limits of the operator": "manifests.md#resource-limits-and-requests-of-the-operator",
+    "why an object fails": "recipes/debug-reconcile.md#see-why-an-object-fails",
+    "add a field to CRD": "recipes/upgrade-crd-version.md#add-a-field-to-a-crd",
+    "run two operators": "running.md#two-operators-at-once",
+    "requeue after": "recipes/periodic-work.md#which-tool-for-what",
 }
 
 

@@ -37,6 +37,12 @@ QUESTIONS = {
     "kubeconfig": "login.html",
     "helm values": "helm.html",
     "exit codes": "cli.html",
+    "test without a cluster": "testing.html",
+    "resource limits of the operator": "manifests.html",
+    "why an object fails": "recipes/debug-reconcile.html",
+    "add a field to my crd": "recipes/upgrade-crd-version.html",
+    "run two operators": "running.html",
+    "requeue after": "recipes/periodic-work.html",
     "kopf": "kopf.html",
 }
 

@@ -130,7 +130,7 @@ def _misuse(error: CycloptsError) -> str:
     if isinstance(error, UnknownCommandError) and unused[0].startswith("-"):
         return unknown_option(unused[0], _options(error))
     if isinstance(error, UnusedCliTokensError):
-        return f"unexpected argument {' '.join(map(repr, unused))}"
+        return f"unexpected argument{'s' if len(unused) > 1 else ''} {', '.join(map(repr, unused))}"
     return _sentence(error)
 
 

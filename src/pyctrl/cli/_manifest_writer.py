@@ -220,6 +220,7 @@ def check_manifests(found: Sequence[Difference], problems: Sequence[str], output
         sys.stdout.write(_shown(each))
     if found:
         subject = "1 file is" if len(found) == 1 else f"{len(found)} files are"
+        sys.stdout.flush()  # in the log of a CI job too, this line is the last
         print(f"{subject} out of date; update with: {command}", file=sys.stderr)
     return int(bool(found))
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
 
 from pyctrl.errors import CommandFailed
 from pyctrl.scaffold import (
@@ -92,7 +93,7 @@ def create_project(project: ScaffoldProject, *, shown: Path, source: str, dry_ru
             )
         del files[PYPROJECT]  # the project owns it from now on, for example to add dependencies
     write(folder, folder.missing(files, force=False), dry_run=dry_run, shown=shown)
-    enter = f"cd {shown} && " if shown != Path() else ""
+    enter = f"cd {quote(str(shown))} && " if shown != Path() else ""
     print_next_steps("define a resource with", f"{enter}pyctrl create api --version v1alpha1 --kind NAME")
     return 0
 

@@ -118,8 +118,8 @@ def _only_setup_function(module: ModuleType, place: str) -> SetupFunction:
         return declared
     if not found:
         raise CommandFailed(
-            f"{place} has no function whose name begins with {PREFIX!r}; name the one that adds controllers to a "
-            f"manager: {place}:FUNCTION"
+            f"{place} has no reconciler class, and no function whose name begins with {PREFIX!r}; write class "
+            f"NAME(Reconciler[KIND]), or name the function that adds controllers to a manager: {place}:FUNCTION"
         )
     raise CommandFailed(f"{place} has several setup functions; name one of them{_hint(':', found)}")
 

@@ -113,6 +113,7 @@ def test_hidden_names_are_accepted_and_not_shown(run: Run) -> None:
         ("explain pod --cluster", "Unknown option: --cluster. It is called --from-cluster\n"),
         ("completion --helo", "Unknown option: --helo. Did you mean --help?\n"),
         ("version now", "pyctrl version: unexpected argument 'now'\n"),
+        ("version right now", "pyctrl version: unexpected arguments 'right', 'now'\n"),
     ],
 )
 def test_an_old_or_misspelt_name_leads_to_the_new_one(run: Run, line: str, said: str) -> None:

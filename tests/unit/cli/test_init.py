@@ -22,6 +22,14 @@ def test_a_project_is_made_in_a_directory_of_its_name(
     assert "$ cd podset-operator && pyctrl create api" in ran.err
 
 
+def test_the_next_step_works_for_a_directory_with_a_space(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that comes next can be copied into a shell."""
+    monkeypatch.chdir(tmp_path)
+    assert "$ cd 'my shop' && pyctrl create api" in run("init", "my shop").err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import pytest
 import yaml
@@ -48,6 +52,14 @@ def test_a_check_shows_what_differs_and_names_what_is_missing_or_left_over(run: 
     assert "missing config/rbac/role.yaml\n" in ran.out
     assert "-  replicas: 2\n+  replicas: 1\n" in ran.out
     assert "kind: ClusterRole" not in ran.out
+
+
+def test_what_to_do_is_the_last_line_of_a_log(folder: Path) -> None:
+    """The diff comes before the command that updates it, also if both streams go into one pipe."""
+    command = [sys.executable, "-m", "pyctrl", "manifests", "--check"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    ran = subprocess.run(command, cwd=folder, env=environment, check=False, stdout=PIPE, stderr=STDOUT, text=True)
+    assert ran.stdout.endswith(" files are out of date; update with: pyctrl manifests\n")
 
 
 def test_a_sample_that_has_become_invalid_is_told(run: Run, folder: Path) -> None:

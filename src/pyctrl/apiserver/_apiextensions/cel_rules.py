@@ -90,7 +90,8 @@ def rule_compilation_errors(schema: Schema, path: str, causes: Sequence[FieldErr
         causes: The other errors of the schema. Rules of a node with an error at or below it are not compiled.
     """
     if not has_library():
-        return [field_forbidden(where, NOT_INSTALLED) for where in _rule_paths(schema, path)]
+        where = next(_rule_paths(schema, path), None)  # one: the remedy is the same for all rules
+        return [] if where is None else [field_forbidden(where, NOT_INSTALLED)]
     broken = [cause.field for cause in causes]
     return list(_compile(schema, path, None, broken, is_root=True))
 

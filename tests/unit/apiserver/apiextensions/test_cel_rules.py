@@ -22,9 +22,10 @@ def _refused(obj: dict[str, Any], registry: ResourceRegistry | None = None) -> l
 
 
 def test_validation_rules_are_refused_not_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the library, a schema with rules is rejected with the package to install."""
+    """Without the library, a schema with rules is rejected with the package to install, named once."""
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)  # as without the package
-    rules = {"x": {"type": "string", "x-kubernetes-validations": [{"rule": "self != ''"}]}}
+    rule = {"type": "string", "x-kubernetes-validations": [{"rule": "self != ''"}]}
+    rules = {"x": rule, "y": rule}
     (told,) = _refused(definition(spec_schema(rules)))
     assert told.startswith(f"{ROOT}.properties[spec].properties[x].x-kubernetes-validations: Forbidden: ")
     assert "pip install 'pyctrl-runtime[cel]'" in told

@@ -101,7 +101,7 @@ def test_a_restricted_program_has_roles_in_its_namespaces(run: Run, program: Pat
         ("nowhere.operator:add", "no module 'nowhere', seen from"),
         ("examples.podset.nothing:add", "no module 'examples.podset.nothing', seen from"),
         ("missing.py:add", "no such file: missing.py"),
-        ("textwrap", "textwrap has no function whose name begins with 'add_'; name the one that adds controllers"),
+        ("textwrap", "textwrap has no reconciler class, and no function whose name begins with 'add_'; write class"),
     ],
 )
 def test_a_target_that_is_none_is_one_line(run: Run, program: Path, target: str, line: str) -> None:
