@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+DIRECTORIES = {".ci", ".github", "benchmarks", "docs", "examples", "src", "tests", "tools"}
+FILES = {
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE"),
+    *("Makefile", "pyproject.toml", "mkdocs.yml", "conftest.py"),
+    *(".gitignore", ".dockerignore", ".git-blame-ignore-revs"),
+}
 
 
 def test_the_readme_is_short() -> None:
     """The README has at most 150 lines."""
     assert len(README.splitlines()) <= 150
+
+
+def test_the_top_level_holds_what_a_visitor_expects() -> None:
+    """No file is committed at the top level but those that belong there."""
+    if not (ROOT / ".git").exists():  # a source distribution
+        return
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert {path.partition("/")[0] for path in listed.splitlines()} == DIRECTORIES | FILES
 
 
 def test_the_readme_shows_the_program_that_it_runs() -> None:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests._documents import ROOT
+from tools.check_site import fetches
 from tools.public_names import public_packages
 from tools.site_pages import boost, complete, for_a_site, without_members
 from tools.site_reference import cli_page, navigation, reference_pages
@@ -112,3 +113,12 @@ def test_the_site_is_built_where_git_does_not_look() -> None:
 
     assert f"{Path(config['site_dir']).parts[0]}/" in (ROOT / ".gitignore").read_text().splitlines()
     assert config["theme"]["font"] is False
+
+
+def test_a_page_that_fetches_from_another_host_is_named(tmp_path: Path) -> None:
+    """A script of another host fails the check, because the site is read from the disk as well; a link does not."""
+    script = '<script src="https://cdn.example.com/a.js"></script>'
+    (tmp_path / "a.html").write_text(script)
+    (tmp_path / "b.html").write_text('<a href="https://example.com">a link</a><script src="assets/a.js"></script>')
+
+    assert fetches(tmp_path) == ["a.html: fetches https://cdn.example.com/a.js"]

@@ -1,4 +1,4 @@
-"""Build the documentation as a site, and check it: no warning, and a search that finds the pages that users look for.
+"""Build the documentation as a site, and check it: no warning, no request to another host, and a search that works.
 
     python tools/check_site.py
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -54,9 +55,18 @@ def main() -> int:
     if built.returncode:
         print(built.stdout + built.stderr)
         return built.returncode
-    problems = misses(QUESTIONS, SITE)
+    problems = [*fetches(SITE), *misses(QUESTIONS, SITE)]
     print("\n".join(problems) or f"see {(SITE / 'index.html').relative_to(ROOT)}")
     return 1 if problems else 0
+
+
+def fetches(site: Path) -> list[str]:
+    """Return a line for each page that a browser completes with a file from another host."""
+    elements = re.compile(
+        r'<(?:script|img|iframe|link rel="(?:stylesheet|preconnect)")[^>]* (?:src|href)="?(https?:[^" >]+)'
+    )
+    found = ((page, elements.search(page.read_text())) for page in sorted(site.glob("**/*.html")))
+    return [f"{page.relative_to(site)}: fetches {match[1]}" for page, match in found if match]
 
 
 def misses(questions: Mapping[str, str], site: Path) -> list[str]:
