@@ -31,6 +31,7 @@ __all__ = [
 
 #: Distinct causes kept for one run; what is beyond is counted. 16 fill a line of a log.
 LIMIT = 16
+LONGEST_SUMMARY = 300  # characters; a Forbidden with its request has 250
 
 
 class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for every change: six times as fast
@@ -155,4 +156,6 @@ def _times(cause: ReconcileCause) -> int:
 def error_summary(error: BaseException) -> str:
     """Return one line about an error. Keeping the error itself would keep its frames, and the objects in them."""
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+    if len(text) > LONGEST_SUMMARY:
+        text = f"{text[: LONGEST_SUMMARY - 1]}…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -6,13 +6,20 @@ from datetime import timedelta
 
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.controller import ChangeCause, OmittedCauses, RetryCause, TimerCause, TriggerCause, reconcile_causes
-from pyctrl.controller._causes import ReconcileCause, merge, remember
+from pyctrl.controller._causes import ReconcileCause, error_summary, merge, remember
 
 POD = GroupVersionKind("", "v1", "Pod")
 
 
 def pod_changed(version: str, *, name: str = "web", initial: bool = False) -> ChangeCause:
     return ChangeCause(POD, Key("default", name), "updated", version, initial)
+
+
+def test_the_summary_of_a_long_error_shows_that_it_is_cut() -> None:
+    """A message is one line of at most 300 characters, which ends with an ellipsis if it was longer."""
+    assert error_summary(ValueError("a\n b")) == "ValueError: a b"
+    assert error_summary(ValueError("x" * 300)) == f"ValueError: {'x' * 300}"
+    assert error_summary(ValueError("x" * 301)) == f"ValueError: {'x' * 299}…"
 
 
 def test_changes_of_one_object_are_counted_and_the_newest_version_is_kept() -> None:
