@@ -25,6 +25,11 @@ DEFINITIONS = {
         "write class Foo(CustomResource[FooSpec, FooStatus], group=…, version=…)",
         "class Foo(CustomResource, group",
     ),
+    "a spec that is no model": (
+        HEAD.replace("class FooSpec(Model)", "class FooSpec") + WHOLE,
+        "Foo: FooSpec has no schema; write class FooSpec(Model), if the class is yours",
+        "class Foo(CustomResource[FooSpec, FooStatus], group",
+    ),
     "a name in an annotation": (
         "from __future__ import annotations\n" + with_field("other: Undefined"),
         "FooSpec.other: pydantic cannot build the model: name 'Undefined' is not defined",

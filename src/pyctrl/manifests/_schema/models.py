@@ -78,9 +78,7 @@ def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, i
         try:
             cls.model_rebuild()
         except (PydanticUserError, SchemaError, NameError) as error:  # for example of an undefined name
-            what = str(error).partition("\n\nFor further information")[0].rpartition("SchemaError: ")[2]
-            where = _unfinished(inside, getattr(error, "name", ""))
-            problems.report(where, f"pydantic cannot build the model: {' '.join(what.split())}")
+            _report_incomplete(error, inside, problems)
             return Schema(type="object", preserve_unknown_fields=True)
     if issubclass(cls, RootModel):
         root = cls.model_fields["root"]
@@ -93,6 +91,15 @@ def model_schema(cls: type[BaseModel], place: Location, problems: Problems, *, i
     if title := cls.model_config.get("title"):
         schema = replace(schema, title=title)
     return apply_class_markers(schema, cls, inside, problems)
+
+
+def _report_incomplete(error: Exception, place: Location, problems: Problems) -> None:
+    where, text = _unfinished(place, getattr(error, "name", "")), " ".join(str(error).split())
+    if plain := re.search(r"pydantic-core schema for <class '(?:[\w.]+\.)?(\w+)'>", text):
+        problems.report(where, f"{plain[1]} has no schema", f"write class {plain[1]}(Model), if the class is yours")
+        return
+    what = text.partition(" For further information")[0].rpartition("SchemaError: ")[2]
+    problems.report(where, f"pydantic cannot build the model: {what}")
 
 
 def _unfinished(place: Location, name: str) -> Location:
