@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyctrl._atomic_files import write_atomically
 from pyctrl.errors import CommandFailed
 
-__all__ = ["Difference", "not_generated", "read_text", "stale"]
+__all__ = ["Difference", "generated_differences", "indexed", "not_generated", "read_text", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,34 @@ def _remove_empty(directory: Path) -> None:
     while directory.is_dir() and not any(directory.iterdir()):
         directory.rmdir()
         directory = directory.parent
+
+
+def generated_differences(
+    wanted: Mapping[str, str], index: str, place: Callable[[str], Path], *, force: bool
+) -> list[Difference]:
+    """Return the generated files that differ, sorted by path. Files that are no longer generated are to be removed.
+
+    Args:
+        wanted: the texts of the generated files by path.
+        index: the path of the index file, which lists the generated files.
+        place: returns the file of a path.
+        force: replace files that were not generated.
+
+    Raises:
+        CommandFailed: a file exists that was not generated.
+    """
+    owned = indexed(place(index))
+    texts = {**dict.fromkeys(owned), **wanted, index: "".join(f"{path}\n" for path in wanted)}
+    found = {path: Difference(place(path), read_text(place(path)), text) for path, text in sorted(texts.items())}
+    for path, each in found.items():
+        if each.before not in {None, each.after} and path not in {*owned, index} and not force:
+            raise not_generated(each.path)
+    return stale(found.values())
+
+
+def indexed(index: Path) -> set[str]:
+    """Return the paths in an index file; none if there is no such file."""
+    return set((read_text(index) or "").splitlines()) - {""}
 
 
 def stale(found: Iterable[Difference]) -> list[Difference]:

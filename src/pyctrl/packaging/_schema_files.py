@@ -14,7 +14,7 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, Config, HttpRequest
 from pyctrl.errors import CommandFailed, UnknownKind
 from pyctrl.manifests import json_schema, json_schema_index, json_schema_path
-from pyctrl.packaging._difference import Difference, not_generated, read_text, stale
+from pyctrl.packaging._difference import Difference, generated_differences
 
 __all__ = ["SCHEMA_INDEX", "SchemaDirectory", "schema_files"]
 
@@ -45,14 +45,7 @@ class SchemaDirectory:
         Raises:
             CommandFailed: a file exists that was not generated.
         """
-        owned = set((read_text(self.path / INDEX) or "").splitlines())
-        texts: dict[str, str | None] = {**dict.fromkeys(owned), **wanted}
-        texts[INDEX] = "".join(f"{each}\n" for each in sorted(wanted))
-        found = [Difference(self.path / path, read_text(self.path / path), text) for path, text in texts.items()]
-        for path, each in zip(texts, found, strict=True):
-            if each.before not in {None, each.after} and path not in owned | {INDEX} and not force:
-                raise not_generated(each.path)
-        return sorted(stale(found), key=lambda each: each.path)
+        return generated_differences(wanted, INDEX, self.path.joinpath, force=force)
 
 
 async def schema_files(definitions: Sequence[Definition], builtins: Sequence[str] = ()) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pyctrl.packaging._bundle.contents import read_files
 from pyctrl.packaging._bundle.files import DOCKERFILE
 from pyctrl.packaging._config.directory import INDEX
-from pyctrl.packaging._difference import Difference, not_generated, read_text, stale
+from pyctrl.packaging._difference import Difference, generated_differences, indexed
 
 __all__ = ["BundleDirectory"]
 
@@ -30,32 +30,15 @@ class BundleDirectory:
         Raises:
             CommandFailed: a file exists that was not generated.
         """
-        owned = self._owned()
-        texts: dict[str, str | None] = {
-            **dict.fromkeys(owned),
-            **wanted,
-            INDEX: "".join(f"{each}\n" for each in wanted),
-        }
-        found = [Difference(self._place(path), self._read(path), text) for path, text in sorted(texts.items())]
-        for path, each in zip(sorted(texts), found, strict=True):
-            is_ours = path in owned or path == INDEX or force
-            if each.before not in {None, each.after} and not is_ours:
-                raise not_generated(each.path)
-        return stale(found)
+        return generated_differences(wanted, INDEX, self._place, force=force)
 
     def contents(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
         """Return the files that the bundle will have: the generated ones, and those of others."""
-        owned = self._owned()
+        owned = indexed(self._place(INDEX))
         there = read_files(self.path) if self.path.is_dir() else {}
         others = {path: data for path, data in there.items() if path not in owned and path != INDEX}
         ours = {path: text.encode() for path, text in wanted.items() if path != DOCKERFILE}
         return {**others, **ours}
 
-    def _owned(self) -> set[str]:
-        return set((self._read(INDEX) or "").split("\n")) - {""}
-
     def _place(self, path: str) -> Path:
         return self.path.parent / path if path == DOCKERFILE else self.path / path
-
-    def _read(self, path: str) -> str | None:
-        return read_text(self._place(path))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyctrl.packaging._config.tree import DIRECTORIES, KUSTOMIZATION
-from pyctrl.packaging._difference import Difference, not_generated, read_text, stale
+from pyctrl.packaging._difference import Difference, indexed, not_generated, read_text, stale
 from pyctrl.packaging._objects.parts import PARTS, Part
 
 __all__ = ["INDEX", "ConfigDirectory", "entries", "merge_kustomization"]
@@ -40,7 +40,7 @@ class ConfigDirectory:
         Raises:
             CommandFailed: a file exists that was not generated.
         """
-        owned = self._owned()
+        owned = indexed(self.path / INDEX)
         ours = {directory for part in parts for directory in DIRECTORIES[part]}
         elsewhere = {path for path in owned if path.partition("/")[0] not in ours}
         gone = owned - elsewhere - set(wanted)
@@ -77,9 +77,6 @@ class ConfigDirectory:
             return None
         rest = merge_kustomization(current, "", gone=_entries(path, gone))
         return rest if any(line.lstrip().startswith("- ") for line in rest.splitlines()) else None
-
-    def _owned(self) -> set[str]:
-        return set((self._read(INDEX) or "").split("\n")) - {""}
 
     def _read(self, path: str) -> str | None:
         return read_text(self.path / path)
