@@ -25,6 +25,7 @@ RENAMED = {
     "--namespace": "--watch-namespace",
     "--print": "--output",
 }
+CLOSE = 0.65  # of difflib: below it, --rbac is similar to --traceback
 INSTALL = "Unknown option: --install. To write all manifests to one file: pyctrl build-installer --output-file FILE"
 
 
@@ -43,5 +44,6 @@ def unknown_option(option: str, known: Iterable[str]) -> str:
         return INSTALL
     if RENAMED.get(name) in known:
         return f"Unknown option: {option}. It is called {RENAMED[name]}"
-    near = difflib.get_close_matches(name, [each for each in known if each not in HIDDEN_NAMES], n=1)
-    return f"Unknown option: {option}" + (f". Did you mean {near[0]}?" if near else "")
+    words = {each.lstrip("-"): each for each in known if each not in HIDDEN_NAMES}
+    near = difflib.get_close_matches(name.lstrip("-"), words, n=1, cutoff=CLOSE)
+    return f"Unknown option: {option}" + (f". Did you mean {words[near[0]]}?" if near else "")

@@ -111,6 +111,7 @@ def test_hidden_names_are_accepted_and_not_shown(run: Run) -> None:
         ("helm --chart-dir a", "Unknown option: --chart-dir. It is called --output-dir\n"),
         ("whoami --print token", "Unknown option: --print. It is called --output\n"),
         ("explain pod --cluster", "Unknown option: --cluster. It is called --from-cluster\n"),
+        ("apiserver --rbac", "Unknown option: --rbac\n"),  # --traceback is not similar enough
         ("completion --helo", "Unknown option: --helo. Did you mean --help?\n"),
         ("version now", "pyctrl version: unexpected argument 'now'\n"),
         ("version right now", "pyctrl version: unexpected arguments 'right', 'now'\n"),
