@@ -43,6 +43,8 @@ QUESTIONS = {
     "add a field to my crd": "recipes/upgrade-crd-version.html",
     "run two operators": "running.html",
     "requeue after": "recipes/periodic-work.html",
+    "getting started": "tutorial.html",
+    "tutorial": "tutorial.html",
     "kopf": "kopf.html",
 }
 
