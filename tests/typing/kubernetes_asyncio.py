@@ -22,6 +22,7 @@ from pyctrl.api import (
     Unstructured,
     as_object,
     controller_of,
+    deep_copy,
     is_openapi_model,
     kind_of,
     set_controller_reference,
@@ -84,6 +85,7 @@ async def a_class_without_a_type_is_any(client: Client, kind: Any, key: Key) -> 
 
 def objects(model: V1Deployment, either: ObjectLike) -> None:
     assert_type(as_object(model), Object)
+    assert_type(deep_copy(model), V1Deployment)
     assert_type(set_controller_reference(model, V1ConfigMap()), bool)
     assert_type(controller_of(model), OwnerReference | None)
     assert_type(kind_of(V1Pod), GroupVersionKind)

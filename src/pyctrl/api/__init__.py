@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         set_controller_reference,
         set_owner_reference,
     )
-    from pyctrl.api._openapi_models import ObjectLike, OpenApiModel, as_object, is_openapi_model
+    from pyctrl.api._openapi_models import ObjectLike, OpenApiModel, as_object, deep_copy, is_openapi_model
     from pyctrl.api._patches import json_patch_apply, merge_patch_apply, merge_patch_diff
     from pyctrl.api._quantity import Quantity, QuantityFamily
     from pyctrl.api._request_target import RequestTarget
@@ -148,6 +148,7 @@ __all__ = [
     "controller_of",
     "decode",
     "decode_known",
+    "deep_copy",
     "find_condition",
     "format_duration",
     "format_micro_time",
@@ -208,7 +209,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         *("controller_of", "has_owner_reference", "is_controlled_by", "owner_reference", "reference_to"),
         *("remove_owner_reference", "set_controller_reference", "set_owner_reference"),
     ),
-    "_openapi_models": ("ObjectLike", "OpenApiModel", "as_object", "is_openapi_model"),
+    "_openapi_models": ("ObjectLike", "OpenApiModel", "as_object", "deep_copy", "is_openapi_model"),
     "_patches": ("json_patch_apply", "merge_patch_apply", "merge_patch_diff"),
     "_quantity": ("Quantity", "QuantityFamily"),
     "_request_target": ("RequestTarget",),

@@ -6,13 +6,22 @@ model is seen. kubernetes_asyncio itself is never imported here: a program that 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar
 
 from pyctrl.api._object import KubernetesObject
 from pyctrl.api._unstructured import Object, Unstructured
 
-__all__ = ["ObjectLike", "OpenApiModel", "as_object", "is_model_class", "is_openapi_model", "keep_metadata"]
+__all__ = [
+    "ObjectLike",
+    "OpenApiModel",
+    "as_object",
+    "deep_copy",
+    "is_model_class",
+    "is_openapi_model",
+    "keep_metadata",
+]
 
 
 class OpenApiModel(Protocol):
@@ -44,6 +53,8 @@ class OpenApiModel(Protocol):
 #: Any object that a client accepts: `Object`, or a model of kubernetes_asyncio.
 ObjectLike: TypeAlias = KubernetesObject | Unstructured | OpenApiModel
 
+O = TypeVar("O", bound=ObjectLike)  # noqa: E741 - an object, of any class
+
 
 def is_model_class(cls: object) -> bool:
     """Return whether a value is a model class of kubernetes_asyncio, or one of the same form."""
@@ -72,6 +83,13 @@ def as_object(obj: ObjectLike | Mapping[str, Any]) -> Object:
     from pyctrl.api import _openapi_conversion  # here: most programs have no models
 
     return Unstructured.from_wire(_openapi_conversion.to_wire(obj))
+
+
+def deep_copy(obj: O) -> O:
+    """Return an independent copy of an object, of the same class."""
+    made: Any = obj
+    copied: O = copy.deepcopy(made) if is_openapi_model(obj) else made.deep_copy()
+    return copied
 
 
 def keep_metadata(obj: ObjectLike, changed: Object) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
-from pyctrl.api import Key, ObjectLike, as_object, is_openapi_model, merge_patch_diff
+from pyctrl.api import Key, ObjectLike, as_object, deep_copy, merge_patch_diff
 from pyctrl.client._comparison.apply_diff import first_difference
 from pyctrl.client._comparison.apply_memo import ApplyKey, ApplyMemo
 from pyctrl.client._comparison.semantic_equality import without_empty
@@ -152,8 +152,7 @@ def _applied_result(live: ObjectLike | None, answer: Any) -> OperationResult:
 
 def _mutate(obj: O, mutate: Callable[[O], None]) -> tuple[dict[str, Any], O]:
     """Return the object's document before the change, and a changed copy of the object."""
-    changed: Any = copy.deepcopy(obj) if is_openapi_model(obj) else cast(Any, obj).deep_copy()
-    after: O = changed
+    after = deep_copy(obj)
     assert after.metadata is not None  # untyped metadata is decoded here, before it is compared
     before = copy.deepcopy(as_object(after).to_wire())
     answer: object = mutate(after)  # type: ignore[func-returns-value]  # a coroutine function returns something

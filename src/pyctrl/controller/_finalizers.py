@@ -5,16 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pyctrl.api import (
     Key,
     ObjectLike,
     add_finalizer,
     as_object,
+    deep_copy,
     has_finalizer,
     is_deleting,
-    is_openapi_model,
     merge_patch_diff,
     remove_finalizer,
 )
@@ -104,8 +104,7 @@ class Finalizers(Generic[T]):
             Conflict: the object has changed since it was read.
             Exception, ExceptionGroup: as `finalize`, after the changes of successful handlers are written.
         """
-        changed: Any = copy.deepcopy(obj) if is_openapi_model(obj) else cast(Any, obj).deep_copy()
-        after: T = changed
+        after = deep_copy(obj)
         newest, version = obj, obj.metadata.resource_version
         before = copy.deepcopy(as_object(obj).to_wire())
         result, errors = await self._finalize(after)
