@@ -57,9 +57,9 @@ ROUND = (1, 5, 10, 30, 60, 300, 3600, 86400)  # seconds that read well
 def shrink(schedule: Schedule, fails: Fails, *, attempts: int) -> Schedule:
     """Return the simplest schedule that still fails, by delta debugging (ddmin; Zeller and Hildebrandt 2002).
 
-    No fault of the result can be left out, and none of the simpler forms that are tried fails: asyncio's order of tasks,
-    seed 0, a simpler fault, an earlier repetition of its point, fewer or rounder seconds. If the attempts run out, it is
-    the simplest schedule that was found until then.
+    No fault of the result can be left out, and none of the simpler forms that are tried fails: asyncio's order of
+    tasks, seed 0, a simpler fault, an earlier repetition of its point, fewer or rounder seconds. If the attempts run
+    out, it is the simplest schedule that was found until then.
 
     Args:
         schedule: A schedule that fails; it is not tried again.
