@@ -95,7 +95,7 @@ class _Trials:
 
 def _without_chance(schedule: Schedule, trials: _Trials) -> Schedule:
     for changes in ({"shuffle": False, "seed": 0}, {"shuffle": False}, {"seed": 0}):
-        simpler = replace(schedule, **changes)  # type: ignore[arg-type]  # mypy joins the types of the values
+        simpler = replace(schedule, **changes)
         if simpler != schedule and trials.fail(simpler):
             return simpler
     return schedule
