@@ -10,11 +10,11 @@ __all__ = ["after", "sentence"]
 
 #: What happens. {what} is the write, the call, the event or the object.
 _SENTENCES: Mapping[FaultKind, str] = {
-    FaultKind.CRASH_BEFORE: "the process is killed before it sends {what}",
-    FaultKind.CRASH_DURING: "the process is killed during {what}: it takes effect, and the answer is lost",
-    FaultKind.CRASH_AFTER: "the process is killed after {what} has succeeded",
-    FaultKind.CRASH: "the process is killed {what}",
-    FaultKind.ANSWER_LOST: "{what} takes effect, but the connection breaks and the answer is lost",
+    FaultKind.CRASH_BEFORE: "killed before it sends {what}",
+    FaultKind.CRASH_DURING: "killed during {what}, which takes effect; the answer is lost",
+    FaultKind.CRASH_AFTER: "killed after {what} has succeeded",
+    FaultKind.CRASH: "killed {what}",
+    FaultKind.ANSWER_LOST: "{what} takes effect, but the answer is lost",
     FaultKind.CONFLICT: "{what} is answered with 409 Conflict",
     FaultKind.TOO_MANY_REQUESTS: "{what} is answered with 429 Too Many Requests",
     FaultKind.INTERNAL_ERROR: "{what} is answered with 500 Internal Server Error",
@@ -23,7 +23,7 @@ _SENTENCES: Mapping[FaultKind, str] = {
     FaultKind.COALESCE: "the {what} is merged with the next one of the object",
     FaultKind.HIDE: "the watch breaks before the {what}; the next list already has the next change",
     FaultKind.STALE: "the operator's cache is behind for {argument} s {what}",
-    FaultKind.TIME_TRAVEL: "the process is killed {what}; the next one reads from a server that is behind",
+    FaultKind.TIME_TRAVEL: "killed {what}; the next process reads from a server that is behind",
     FaultKind.LOSE_LEADERSHIP: "the replica loses its Lease {what}, and keeps running",
     FaultKind.FREEZE: "the process stands still for {argument} s {what}",
     FaultKind.DELETE_CHILD: "someone deletes {argument}",

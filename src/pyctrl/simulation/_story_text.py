@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ __all__ = ["PROGRAM", "replay_command", "replay_mark", "story_text"]
 
 PROGRAM = "PROGRAM"  # in place of a program whose name is not known
 DIFF_LINES = 60
+WIDTH = 100  # columns of the guess
 
 
 def replay_mark(story: Story) -> str:
@@ -38,7 +40,7 @@ def story_text(story: Story, program: str = "") -> str:
     if story.diff:
         parts.append(f"Without the faults (-) and with them (+):\n{_indented(story.diff)}")
     if story.guess:
-        parts.append(f"Probable cause: {story.guess}.")
+        parts.append(fill(f"Probable cause: {story.guess}.", WIDTH, break_long_words=False, break_on_hyphens=False))
     parts.append(f"Replay it with\n  {replay_mark(story)}\n  {replay_command(story, program)}")
     return "\n\n".join(parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyctrl.simulation._evidence import CRASHES, Evidence, object_of
-from pyctrl.simulation._history import ObjectId, Sent
+from pyctrl.simulation._history import History, ObjectId, Sent
 from pyctrl.simulation._rules.rule import Rule, leaves, once, since
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
@@ -28,14 +28,20 @@ OLD_VIEWS = frozenset(
 
 def _duplicate(evidence: Evidence) -> Sent | None:
     """Return the last create of an object that there are more of than in the reference."""
-    many = {each.resource for each in evidence.added}
-    for entry in reversed(evidence.writes):
-        is_made = entry.verb in ("create", "apply") and entry.has_effect and not entry.subresource
-        if is_made and entry.target.resource in many and entry.target in evidence.run.end.objects:
-            resource = entry.target.resource
-            if _count(evidence.run.end.objects, resource) > _count(evidence.reference.end.objects, resource):
-                return entry
+    made, wanted = _creates(evidence.run.history), _creates(evidence.reference.history)
+    for entry in reversed(made):
+        resource = entry.target.resource
+        is_more = _count((each.target for each in made), resource) > _count((each.target for each in wanted), resource)
+        ends_with_more = _count(evidence.run.end.objects, resource) > _count(evidence.reference.end.objects, resource)
+        if is_more and ends_with_more and entry.target in evidence.run.end.objects:
+            return entry
     return None
+
+
+def _creates(history: History) -> list[Sent]:
+    """Return the operator's writes that made objects."""
+    sent = [entry for entry in history.of(Sent) if entry.point is not None and entry.has_effect]
+    return [entry for entry in sent if entry.verb in ("create", "apply") and not entry.subresource]
 
 
 def _count(objects: Iterable[ObjectId], resource: str) -> int:

@@ -46,11 +46,7 @@ def _too_early(evidence: Evidence) -> str:
         removed = _removal(evidence, deleted)
         if removed is None:
             continue
-        failed = [
-            c
-            for c in evidence.run.history.of(Called)
-            if not c.effects and c.at <= removed.at and c.at >= evidence.began
-        ]
+        failed = [c for c in evidence.run.history.of(Called) if not c.effects and c.at <= removed.at]
         if failed:
             return f"{evidence.name(deleted.target)} lost its finalizer although {failed[-1].call} had failed"
         if evidence.lost_calls:
