@@ -20,17 +20,18 @@ def replay_mark(story: Story) -> str:
     return f'@pytest.mark.replay("{story.schedule}")'
 
 
-def replay_command(story: Story, program: str = "") -> str:
-    """Return the command that replays the story."""
-    return f'pyctrl simulate {program or PROGRAM} --replay "{story.schedule}"'
+def replay_command(story: Story, program: str = "", options: str = "") -> str:
+    """Return the command that replays the story. Arguments as of `story_text`."""
+    return " ".join(filter(None, ("pyctrl simulate", program or PROGRAM, options, f'--replay "{story.schedule}"')))
 
 
-def story_text(story: Story, program: str = "") -> str:
+def story_text(story: Story, program: str = "", options: str = "") -> str:
     """Return a story as text: its title, what happened, the difference, the guess, and how to replay it.
 
     Args:
         story: The story.
         program: The program on a command line; "" if it is not known.
+        options: The options of the command that the run needs, such as ``--replicas 2``.
     """
     parts = [story.title]
     if story.events:
@@ -41,7 +42,7 @@ def story_text(story: Story, program: str = "") -> str:
         parts.append(f"Without the faults (-) and with them (+):\n{_indented(story.diff)}")
     if story.guess:
         parts.append(fill(f"Probable cause: {story.guess}.", WIDTH, break_long_words=False, break_on_hyphens=False))
-    parts.append(f"Replay it with\n  {replay_mark(story)}\n  {replay_command(story, program)}")
+    parts.append(f"Replay it with\n  {replay_mark(story)}\n  {replay_command(story, program, options)}")
     return "\n\n".join(parts)
 
 

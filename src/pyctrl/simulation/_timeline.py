@@ -20,7 +20,7 @@ from pyctrl.simulation._history import (
 )
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 
-__all__ = ["MOST_LINES", "timeline"]
+__all__ = ["MOST_LINES", "act_text", "timeline"]
 
 MOST_LINES = 10
 USER = "user"
@@ -96,7 +96,7 @@ def _context(evidence: Evidence) -> set[int]:
 
 def _never(evidence: Evidence, place: int) -> Iterator[_Line]:
     for number, lost in enumerate(evidence.unmade):
-        text = f"never: {_write(evidence, lost, is_noun=True)}, which follows at {lost.at:.2f} s without the fault"
+        text = f"never: {act_text(evidence, lost, is_noun=True)}, which follows at {lost.at:.2f} s without the fault"
         yield _Line(
             at=evidence.run.quiet_from or evidence.began,
             actor=lost.process,
@@ -118,15 +118,15 @@ def _line(evidence: Evidence, entry: Entry, *, is_extra: bool, is_context: bool)
         case FaultApplied():
             hit = evidence.hit(entry.fault) or evidence.planned(entry.fault)
             return (
-                sentence(entry.fault, _write(evidence, hit, is_noun=True) if hit else ""),
+                sentence(entry.fault, act_text(evidence, hit, is_noun=True) if hit else ""),
                 100,
                 hit.line if hit else "",
             )
         case Sent():
             weight = _weight(evidence, entry, is_extra=is_extra, is_context=is_context)
-            return (_write(evidence, entry), weight, entry.line) if weight else None
+            return (act_text(evidence, entry), weight, entry.line) if weight else None
         case Called() if is_extra or (is_later and entry.error):
-            return _write(evidence, entry), 80 if is_extra else 50, entry.line
+            return act_text(evidence, entry), 80 if is_extra else 50, entry.line
         case ProcessChanged() if is_later:
             return _process(entry), 20 if entry.state.startswith(("was ", "killed")) else 70, ""
         case Reconciled() if is_later and entry.error:
@@ -151,7 +151,7 @@ def _weight(evidence: Evidence, entry: Sent, *, is_extra: bool, is_context: bool
     return 55 if entry.has_effect and entry.target in evidence.concerned else 0
 
 
-def _write(evidence: Evidence, entry: Act, *, is_noun: bool = False) -> str:
+def act_text(evidence: Evidence, entry: Act, *, is_noun: bool = False) -> str:
     """Return a write or a call with the names of its objects: ``creates Job default/web (v12)``."""
     if isinstance(entry, Called):
         failed = f", which raises {_cut(entry.error)}" if entry.error and not is_noun else ""
