@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pyctrl.api import CustomResource, Model
+from pyctrl.api import CustomResource, Key, Model, ObjectLike
 from pyctrl.client import Client, MergePatch
-from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectReconciler
+from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectReconciler, Request, mapped
+from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.rbac import allow
 from pyctrl.simulation import World
-from tests.simulation.operators._case import GROUP, Case, meta
+from tests.simulation.operators._case import GROUP, NAMESPACE, Case, meta
+
+DOMAIN = Key(NAMESPACE, "domain")
 
 
 class SiteSpec(Model):
@@ -16,14 +19,15 @@ class SiteSpec(Model):
 
 
 class Site(CustomResource[SiteSpec], group=GROUP, version="v1"):
-    """A site whose URL is set by the operator, from the host that the user sets."""
+    """A site whose URL is set by the operator, from the host and the domain that the user sets."""
 
 
 class Buggy(ObjectReconciler[Site]):
-    rbac = (allow(Site, "update"),)
+    rbac = (allow(Site, "get", "update"),)
 
     async def reconcile_object(self, site: Site) -> None:
-        url = f"https://{site.spec.host}/"
+        domain = await self.client.find(ConfigMap, DOMAIN)
+        url = f"https://{site.spec.host}.{domain.data['name'] if domain else 'localhost'}/"
         if site.spec.url != url:
             site.spec.url = url
             site.metadata.resource_version = await self.version_to_write(site)
@@ -38,19 +42,26 @@ class Fixed(Buggy):
         return site.metadata.resource_version  # a Conflict is retried, with the newer object
 
 
+def site_of(domain: ObjectLike) -> list[Request]:
+    return [Request(NAMESPACE, "shop")] if domain.metadata.name == DOMAIN.name else []
+
+
 async def scenario(client: Client, world: World) -> None:
-    site = await client.create(Site(metadata=meta("shop"), spec=SiteSpec(host="a.example.com")))
-    for host in ("b.example.com", "c.example.com"):
-        await world.settle()
-        await client.patch(Site, site.key, MergePatch({"spec": {"host": host}}))
+    await client.create(ConfigMap(metadata=meta(DOMAIN.name), data={"name": "example.com"}))
+    site = await client.create(Site(metadata=meta("shop"), spec=SiteSpec(host="www")))
+    await world.settle()
+    await client.patch(Site, site.key, MergePatch({"spec": {"host": "shop"}}))
+    await client.patch(ConfigMap, DOMAIN, MergePatch({"data": {"name": "example.org"}}))
 
 
 def add_buggy(manager: ManagedCluster, world: World) -> Controller:
-    return Builder(manager).build(Buggy())
+    return Builder(manager).reconciles(Site).watches(ConfigMap, mapped(site_of)).build(Buggy())
 
 
 def add_fixed(manager: ManagedCluster, world: World) -> Controller:
-    return Builder(manager).build(Fixed())
+    return Builder(manager).reconciles(Site).watches(ConfigMap, mapped(site_of)).build(Fixed())
 
 
-CASE = Case(name="blind-update", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Site,), story="update")
+CASE = Case(
+    name="blind-update", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Site,), story="sites default/shop"
+)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyctrl.api import CustomResource, Key, Model, is_deleting
+from pyctrl.api import CustomResource, Key, Model, ObjectLike, is_deleting
 from pyctrl.client import Client
-from pyctrl.controller import Builder, Controller, Finalizers, ManagedCluster, Reconciler, Request
+from pyctrl.controller import Builder, Controller, Finalizers, ManagedCluster, Reconciler, Request, mapped
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.rbac import allow
 from pyctrl.simulation import External, World
@@ -57,7 +57,7 @@ class Buggy(Reconciler[Tenant]):
 
 
 class Fixed(Buggy):
-    rbac = (*Buggy.rbac, allow(Tenant, "patch"))
+    rbac = (*Buggy.rbac, allow(Tenant, "get", "patch"))
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(storage)
@@ -77,7 +77,14 @@ class Fixed(Buggy):
             await self.write(tenant)
 
 
+def tenant_of(quota: ObjectLike) -> list[Request]:
+    name = quota.metadata.labels.get("tenant")
+    return [Request(NAMESPACE, name)] if name else []
+
+
 async def scenario(client: Client, world: World) -> None:
+    await client.create(ConfigMap(metadata=meta("quota", labels={"tenant": "acme"})))
+    await world.settle()
     for name in ("acme", "trial"):
         await client.create(Tenant(metadata=meta(name), spec=TenantSpec(plan="small")))
     await world.settle()
@@ -85,11 +92,15 @@ async def scenario(client: Client, world: World) -> None:
 
 
 def add_buggy(manager: ManagedCluster, world: World) -> Controller:
-    return Builder(manager).build(Buggy(world.external(Storage)))
+    return (
+        Builder(manager).reconciles(Tenant).watches(ConfigMap, mapped(tenant_of)).build(Buggy(world.external(Storage)))
+    )
 
 
 def add_fixed(manager: ManagedCluster, world: World) -> Controller:
-    return Builder(manager).build(Fixed(world.external(Storage)))
+    return (
+        Builder(manager).reconciles(Tenant).watches(ConfigMap, mapped(tenant_of)).build(Fixed(world.external(Storage)))
+    )
 
 
 CASE = Case(name="cache-404", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Tenant,), story="stale")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pyctrl.api import CustomResource, Model, add_finalizer, is_deleting, remove_finalizer
 from pyctrl.client import Client, merge_from
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request
@@ -68,7 +70,7 @@ class Fixed(Buggy):
 
 async def scenario(client: Client, world: World) -> None:
     share = await client.create(Share(metadata=meta("home"), spec=ShareSpec(size="10Gi")))
-    await world.settle()
+    await asyncio.sleep(3)  # a user changes their mind; without faults the share is there within a second
     await client.delete(share)
 
 

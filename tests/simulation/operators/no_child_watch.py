@@ -20,7 +20,7 @@ class Cache(CustomResource[CacheSpec], group=GROUP, version="v1"):
 
 
 class Buggy(ObjectReconciler[Cache]):
-    rbac = (allow(ConfigMap, "get", "create", "patch"),)
+    rbac = (allow(ConfigMap, "get", "create", "patch"), allow(Cache, "update", subresource="finalizers"))
 
     async def reconcile_object(self, cache: Cache) -> None:
         wanted = owned(cache, f"{cache.metadata.name}-cache", {"size": cache.spec.size})
