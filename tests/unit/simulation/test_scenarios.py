@@ -146,7 +146,7 @@ async def test_default_arguments() -> None:
 async def test_lost_answers(server: ApiServer, world: World) -> None:
     """The user repeats a command that failed for now, and takes the effect of the first try for its own."""
     lost = [Rule(AnswerLost(), method) for method in ("POST", "DELETE")]
-    busy = Rule(Answered(500, "InternalError"), "PATCH")
+    busy = Rule(Answered(status=500, reason="InternalError"), "PATCH")
     client = Client(FaultyTransport(InProcessTransport(server), [*lost, busy]))
     await scenario_of([config_map(), ("web", {"data": {"a": "1"}}), Delete("web")]).run(client, world)
     assert world.states == [{"web": {}}, {"web": {"a": "1"}}, {}]
