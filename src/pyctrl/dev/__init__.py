@@ -9,13 +9,14 @@ from pyctrl.dev._details import EventRow, ObjectDetails, OwnedObject, take_detai
 from pyctrl.dev._error_report import ErrorReport, Frame, SourceLine
 from pyctrl.dev._journal import Detection, Journal, LastRun, RunResult
 from pyctrl.dev._log_filter import ProgramLogFilter
-from pyctrl.dev._requirements import Requirements
+from pyctrl.dev._requirements import WEBHOOK_HOST, Requirements, find_requirements
 from pyctrl.dev._session import DevOptions, DevSession
 from pyctrl.dev._snapshot import ControllerSnapshot, Snapshot, take_snapshot
 from pyctrl.dev._state import Problem, SessionState
 from pyctrl.dev._view import ControllerRow, ErrorRow, ObjectRow, Table, View, view_of
 
 __all__ = [
+    "WEBHOOK_HOST",
     "ControllerRow",
     "ControllerSnapshot",
     "Detection",
@@ -39,6 +40,7 @@ __all__ = [
     "SourceLine",
     "Table",
     "View",
+    "find_requirements",
     "take_details",
     "take_snapshot",
     "view_of",

@@ -257,11 +257,12 @@ class Phase:
 
 @dataclass(slots=True, kw_only=True)
 class Rested(Entry):
-    """The world was at rest, or was given up waiting for (``is_quiet`` is False)."""
+    """The world was at rest, or was given up waiting for (``is_quiet`` is False). ``text`` says what the step was."""
 
     phase: str
     number: int = 0
     is_quiet: bool = True
+    text: str = ""
 
 
 E = TypeVar("E", bound=Entry)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -193,6 +194,7 @@ class Storage:
         self.version: int = FIRST_VERSION
         self._history = history
         self._collections: dict[tuple[str, str], Collection] = {}
+        self._listeners: list[StorageListener] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
 
     def collection(self, group: str, resource: str) -> Collection:
@@ -201,7 +203,19 @@ class Storage:
         found = self._collections.get(key)
         if found is None:
             found = self._collections[key] = Collection(self, self._history)
+            for listener in self._listeners:
+                found.listen(partial(listener, group, resource))
         return found
+
+    def collections(self) -> Iterator[tuple[tuple[str, str], Collection]]:
+        """Yield every collection that exists, by group and resource."""
+        yield from self._collections.items()
+
+    def listen(self, listener: StorageListener) -> None:
+        """Call `listener` synchronously for every event of every collection, with its group and resource."""
+        self._listeners.append(listener)
+        for (group, resource), collection in self._collections.items():
+            collection.listen(partial(listener, group, resource))
 
     def advance(self) -> int:
         """Increment the version and wake the requests that wait for it."""
@@ -392,6 +406,9 @@ class Collection:
         """Call `listener` synchronously for every event, for state that must never lag behind the storage."""
         self._listeners.append(listener)
 
+
+#: Called with the group and the resource of an event.
+StorageListener = Callable[[str, str, WatchCacheEvent], None]
 
 _AFTER_SLASH = "0"  # the character after "/": sorts after every key of a namespace
 

@@ -1,0 +1,212 @@
+"""One operator and one scenario, which can be run with any schedule."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from pyctrl.api import Key
+from pyctrl.apiserver import ApiServer
+from pyctrl.dev import Requirements, find_requirements
+from pyctrl.manager import LeaderElection
+from pyctrl.program import install_definitions
+from pyctrl.rbac import compare
+from pyctrl.simulation._history import History, Logged, Phase
+from pyctrl.simulation._injector import Branch, Injector
+from pyctrl.simulation._loop import SimulationLoop, current_process
+from pyctrl.simulation._process import Process, Setup
+from pyctrl.simulation._run import Run, State
+from pyctrl.simulation._schedule import Schedule
+from pyctrl.simulation._step_faults import StepFaults
+from pyctrl.simulation._world import LEASE, World
+from pyctrl.testing import VirtualTimeError
+
+__all__ = ["Simulation"]
+
+QUIET = 60.0  # seconds that are watched at the end; longer if reconciles ask to run again later
+HISTORY = 100_000  # events that the API server keeps, so that a process can be shown any older state
+
+
+@dataclass(kw_only=True)
+class Simulation:
+    """An operator, a scenario, and how they are run. It holds no state of a run.
+
+    Attributes:
+        name: The program's name.
+        program: Adds its controllers to a manager: called with the manager, or with the manager and the `World`.
+        scenario: What users do: an async function that is called with the client, or with the client and the `World`.
+        replicas: How many processes run; more than one elect a leader.
+        options: Arguments of the operator's `Manager`.
+        invariants: What must always, or eventually, hold.
+        fingerprint: Makes a text of a state that is equal for states that are equal modulo identity.
+    """
+
+    name: str
+    program: Callable[..., object]
+    scenario: Callable[..., Any]
+    replicas: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+    invariants: Sequence[Any] = ()
+    fingerprint: Callable[[State], str] | None = None
+
+    def run(
+        self,
+        schedule: Schedule = Schedule(),  # noqa: B008 (frozen)
+        *,
+        expected: Sequence[str] = (),
+        branch: Branch | None = None,
+    ) -> Run:
+        """Run the scenario with a schedule, from the begin to the end, in virtual time.
+
+        Args:
+            schedule: The faults.
+            expected: The fingerprints of the states at rest without faults, one for each step and one for the end.
+            branch: Forks at points, see `Branch`.
+        """
+        history = History()
+        injector = Injector(schedule, history, branch)
+        shuffle = Random(f"{schedule.seed}/order") if schedule.shuffle else None
+        with _logging_to(history), asyncio.Runner(loop_factory=lambda: SimulationLoop(shuffle=shuffle)) as runner:
+            return runner.run(_Execution(self, injector, history, expected).run(schedule))
+
+    def setup_of(self, world: World | None) -> Setup:
+        """Return the setup function with the world filled in, if it takes one."""
+        if _takes_two(self.program):
+            return lambda manager: self.program(manager, world)
+        return self.program
+
+
+class _Execution:
+    """One run in progress."""
+
+    def __init__(self, simulation: Simulation, injector: Injector, history: History, expected: Sequence[str]) -> None:
+        self._simulation, self._injector, self._history = simulation, injector, history
+        self._expected = expected
+        self._broken: list[tuple[str, str]] = []
+
+    async def run(self, schedule: Schedule) -> Run:
+        seed, simulation = schedule.seed, self._simulation
+        random = Random(seed)
+        server = ApiServer(random=random, history=HISTORY)
+        creation = World.create(seed=seed, server=server, random=random, injector=self._injector, history=self._history)
+        async with creation as world:
+            world.expected, world.fingerprint = self._expected, simulation.fingerprint
+            requirements = await self._furnish(world)
+            run = Run(schedule=schedule, history=self._history, initial=State({}))
+            step_faults = StepFaults(world, run)
+            world.on_step_fault = step_faults.apply
+            self._start(world)
+            run.error = await self._play(world)
+            self._injector.is_armed = False
+            await step_faults.end()
+            await self._end(world, run)
+            run.schedule = self._injector.schedule
+            run.points, run.unused = self._injector.points, self._injector.unused
+            run.undeclared = _undeclared(world, requirements)
+            run.foreign, run.custom = step_faults.foreign, tuple(self._broken)
+            return run
+
+    async def _furnish(self, world: World) -> Requirements:
+        """Install the kinds of the program; wait until the cluster has come to rest."""
+        setup = self._simulation.setup_of(world)
+        requirements = await find_requirements(setup, name="the program", account=Key("default", "operator"))
+        await install_definitions(world.client, requirements.definitions)
+        await world.wait_until_idle()
+        world.states.begin()
+        self._history.entries.clear()
+        return requirements
+
+    def _start(self, world: World) -> None:
+        simulation = self._simulation
+        for number in range(1, simulation.replicas + 1):
+            name = f"operator-{number}"
+            election = (
+                LeaderElection(name=LEASE, namespace="default", identity=name) if simulation.replicas > 1 else None
+            )
+            process = Process(world, name, simulation.setup_of(world), simulation.options, election)
+            world.processes.append(process)
+            process.start()
+        self._injector.is_armed = True
+
+    async def _play(self, world: World) -> str:
+        """Play the scenario; return its error, or ""."""
+        scenario, client = self._simulation.scenario, world.client
+        try:
+            await (scenario(client, world) if _takes_two(scenario) else scenario(client))
+            await world.settle("the scenario has ended")
+        except VirtualTimeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of the scenario: the oracle judges it
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    async def _end(self, world: World, run: Run) -> None:
+        """Let the world come to rest without faults, and watch whether it stays so."""
+        run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
+        await world.rest(Phase.FAULTS_OVER)
+        run.quiet_from = world.now
+        await asyncio.sleep(max(QUIET, 2 * world.longest_requeue))
+        run.end = world.state()
+        run.steps = world.steps
+
+
+def _undeclared(world: World, requirements: Requirements) -> tuple[str, ...]:
+    """Return the accesses of the operator that its wiring does not declare."""
+    found: dict[str, None] = {}
+    for process in world.processes:
+        manager = process.manager
+        if manager is not None:
+            missing = compare(manager.grants(), process.accesses.asked).missing
+            found.update(dict.fromkeys(map(str, missing)))
+    del requirements
+    return tuple(found)
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Return whether a function has a second positional parameter without a default."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except ValueError:
+        return False
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return len(positional) >= 2 and positional[1].default is inspect.Parameter.empty
+
+
+class _LogHandler(logging.Handler):
+    def __init__(self, history: History) -> None:
+        super().__init__(logging.WARNING)
+        self._history = history
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        process = current_process.get().partition(".")[0]
+        if not process:  # of the cluster's own controllers
+            return
+        self._history.add(
+            Logged(
+                process=process,
+                level=record.levelname,
+                logger=record.name,
+                message=record.getMessage(),
+                error=f"{type(error).__name__}: {error}" if error is not None else "",
+            )
+        )
+
+
+@contextmanager
+def _logging_to(history: History) -> Iterator[None]:
+    """Put what the operator's process logs at WARNING and above into the history, and nowhere else."""
+    logger = logging.getLogger("pyctrl")
+    handler = _LogHandler(history)
+    handlers, propagates = logger.handlers[:], logger.propagate
+    logger.handlers, logger.propagate = [handler], False
+    try:
+        yield
+    finally:
+        logger.handlers, logger.propagate = handlers, propagates

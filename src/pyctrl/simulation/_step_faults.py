@@ -1,0 +1,158 @@
+"""What a meddling user does at a step of the scenario: deletes, changes, replaces and recreates objects."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._schedule import Fault, FaultKind
+
+if TYPE_CHECKING:
+    from pyctrl.simulation._run import Run
+    from pyctrl.simulation._world import World
+
+__all__ = ["StepFaults"]
+
+Json = dict[str, Any]
+
+GONE_WITHIN = 60.0  # seconds for a deleted object to go; the finalizers of the operator may take a while
+SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+FOREIGN = "simulation.pyctrl.io/foreign"  # annotation of an object that took the name of a child
+
+
+class StepFaults:
+    """Meddling with the objects of an operator."""
+
+    def __init__(self, world: World, run: Run) -> None:
+        self._world, self._run = world, run
+        #: Objects that took the name of a child, by uid.
+        self.foreign: dict[ObjectId, str] = {}
+        self._versions: dict[str, str] = {}  # of the API, by resource
+
+    async def apply(self, fault: Fault) -> None:
+        """Do what a fault asks for. An object that does not exist any more is left alone."""
+        target = self._find(ObjectId.parse(fault.argument))
+        if target is None:
+            return
+        match fault.kind:
+            case FaultKind.DELETE_CHILD:
+                self._delete(target)
+            case FaultKind.CHANGE_CHILD:
+                self._change(target)
+            case FaultKind.REPLACE_CHILD:
+                self._replace(target)
+            case FaultKind.RECREATE_PARENT:
+                await self._recreate(target)
+
+    async def end(self) -> None:
+        """Remove the foreign objects that still have the name of a child, as their owner would at last."""
+        for target, uid in self.foreign.items():
+            stored = self._get(target)
+            if stored is not None and stored["metadata"]["uid"] == uid:
+                self._request("DELETE", self._path(target), {"gracePeriodSeconds": 0})
+
+    # -- actions -----------------------------------------------------------------------------------------------
+
+    def _delete(self, target: ObjectId) -> None:
+        self._request("DELETE", self._path(target), {"gracePeriodSeconds": 0})
+
+    def _change(self, target: ObjectId) -> None:
+        """Change something that the operator wrote, in a way that the server accepts."""
+        obj = self._get(target)
+        if obj is None:
+            return
+        for patch in changes(obj):
+            if self._request("PATCH", self._path(target), patch) < 300:
+                return
+
+    def _replace(self, target: ObjectId) -> None:
+        """Delete a child, and create an object of somebody else under its name in the same moment."""
+        obj = self._get(target)
+        if obj is None or obj["metadata"].get("finalizers"):
+            return
+        foreign = _fresh(obj)
+        foreign["metadata"].pop("ownerReferences", None)
+        foreign["metadata"].pop("labels", None)
+        foreign["metadata"]["annotations"] = {FOREIGN: "true"}
+        self._delete(target)
+        if self._request("POST", self._path(target, collection=True), foreign) < 300:
+            stored = self._get(target)
+            if stored is not None:
+                self.foreign[target] = stored["metadata"]["uid"]
+
+    async def _recreate(self, target: ObjectId) -> None:
+        """Delete an object, and create it again as soon as it is gone; its children may still live."""
+        obj = self._get(target)
+        if obj is None:
+            return
+        self._delete(target)
+        ends = self._world.now + GONE_WITHIN
+        while self._get(target) is not None and self._world.now < ends:
+            await asyncio.sleep(0.01)
+        fresh = _fresh(obj)
+        fresh.pop("status", None)
+        self._request("POST", self._path(target, collection=True), fresh)
+
+    # -- requests ----------------------------------------------------------------------------------------------
+
+    def _find(self, pattern: ObjectId) -> ObjectId | None:
+        """Return the object of a name, or the first one with a generated name ``PREFIX*``."""
+        if not pattern.name.endswith("*"):
+            return pattern if self._get(pattern) is not None else None
+        plural, _, group = pattern.resource.partition(".")
+        for obj in self._world.states.wire_objects(group, plural, pattern.namespace):
+            metadata = obj["metadata"]
+            if metadata.get("generateName") == pattern.name[:-1] and "deletionTimestamp" not in metadata:
+                return ObjectId(pattern.resource, pattern.namespace, metadata["name"])
+        return None
+
+    def _get(self, target: ObjectId) -> Json | None:
+        plural, _, group = target.resource.partition(".")
+        stored = self._world.server.storage.collection(group, plural).find(target.namespace, target.name)
+        return None if stored is None else stored.decode()
+
+    def _path(self, target: ObjectId, *, collection: bool = False) -> str:
+        plural, _, group = target.resource.partition(".")
+        obj = self._get(target)
+        version = self._versions.setdefault(target.resource, obj["apiVersion"].rpartition("/")[2] if obj else "v1")
+        root = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        space = f"/namespaces/{target.namespace}" if target.namespace else ""
+        return f"{root}{space}/{plural}" + ("" if collection else f"/{target.name}")
+
+    def _request(self, method: str, path: str, body: Json) -> int:
+        headers = {
+            "content-type": "application/merge-patch+json" if method == "PATCH" else "application/json",
+            "authorization": f"Bearer {self._world.server.loopback_token}",
+        }
+        with self._world.acting_as_user():
+            response = self._world.server.handle_nowait(method, path, (), headers, json.dumps(body).encode())
+        return response.status
+
+
+def changes(obj: Json) -> list[Json]:
+    """Return merge patches that change an object, the most telling first."""
+    found: list[Json] = []
+    for key in ("data", "stringData", "spec"):
+        for name, value in sorted((obj.get(key) or {}).items()):
+            if isinstance(value, bool):
+                found.append({key: {name: not value}})
+            elif isinstance(value, int):
+                found.append({key: {name: value + 1}})
+            elif isinstance(value, str) and key != "spec":
+                found.append({key: {name: "Y2hhbmdlZA==" if obj.get("kind") == "Secret" else f"{value}-changed"}})
+    labels = obj["metadata"].get("labels") or {}
+    found += [{"metadata": {"labels": {name: None}}} for name in sorted(labels)]
+    return found
+
+
+def _fresh(obj: Json) -> Json:
+    """Return an object as its author wrote it."""
+    fresh = copy.deepcopy(obj)
+    metadata = fresh["metadata"]
+    for name in (*SERVER_FIELDS, "deletionTimestamp", "deletionGracePeriodSeconds"):
+        metadata.pop(name, None)
+    fresh.pop("status", None)
+    return fresh
