@@ -30,31 +30,42 @@ def merge_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> Json:
     return found
 
 
-def describe(old: Mapping[str, Any], new: Mapping[str, Any], of: str) -> str:
-    """Return the changes in words: ``change spec.size of PodSet default/web from 3 to 4``.
+def describe(old: Mapping[str, Any], new: Mapping[str, Any], of: str, base: Mapping[str, Any] | None = None) -> str:
+    """Return the changes in words: ``change spec.size of PodSet default/web from 3 to 4, spec.image back``.
 
     Args:
         old: The manifest before.
         new: The manifest after.
         of: The object's kind and name.
+        base: The manifest to which some changes go back; they come last.
     """
     changes = [*_changes(old, new, "")]
-    texts = []
-    for number, (path, before, after) in enumerate(changes[:NAMED]):
-        target = f"{path} of {of}" if number == 0 else path
-        if before is ABSENT:
-            texts.append(f"set {target} to {_shown(after)}")
-        elif after is ABSENT:
-            texts.append(f"remove {target}")
-        else:
-            texts.append(f"change {target} from {_shown(before)} to {_shown(after)}")
-    if len(changes) > NAMED:
-        texts.append(f"{len(changes) - NAMED} more")
-    return ", ".join(texts) or f"apply {of} without a change"
+    away = {path for path, *_ in _changes(base, new, "")} if base is not None else {path for path, *_ in changes}
+    found = [_worded(path, before, after, of) for path, before, after in changes if path in away]
+    for path, *_ in changes:
+        if path not in away:
+            found.append(f"{path} back" if found else f"change {path} of {of} back")
+    if len(found) > NAMED:
+        found[NAMED:] = [f"{len(found) - NAMED} more"]
+    return ", ".join(found) or f"apply {of} without a change"
+
+
+def _worded(path: str, before: Any, after: Any, of: str) -> str:
+    field = f"{path} of {of}"
+    if before is ABSENT:
+        return f"set {field} to {_shown(after)}"
+    if after is ABSENT:
+        return f"remove {field}"
+    if isinstance(before, list) and isinstance(after, list) and after[:-1] == before:
+        return f"add {_shown(after[-1])} to {field}"
+    if isinstance(before, list) and isinstance(after, list) and before[:-1] == after:
+        return f"remove {_shown(before[-1])} from {field}"
+    return f"change {field} from {_shown(before)} to {_shown(after)}"
 
 
 def _changes(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     """Yield path, value before and value after of each field that differs."""
+    old, new = _filled(old, new), _filled(new, old)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in dict.fromkeys((*old, *new)):
             inner = f"{path}.{name}" if path else name
@@ -64,6 +75,11 @@ def _changes(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
             yield from _changes(before, after, f"{path}[{place}]")
     elif not _same(old, new):
         yield path, old, new
+
+
+def _filled(value: Any, other: Any) -> Any:
+    """Return {} for an absent object, so that its fields are named."""
+    return {} if value is ABSENT and isinstance(other, Mapping) and other else value
 
 
 def _same(old: Any, new: Any) -> bool:

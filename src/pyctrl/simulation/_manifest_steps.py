@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyctrl.api import GroupVersionKind, Key, as_object
@@ -53,6 +53,7 @@ class ManifestStep:
         manifest: The object as it is to be, or the one to delete.
         deletes: Whether it is deleted; otherwise it is created, or changed if the user has created it before.
         propagation: Of a deletion.
+        base: The manifest to which changes go back, for the step in words.
         is_optional: Whether the step is left out if the server refuses it as invalid.
         rests: Whether the world rests after it.
     """
@@ -60,6 +61,7 @@ class ManifestStep:
     manifest: Json
     deletes: bool = False
     propagation: Propagation | None = None
+    base: Json | None = field(default=None, repr=False)
     is_optional: bool = False
     rests: bool = True
 
@@ -79,7 +81,7 @@ class ManifestStep:
         """Return the step in words, given the manifest as it was before; None if it is new."""
         if self.deletes:
             return f"delete {self.name}"
-        return f"create {self.name}" if before is None else describe(before, self.manifest, self.name)
+        return f"create {self.name}" if before is None else describe(before, self.manifest, self.name, self.base)
 
 
 def steps_of(items: Iterable[Any]) -> Iterator[ManifestStep]:

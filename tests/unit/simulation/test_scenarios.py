@@ -73,9 +73,9 @@ async def test_manifests(client: Client, world: World) -> None:
     assert world.rests == [
         "create ConfigMap web",
         "create ConfigMap other",
-        'change data.a of ConfigMap web from "1" to "2", set data.b to "1"',
+        'change data.a of ConfigMap web from "1" to "2", set data.b of ConfigMap web to "1"',
         "remove data.b of ConfigMap web",
-        'remove data.a of ConfigMap web, set data.c to "3"',
+        'remove data.a of ConfigMap web, set data.c of ConfigMap web to "3"',
         "delete ConfigMap web",
         "create ConfigMap default/web",
     ]
