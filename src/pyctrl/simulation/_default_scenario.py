@@ -49,8 +49,8 @@ def default_scenario(
     It begins with the project's samples; a custom kind without one gets a generated one. Samples of other kinds are
     created first, and stay. Then each object of a reconciled kind is created, the first one of each kind is changed,
     field by field as its schema allows, deleted, and created again. A change is always one field of the sample: the
-    field that was changed before goes back. A change that the server refuses, such as one of an immutable field, is left
-    out, in each run in the same manner. It is the same for the same samples and classes.
+    field that was changed before goes back. A change that the server refuses, such as one of an immutable field, is
+    left out, in each run in the same manner. It is the same for the same samples and classes.
 
     Args:
         declared: The custom kinds of the program; see `pyctrl.program.declared_kinds`.
