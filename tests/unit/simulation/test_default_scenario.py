@@ -9,7 +9,7 @@ from pydantic import Field
 
 from examples.podset.podset import add_podset
 from pyctrl import CustomResource, Immutable, Model
-from pyctrl.api import GroupVersionKind
+from pyctrl.api import GroupVersionKind, Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport
 from pyctrl.errors import CommandFailed
@@ -97,7 +97,7 @@ async def test_run() -> None:
         ("a:1", 3),
         ("a:1", 3),
     ]
-    assert (await client.get(ConfigMap, ("shops", "prices"))).metadata.name == "prices"
+    assert (await client.get(ConfigMap, Key("shops", "prices"))).metadata.name == "prices"
 
 
 async def test_without_samples() -> None:
