@@ -71,8 +71,8 @@ def sites(run: Run) -> list[Site]:
     """Return the sites of a run in order, without repetitions beyond a limit.
 
     Of points of one name in one step of the scenario the first `REPETITIONS` and the last are kept. Of the steps of the
-    event loop `HANDLES` are kept, evenly spread. Points of the Lease of leader election are left out, and rests at which
-    nothing has happened since the rest before.
+    event loop `HANDLES` are kept, evenly spread. Points of the Lease of leader election are left out, and rests at
+    which nothing has happened since the rest before.
     """
     entries = _entries(run)
     successors = _with_successor(run)
