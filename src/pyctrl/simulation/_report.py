@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pyctrl.simulation._run import Problem, Run
 from pyctrl.simulation._schedule import Schedule
+from pyctrl.simulation._story_text import story_text
 
 __all__ = ["Attempt", "Outcome", "Plan", "Report", "Story"]
 
@@ -69,6 +70,9 @@ class Story:
     diff: str
     guess: str
     schedule: Schedule
+
+    def __str__(self) -> str:
+        return story_text(self)
 
 
 @dataclass(slots=True)

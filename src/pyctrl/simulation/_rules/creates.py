@@ -1,0 +1,158 @@
+"""Mistakes that make an object twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyctrl.simulation._evidence import CRASHES, Evidence, object_of
+from pyctrl.simulation._history import History, ObjectId, Sent
+from pyctrl.simulation._rules.rule import Rule, leaves, once, since
+from pyctrl.simulation._schedule import FaultKind, Occasion
+
+__all__ = ["CREATES"]
+
+#: Faults after which the operator acts on an old view.
+OLD_VIEWS = frozenset(
+    {
+        FaultKind.DELAY,
+        FaultKind.COALESCE,
+        FaultKind.HIDE,
+        FaultKind.STALE,
+        FaultKind.TIME_TRAVEL,
+        FaultKind.TEAR,
+        FaultKind.COMPACT,
+        FaultKind.RESTORE_BACKUP,
+    }
+)
+
+
+def _duplicate(evidence: Evidence) -> Sent | None:
+    """Return the last create of an object that there are more of than in the reference."""
+    made, wanted = _creates(evidence.run.history), _creates(evidence.reference.history)
+    for entry in reversed(made):
+        resource = entry.target.resource
+        is_more = _count((each.target for each in made), resource) > _count((each.target for each in wanted), resource)
+        ends_with_more = _count(evidence.run.end.objects, resource) > _count(evidence.reference.end.objects, resource)
+        if is_more and ends_with_more and entry.target in evidence.run.end.objects:
+            return entry
+    return None
+
+
+def _creates(history: History) -> list[Sent]:
+    """Return the operator's writes that made objects."""
+    sent = [entry for entry in history.of(Sent) if entry.point is not None and entry.has_effect]
+    return [entry for entry in sent if entry.verb in ("create", "apply") and not entry.subresource]
+
+
+def _count(objects: Iterable[ObjectId], resource: str) -> int:
+    return sum(each.resource == resource for each in objects)
+
+
+def _only_in_status(evidence: Evidence) -> str:
+    again, fault = _duplicate(evidence), once(evidence)
+    if again is None or fault is None or fault.kind is FaultKind.CRASH:
+        return ""
+    hit = object_of(fault)
+    if fault.point.occasion is not Occasion.WRITE or hit is None or hit[1] != "status":
+        return ""
+    lost = evidence.hit(fault) or evidence.planned(fault)
+    if lost is None or not isinstance(lost, Sent) or not _names(evidence, lost, again.target.resource):
+        return ""
+    return (
+        f"{since(evidence)}, the status of {evidence.name(lost.target)} did not have the name of the "
+        f"{evidence.kind(again.target)} that was made, and {_another(evidence, again)}"
+    )
+
+
+def _names(evidence: Evidence, wrote: Sent, resource: str) -> bool:
+    """Return whether a status that was written has the name of an object."""
+    made = {
+        entry.target.name
+        for run in (evidence.run, evidence.reference)
+        for entry in run.history.of(Sent)
+        if entry.point is not None and entry.verb == "create" and entry.target.resource == resource
+    }
+    return any(value in made for _, value in (*leaves(wrote.body), *leaves(wrote.answer)) if isinstance(value, str))
+
+
+def _in_memory(evidence: Evidence) -> str:
+    again, fault = _duplicate(evidence), once(evidence)
+    if again is None or fault is None or fault.kind not in CRASHES:
+        return ""
+    first = next(
+        (e for e in evidence.writes if e.has_effect and e.point and again.point and e.point.what == again.point.what),
+        None,
+    )
+    if first is None or first is again or first.point == fault.point:
+        return ""
+    hit = evidence.hit(fault) or evidence.planned(fault)
+    if (
+        hit is not None
+        and hit.reconcile == first.reconcile
+        and evidence.same_reconcile(first, hit, evidence.run.history)
+    ):
+        return ""
+    only = f"because only the old process knew of {evidence.name(first.target)}"
+    return f"after the restart {_another(evidence, again)}, {only}"
+
+
+def _on_an_old_view(evidence: Evidence) -> str:
+    again, fault = _duplicate(evidence), once(evidence)
+    if again is None or fault is None or fault.kind not in OLD_VIEWS:
+        return ""
+    return f"{since(evidence)}, the cache did not show what had been made, and {_another(evidence, again)}"
+
+
+def _not_idempotent(evidence: Evidence) -> str:
+    again = _duplicate(evidence)
+    return f"{since(evidence)}, {_another(evidence, again)}" if again is not None else ""
+
+
+def _another(evidence: Evidence, again: Sent) -> str:
+    number = _count(evidence.reference.end.objects, again.target.resource)
+    return f"{'a second' if number == 1 else 'another'} {evidence.kind(again.target)} was made"
+
+
+def _fails_forever(evidence: Evidence) -> str:
+    refused = [
+        entry
+        for entry in evidence.later(evidence.writes)
+        if entry.verb == "create" and entry.status == 409 and entry.reason == "AlreadyExists"
+    ]
+    same = [entry for entry in refused if entry.target == refused[-1].target]
+    failed = [entry for entry in evidence.reconciles_later() if entry.error]
+    if len(same) < 3 or not failed or refused[-1].at > failed[-1].at:
+        return ""
+    return (
+        f"{since(evidence)}, {evidence.name(same[-1].target)} exists, and create was answered with AlreadyExists "
+        f"{len(same)} times"
+    )
+
+
+CREATES = (
+    Rule(
+        "the only record is in the status",
+        _only_in_status,
+        "give it a deterministic name, or look for it by its owner; a status can be lost",
+    ),
+    Rule(
+        "memory of the process is lost",
+        _in_memory,
+        "look at the objects on the server, by a deterministic name or by their owner",
+    ),
+    Rule(
+        "create relies on a cache that may be behind",
+        _on_an_old_view,
+        "give it a deterministic name, so that the server refuses the second one",
+    ),
+    Rule(
+        "create is not idempotent",
+        _not_idempotent,
+        "give it a deterministic name or adopt by owner",
+    ),
+    Rule(
+        "create does not expect that its object exists",
+        _fails_forever,
+        "take AlreadyExists for success if the object has a controller reference with the uid of the parent",
+    ),
+)

@@ -1,0 +1,41 @@
+"""Mistakes about external systems."""
+
+from __future__ import annotations
+
+from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._history import Called
+from pyctrl.simulation._rules.rule import Rule, since
+from pyctrl.simulation._schedule import FaultKind
+
+__all__ = ["EXTERNALS"]
+
+_REPEATED = (FaultKind.CALL_TWICE, FaultKind.ANSWER_LOST, FaultKind.CRASH_DURING, FaultKind.CRASH_AFTER)
+
+
+_READS = ("get", "list", "find", "read", "exists", "describe", "head", "status", "count")
+
+
+def _not_idempotent(evidence: Evidence) -> str:
+    if not evidence.externals_differ:
+        return ""
+    hit = {fault.point.what for fault in evidence.faults_of(*_REPEATED)}
+    for call in sorted(evidence.extra_calls, key=lambda call: call.point.what not in hit):
+        name = call.point.what
+        if name.rpartition(".")[2].startswith(_READS):
+            continue
+        made = [each for each in evidence.run.history.of(Called) if each.point.what == name]
+        return f"{since(evidence)}, {call.call} was made again, and took effect {_times(sum(c.effects for c in made))}"
+    return ""
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+EXTERNALS = (
+    Rule(
+        "an external call is not idempotent",
+        _not_idempotent,
+        "derive its id from the object, such as its uid, or look for the result before you call again",
+    ),
+)

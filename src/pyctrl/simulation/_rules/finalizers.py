@@ -1,0 +1,101 @@
+"""Mistakes about finalizers: added too late, removed too early, or never removed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._history import Called, Changed, ObjectId
+from pyctrl.simulation._rules.rule import Rule, since, value_at
+from pyctrl.simulation._run import ProblemKind
+
+__all__ = ["FINALIZERS"]
+
+
+def _never(evidence: Evidence) -> str:
+    for target in _concerned(evidence):
+        obj = evidence.run.end.objects.get(target)
+        if value_at(obj, "metadata", "deletionTimestamp") and _finalizers(obj):
+            return (
+                f"{since(evidence)}, {evidence.name(target)} is never deleted, because it keeps {_finalizers(obj)[0]}"
+            )
+    return ""
+
+
+def _too_late(evidence: Evidence) -> str:
+    if not evidence.externals_differ:
+        return ""
+    for deleted in _deletions(evidence):
+        lives = [c for c in evidence.run.history.of(Changed) if c.uid == deleted.uid and c.at <= deleted.at]
+        calls = [
+            c for c in evidence.run.history.of(Called) if c.effects and lives and lives[0].at <= c.at <= deleted.at
+        ]
+        held = [change.at for change in lives if _finalizers(change.obj)]
+        if calls and (not held or calls[0].at < held[0]):
+            return (
+                f"{calls[0].call} took effect before {evidence.name(deleted.target)} had a finalizer, so that the "
+                "deletion left it behind"
+            )
+    return ""
+
+
+def _too_early(evidence: Evidence) -> str:
+    if not (evidence.externals_differ or evidence.problems_of(ProblemKind.FINALIZER)):
+        return ""
+    for deleted in _deletions(evidence):
+        removed = _removal(evidence, deleted)
+        if removed is None:
+            continue
+        failed = [c for c in evidence.run.history.of(Called) if not c.effects and c.at <= removed.at]
+        if failed:
+            return f"{evidence.name(deleted.target)} lost its finalizer although {failed[-1].call} had failed"
+        if evidence.lost_calls:
+            return f"{evidence.name(deleted.target)} lost its finalizer before {evidence.lost_calls[-1].call}"
+    return ""
+
+
+def _removal(evidence: Evidence, deleted: Changed) -> Changed | None:
+    """Return the change by which an object lost its last finalizer."""
+    lives = [change for change in evidence.run.history.of(Changed) if change.uid == deleted.uid]
+    before: Changed | None = None
+    for change in lives:
+        gone = change is deleted or not _finalizers(change.obj)
+        if before is not None and _finalizers(before.obj) and gone:
+            return change
+        before = change
+    return None
+
+
+def _deletions(evidence: Evidence) -> list[Changed]:
+    """Return the deletions of objects that are not children."""
+    changes = [change for change in evidence.run.history.of(Changed) if change.type == "DELETED"]
+    return [change for change in changes if not value_at(change.obj, "metadata", "ownerReferences")]
+
+
+def _concerned(evidence: Evidence) -> list[ObjectId]:
+    kinds = (ProblemKind.FINALIZER, ProblemKind.END_STATE)
+    return sorted({each for problem in evidence.problems_of(*kinds) for each in problem.objects})
+
+
+def _finalizers(obj: Any) -> list[str]:
+    return value_at(obj, "metadata", "finalizers") or []
+
+
+FINALIZERS = (
+    Rule(
+        "a finalizer is never removed",
+        _never,
+        'do the external work in every reconcile of a deleted object, take "not found" for success, and remove the '
+        "finalizer afterwards",
+    ),
+    Rule(
+        "the finalizer is added too late",
+        _too_late,
+        "add it in a write of its own, before the first external call",
+    ),
+    Rule(
+        "the finalizer is removed too early",
+        _too_early,
+        "remove it only after the external work has succeeded, and let its error fail the reconcile",
+    ),
+)

@@ -1,0 +1,124 @@
+"""Mistakes by which a write never follows: swallowed errors, crashes between two writes, memory of the process."""
+
+from __future__ import annotations
+
+from pyctrl.simulation._evidence import CRASHES, REFUSALS, Act, Evidence
+from pyctrl.simulation._rules.rule import Rule, action, leaves, once, since
+from pyctrl.simulation._run import ProblemKind
+from pyctrl.simulation._schedule import FaultKind, Occasion
+
+__all__ = ["LOST_WRITES"]
+
+
+def _swallowed(evidence: Evidence) -> str:
+    fault = once(evidence)
+    if fault is None or fault.kind not in {*REFUSALS, FaultKind.ANSWER_LOST}:
+        return ""
+    planned = evidence.planned(fault)
+    if planned is None or _is_tried_again(evidence, planned):
+        return ""
+    ended = [
+        each
+        for each in evidence.reconciles_later()
+        if not planned.reconcile or f"{each.controller} {each.request}" == planned.reconcile
+    ]
+    if not ended or any(each.error for each in ended):
+        return ""
+    lost = f"{action(evidence, planned)} was never tried again"
+    return f"{since(evidence)}, the reconcile ended without an error, and {lost}"
+
+
+def _is_tried_again(evidence: Evidence, planned: Act) -> bool:
+    acts = evidence.acts(evidence.run.history)
+    same = [entry for entry in acts if entry.point and planned.point and entry.point.what == planned.point.what]
+    return any(entry.at > evidence.began and entry.point != planned.point for entry in same)
+
+
+def _with_the_first(evidence: Evidence) -> str:
+    """Recognise a write that only follows another one in the same reconcile, and is lost when that is cut off."""
+    fault = once(evidence)
+    if fault is None or fault.kind not in {*CRASHES, *REFUSALS, FaultKind.ANSWER_LOST, FaultKind.TIME_TRAVEL}:
+        return ""
+    planned = evidence.planned(fault)
+    if planned is None:
+        return ""
+    for second in evidence.unmade:
+        first = _predecessor(evidence, planned, second)
+        if first is not None and _has_followed(evidence):
+            return (
+                f"{action(evidence, second)} only follows {action(evidence, first)} in the same reconcile, and was "
+                f"never made {since(evidence)} between them"
+            )
+    return ""
+
+
+def _predecessor(evidence: Evidence, planned: Act, second: Act) -> Act | None:
+    """Return the write or call before the cut, if the second one comes after it in the same reconcile."""
+    history = evidence.reference.history
+    if planned is not second and evidence.same_reconcile(planned, second, history) and planned.at <= second.at:
+        return planned
+    if planned is not second and planned.point != second.point:
+        return None
+    before = [
+        entry
+        for entry in evidence.acts(history)
+        if entry.at < second.at and evidence.same_reconcile(entry, second, history)
+    ]
+    return before[-1] if before else None
+
+
+def _has_followed(evidence: Evidence) -> bool:
+    """Return whether the operator reconciled again after the fault."""
+    return bool(evidence.reconciles_later())
+
+
+def _memory(evidence: Evidence) -> str:
+    fault = once(evidence)
+    if fault is None or fault.kind is not FaultKind.CRASH or fault.point.occasion is not Occasion.STEP:
+        return ""
+    if not evidence.problems_of(ProblemKind.END_STATE, ProblemKind.INVARIANT):
+        return ""
+    if evidence.never:
+        lost = f"{action(evidence, evidence.never[-1])} never followed"
+        return f"the new process did not know what the old one knew, and {lost}"
+    for target in sorted(evidence.concerned):
+        end = dict(leaves(evidence.run.end.objects.get(target, {})))
+        wanted = dict(leaves(evidence.reference.end.objects.get(target, {})))
+        for path in sorted(path for path in wanted if end.get(path) != wanted[path]):
+            field = f"{path.removeprefix('.')} of {evidence.name(target)}"
+            return f"after the restart, {field} is {end.get(path)!r} instead of {wanted[path]!r}"
+    return ""
+
+
+def _clock(evidence: Evidence) -> str:
+    jumps = evidence.faults_of(FaultKind.JUMP_CLOCK)
+    if not jumps:
+        return ""
+    what = action(evidence, evidence.never[-1]) if evidence.never else ""
+    return f"after the clock had jumped by {jumps[0].argument} s, " + (
+        f"{what} never followed" if what else "the result is another one"
+    )
+
+
+LOST_WRITES = (
+    Rule(
+        "the result depends on the wall clock",
+        _clock,
+        "compute deadlines from times that are stored in objects, and allow that the clock goes back",
+    ),
+    Rule(
+        "an error is swallowed",
+        _swallowed,
+        "let the exception leave reconcile, so that it is retried with backoff",
+    ),
+    Rule(
+        "a write is made only together with another one",
+        _with_the_first,
+        "check for each object separately in every reconcile",
+    ),
+    Rule(
+        "memory of the process is lost",
+        _memory,
+        "compute it from the objects on the server in every reconcile, or store it there",
+    ),
+)

@@ -1,0 +1,91 @@
+"""Mistakes that show when someone else changes an object: drift, and lost updates."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted, Sent
+from pyctrl.simulation._rules.rule import Rule, leaves, value_at
+from pyctrl.simulation._schedule import Fault, FaultKind
+
+__all__ = ["MEDDLING"]
+
+_DRIFT = (FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD)
+
+
+def _drift(evidence: Evidence) -> tuple[Fault, ObjectId] | None:
+    """Return the meddling that was not repaired, and its object."""
+    for fault in evidence.faults_of(*_DRIFT):
+        target = ObjectId.parse(fault.argument)
+        hurt = {*evidence.missing, *evidence.concerned}
+        repaired = [e for e in evidence.later(evidence.writes) if _is(e.target, target) and e.has_effect]
+        if any(_is(each, target) for each in hurt) and not repaired:
+            return fault, target
+    return None
+
+
+def _is(target: ObjectId, pattern: ObjectId) -> bool:
+    prefix = pattern.name.removesuffix("*")
+    same = target.name.startswith(prefix) if pattern.name.endswith("*") else target.name == pattern.name
+    return same and (target.resource, target.namespace) == (pattern.resource, pattern.namespace)
+
+
+def _not_watched(evidence: Evidence) -> str:
+    drift = _drift(evidence)
+    if drift is None or evidence.later(evidence.run.history.of(ReconcileStarted)):
+        return ""
+    return f"nothing was reconciled after {evidence.name(drift[1])} was {_done(drift[0])}"
+
+
+def _not_compared(evidence: Evidence) -> str:
+    drift = _drift(evidence)
+    if drift is None:
+        return ""
+    return f"{evidence.name(drift[1])} was {_done(drift[0])}, and the reconciles after it did not correct it"
+
+
+def _done(fault: Fault) -> str:
+    return "deleted" if fault.kind is FaultKind.DELETE_CHILD else "changed"
+
+
+def _lost_update(evidence: Evidence) -> tuple[Sent, str] | None:
+    """Return the write that took back a change of someone else, and the path of the change."""
+    for target in sorted(evidence.concerned):
+        end = dict(leaves(evidence.run.end.objects.get(target, {})))
+        wanted = dict(leaves(evidence.reference.end.objects.get(target, {})))
+        wrong = {path for path in {*end, *wanted} if end.get(path) != wanted.get(path)}
+        changes = [change for change in evidence.run.history.of(Changed) if change.target == target]
+        for before, change in pairwise(changes):
+            old, new = dict(leaves(before.obj)), dict(leaves(change.obj))
+            made = {path for path in wrong if old.get(path) != new.get(path)}
+            for wrote in evidence.writes:
+                is_after = wrote.target == target and wrote.has_effect and wrote.at > change.at
+                if not is_after or change.by == wrote.process or wrote.verb not in ("update", "patch", "apply"):
+                    continue
+                now = dict(leaves(wrote.answer))
+                undone = sorted(path for path in made if now.get(path) == old.get(path))
+                if undone and wrote.answer is not None:
+                    return wrote, undone[0]
+    return None
+
+
+def _blind(evidence: Evidence) -> str:
+    found = _lost_update(evidence)
+    if found is None:
+        return ""
+    wrote, path = found
+    sent = value_at(wrote.body, "metadata", "resourceVersion")
+    how = "" if sent else ", without a resourceVersion,"
+    return f"{wrote.verb} of {evidence.name(wrote.target)}{how} took back what someone else had written to {path}"
+
+
+MEDDLING = (
+    Rule(
+        "an update of someone else is lost",
+        _blind,
+        "send the resourceVersion of the object that you read and try again on Conflict, or apply only your own fields",
+    ),
+    Rule("drift is not noticed", _not_watched, "watch the child: add its kind to `owns`"),
+    Rule("drift is not repaired", _not_compared, "compare the child with what it should be in every reconcile"),
+)
