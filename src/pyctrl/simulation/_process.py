@@ -222,7 +222,8 @@ class Process:
         async def reconcile(request: Request) -> Result | None:
             name, key = controller.name, f"{request.namespace}/{request.name}".lstrip("/")
             causes = current_log_context().get("causes")
-            await self.world.reconcile_starts(self, name, key, (str(causes),) if causes else ())
+            found = causes if isinstance(causes, tuple) else ()
+            await self.world.reconcile_starts(self, name, key, tuple(map(str, found)))
             result, error = "", ""
             try:
                 outcome: Result | None = await inner(request)

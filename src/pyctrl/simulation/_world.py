@@ -220,8 +220,9 @@ class World:
     # -- history -----------------------------------------------------------------------------------------------
 
     def note(self, entry: Entry) -> None:
-        """Append an entry to the history."""
-        self.history.add(entry)
+        """Append an entry to the history, unless the run has ended."""
+        if not self.has_ended:
+            self.history.add(entry)
 
     def stable_name(self, target: ObjectId, created: Any = None) -> str:
         """Return ``NAMESPACE/NAME`` of an object, with a generated name as ``PREFIX*``."""

@@ -1,0 +1,86 @@
+"""Conduct: finalizers, leadership, permissions, and errors that only a mistake in the program raises."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from pyctrl.simulation._history import ObjectId, Sent
+from pyctrl.simulation._oracle.excuses import excuses_late_write, is_honest_failure
+from pyctrl.simulation._oracle.facts import Facts, Removal
+from pyctrl.simulation._oracle.transitions import is_operator
+from pyctrl.simulation._run import Problem, ProblemKind, Run
+
+__all__ = ["error_problems", "finalizer_problems", "leader_problems", "run_problems"]
+
+_LOOP_ERRORS = ("Deadlock", "Runaway", "Spinning", "Recursion", "TimeoutError")
+# The resources that a replica writes to learn whether it leads, and Events, which are sent late and harm nothing.
+_NOT_GATED = frozenset(("leases.coordination.k8s.io", "events", "events.events.k8s.io"))
+
+
+def finalizer_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Problem]:
+    """Yield objects that are stuck in their deletion, and finalizers that were removed before the work was done."""
+    usual = {canonical for each in references for canonical in each.terminating.values()}
+    for object_id, canonical in sorted(facts.terminating.items()):
+        if canonical not in usual:
+            left = facts.run.end.objects[object_id]["metadata"].get("finalizers") or ()
+            message = f"{object_id} is still being deleted; it waits for {', '.join(left) or 'nothing'}"
+            yield Problem(ProblemKind.FINALIZER, message, (object_id,))
+    needed = _needed_calls(references)
+    for key, removal in sorted(facts.removals.items()):
+        late = sorted((needed.get(key, frozenset()) - removal.before) & _outstanding(removal, facts, references))
+        if late:
+            message = (
+                f"the finalizer {removal.finalizer} of {removal.target} was removed before {', '.join(late)} was done"
+            )
+            yield Problem(ProblemKind.FINALIZER, message, (removal.target,))
+
+
+def _needed_calls(references: Collection[Facts]) -> dict[tuple[ObjectId, str], frozenset[str]]:
+    """Return the calls that every run without faults does before it removes a finalizer."""
+    first, *others = [each.removals for each in references]
+    return {
+        key: frozenset.intersection(removal.before, *(other[key].before for other in others if key in other))
+        for key, removal in first.items()
+    }
+
+
+def _outstanding(removal: Removal, facts: Facts, references: Collection[Facts]) -> frozenset[str]:
+    """Return the calls that were really still to do: done later, or missed in the external system at the end."""
+    first = next(iter(references))
+    if facts.externals != first.externals:
+        return first.removals[facts.canonical(removal.target), removal.finalizer].before
+    return removal.after
+
+
+def leader_problems(run: Run) -> Iterator[Problem]:
+    """Yield writes of replicas that did not lead."""
+    for entry in run.history.of(Sent):
+        is_write = entry.has_effect and not entry.is_dry_run and entry.target.resource not in _NOT_GATED
+        if is_write and entry.leads is False and is_operator(entry.process) and not excuses_late_write(run, entry):
+            where = f" at {entry.line}" if entry.line else ""
+            message = f"{entry.process} did not lead when it sent {entry.verb} {entry.target}{where}"
+            yield Problem(ProblemKind.NOT_LEADING, message, (entry.target,))
+
+
+def error_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Problem]:
+    """Yield errors that only a mistake in the program raises, and processes that ended."""
+    usual = {text for each in references for text in each.errors}
+    for text, error in facts.errors.items():
+        if text not in usual:
+            yield Problem(ProblemKind.DEFECT, f"the operator raised {error}")
+    usual = {text for each in references for text in each.failures}
+    for text, failure in facts.failures.items():
+        if text not in usual and not is_honest_failure(text):
+            yield Problem(ProblemKind.DEFECT, f"a process of the operator ended without being stopped: {failure}")
+
+
+def run_problems(run: Run) -> Iterator[Problem]:
+    """Yield what the run itself reports: its end before time, requests outside of the role, and broken invariants."""
+    if run.error:
+        name = run.error.split(":", 1)[0].rpartition(".")[2]
+        kind = ProblemKind.HANGS if name in _LOOP_ERRORS else ProblemKind.SCENARIO
+        yield Problem(kind, f"the scenario did not come to its end: {run.error}")
+    for request in dict.fromkeys(run.undeclared):
+        yield Problem(ProblemKind.UNDECLARED, f"the declared role of the operator does not allow it to {request}")
+    for name, message in dict.fromkeys(run.custom):
+        yield Problem(ProblemKind.INVARIANT, f"{name}: {message}" if message else name)

@@ -1,0 +1,160 @@
+"""Facts about one run, by names that are the same in every run, so that runs can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pyctrl.simulation._history import Called, Logged, ObjectId, ProcessChanged, Reconciled
+from pyctrl.simulation._oracle.excuses import is_programming_error
+from pyctrl.simulation._oracle.normal_form import Normaliser, NormalObject
+from pyctrl.simulation._oracle.quiet import Activity, activity_of
+from pyctrl.simulation._oracle.transitions import Transition, is_operator, is_terminating, owner_uids, transitions
+from pyctrl.simulation._run import Run, State
+
+__all__ = ["Facts", "Removal"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The operator removed a finalizer of an object that is being deleted.
+
+    Attributes:
+        target: The object.
+        finalizer: The finalizer.
+        at: When.
+        before: The calls of external systems that had their effect since the deletion began.
+        after: The calls that had it later.
+    """
+
+    target: ObjectId
+    finalizer: str
+    at: float
+    before: frozenset[str]
+    after: frozenset[str]
+
+
+class Facts:
+    """What a run shows.
+
+    Attributes:
+        run: The run.
+        names: The names of its end.
+        transitions: Its changes.
+        activity: What the operator did in the time of quiet.
+    """
+
+    def __init__(self, run: Run, normaliser: Normaliser) -> None:
+        self.run = run
+        self.names = normaliser.names(run.end)
+        self.transitions = list(transitions(run))
+        self._ever = normaliser.names_of(dict(self._objects_ever()))
+        self.activity: Activity = activity_of(run, self.canonical)
+        self._normaliser = normaliser
+
+    def _objects_ever(self) -> Iterator[tuple[ObjectId, Json]]:
+        yield from self.run.initial.objects.items()
+        for each in self.transitions:
+            if each.before is None and each.after is not None:
+                yield each.target, each.after
+
+    def canonical(self, object_id: ObjectId) -> ObjectId:
+        """Return the name in every run of an object that existed at some time."""
+        return self._ever.canonical(object_id)
+
+    def normal_state(self, number: int) -> list[NormalObject]:
+        """Return a state in normal form: that after a step, counted from 0, or the end."""
+        states = [*self.run.steps, self.run.end]
+        names = self.names if number == len(self.run.steps) else None
+        return list(self._normaliser.normalise(states[number], names))
+
+    def text(self, text: str) -> str:
+        """Return a text with the names of every run."""
+        return self._ever.text(text)
+
+    @cached_property
+    def orphans(self) -> dict[ObjectId, ObjectId]:
+        """The objects at the end that have owners of which none exists, with their canonical names."""
+        return {
+            object_id: self.canonical(object_id)
+            for object_id, obj in self.run.end.objects.items()
+            if (owners := owner_uids(obj)) and not any(map(self.names.has_uid, owners))
+        }
+
+    @cached_property
+    def terminating(self) -> dict[ObjectId, ObjectId]:
+        """The objects at the end that are being deleted, with their canonical names."""
+        return {
+            object_id: self.canonical(object_id)
+            for object_id, obj in self.run.end.objects.items()
+            if is_terminating(obj)
+        }
+
+    @cached_property
+    def deeds(self) -> dict[tuple[str, ObjectId], Transition]:
+        """The objects of the user that the operator deleted or adopted, with the first change that did so."""
+        users = {each.change.uid for each in self.transitions if each.before is None and each.change.by == "user"}
+        found: dict[tuple[str, ObjectId], Transition] = {}
+        for each in self.transitions:
+            if each.is_operators and each.change.uid in users:
+                deed = "deleted" if each.deletes else "adopted" if each.added_owners else ""
+                if deed:
+                    found.setdefault((deed, self.canonical(each.target)), each)
+        return found
+
+    @cached_property
+    def externals(self) -> dict[ObjectId, bytes]:
+        """The states of the external systems at the end, as far as they count."""
+        state = State({}, self.run.end.externals)
+        return {each.canonical: each.content for each in self._normaliser.normalise(state, self.names)}
+
+    @cached_property
+    def created_by_operator(self) -> set[str]:
+        """The uids of the objects that the operator created."""
+        return {each.change.uid for each in self.transitions if each.before is None and each.is_operators}
+
+    @cached_property
+    def errors(self) -> dict[str, str]:
+        """The errors that only a mistake in the program raises: with the names of every run, and as raised."""
+        found: dict[str, str] = {}
+        for entry in self.run.history:
+            if isinstance(entry, Reconciled | Logged) and entry.error and is_programming_error(entry.error):
+                found.setdefault(self.text(entry.error), entry.error)
+        return found
+
+    @cached_property
+    def failures(self) -> dict[str, str]:
+        """Why processes of the operator ended without being stopped."""
+        found: dict[str, str] = {}
+        for entry in self.run.history:
+            if isinstance(entry, ProcessChanged) and is_operator(entry.process) and entry.state in ("failed", "ended"):
+                found.setdefault(self.text(entry.text), f"{entry.process} {entry.state}: {entry.text}".rstrip(": "))
+        return found
+
+    @cached_property
+    def removals(self) -> dict[tuple[ObjectId, str], Removal]:
+        """The finalizers that the operator removed; of several removals the first."""
+        begun: dict[str, float] = {}
+        found: dict[tuple[ObjectId, str], Removal] = {}
+        for each in self.transitions:
+            if is_terminating(each.change.obj):
+                begun.setdefault(each.change.uid, each.change.at)
+            if each.is_operators and each.before is not None and is_terminating(each.before):
+                for finalizer in sorted(each.removed_finalizers):
+                    key = self.canonical(each.target), finalizer
+                    since = begun.get(each.change.uid, 0.0)
+                    found.setdefault(key, self._removal(each, finalizer, since))
+        return found
+
+    def _removal(self, transition: Transition, finalizer: str, since: float) -> Removal:
+        at = transition.change.at
+        calls = [
+            (entry.at, self.text(entry.call)) for entry in self.run.history.of(Called, since=since) if entry.effects
+        ]
+        before = frozenset(call for when, call in calls if when <= at)
+        after = frozenset(call for when, call in calls if when > at)
+        return Removal(transition.target, finalizer, at, before, after)

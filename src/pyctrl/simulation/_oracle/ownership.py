@@ -1,0 +1,72 @@
+"""Ownership: objects without an owner, objects left behind, and objects of others that the operator took."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.transitions import Transition, metadata
+from pyctrl.simulation._run import Problem, ProblemKind
+
+__all__ = ["foreign_problems", "orphan_problems"]
+
+Json = dict[str, Any]
+
+# What the server sets on every write.
+_SERVERS = frozenset(("resourceVersion", "managedFields", "generation"))
+
+
+def orphan_problems(facts: Facts, references: Collection[Facts], expected: Collection[ObjectId]) -> Iterator[Problem]:
+    """Yield objects at the end that lost their owners, and objects of the operator that the reference does not have.
+
+    Args:
+        facts: The run.
+        references: The runs without faults.
+        expected: Canonical names of the objects that a run without faults ends with.
+    """
+    usual = {canonical for each in references for canonical in each.orphans.values()}
+    lost = {object_id for object_id, canonical in facts.orphans.items() if canonical not in usual}
+    for object_id in sorted(lost):
+        owners = metadata(facts.run.end.objects[object_id]).get("ownerReferences") or ()
+        names = ", ".join(f"{owner.get('kind')} {owner.get('name')}" for owner in owners)
+        yield Problem(ProblemKind.ORPHAN, f"{object_id} is left although its owner {names} is gone", (object_id,))
+    created = facts.created_by_operator
+    for object_id, obj in sorted(facts.run.end.objects.items()):
+        is_new = metadata(obj).get("uid") in created and facts.canonical(object_id) not in expected
+        if is_new and object_id not in lost:
+            message = f"{object_id}, which the operator created, is left; without faults there is none of its name"
+            yield Problem(ProblemKind.ORPHAN, message, (object_id,))
+
+
+def foreign_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Problem]:
+    """Yield objects of others that the operator changed, and objects of the user that it deleted or adopted."""
+    reported: set[tuple[str, str]] = set()
+    foreign = set(facts.run.foreign.values())
+    for each in facts.transitions:
+        deed = _deed(each) if each.is_operators and each.change.uid in foreign else ""
+        if deed and (deed, each.change.uid) not in reported:
+            reported.add((deed, each.change.uid))
+            message = f"the operator {deed} {each.target} of somebody else, which had taken the name of its object"
+            yield Problem(ProblemKind.FOREIGN, message, (each.target,))
+    usual = {key for each in references for key in each.deeds}
+    for key, transition in facts.deeds.items():
+        if key not in usual and transition.change.uid not in foreign:
+            message = f"the operator {key[0]} {transition.target}, which the user created; without faults it does not"
+            yield Problem(ProblemKind.FOREIGN, message, (transition.target,))
+
+
+def _deed(transition: Transition) -> str:
+    if transition.deletes:
+        return "deleted"
+    if transition.added_owners:
+        return "adopted"
+    if transition.before is None or transition.after is None:
+        return ""
+    return "changed" if _of_users(transition.before) != _of_users(transition.after) else ""
+
+
+def _of_users(obj: Json) -> Json:
+    """Return an object without what the server sets."""
+    return {**obj, "metadata": {key: value for key, value in metadata(obj).items() if key not in _SERVERS}}

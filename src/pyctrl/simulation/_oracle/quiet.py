@@ -1,0 +1,160 @@
+"""Time of quiet: what the operator does although nothing happens, compared with what it does in the reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from pyctrl.simulation._history import (
+    Called,
+    Changed,
+    Entry,
+    Listed,
+    ObjectId,
+    Phase,
+    Read,
+    Reconciled,
+    ReconcileStarted,
+    Rested,
+    Sent,
+)
+from pyctrl.simulation._oracle.transitions import is_operator
+from pyctrl.simulation._run import Problem, ProblemKind, Run
+
+__all__ = ["Activity", "activity_of", "quiet_problems"]
+
+Canonical = Callable[[ObjectId], ObjectId]
+
+# A request that fails is tried again after 5 ms, doubled each time, by up to 20 % less (controller.ExponentialBackoff):
+# 18 tries in ten minutes. So this is what one object that fails may cost, and an object that is well costs nothing.
+_TRIES = 20
+# A run may begin its time of quiet at another point of a period than the reference does.
+_SHARE = 1.5
+
+
+@dataclass(slots=True)
+class Activity:
+    """What an operator did in the time of quiet.
+
+    Attributes:
+        seconds: How long it was.
+        writes: Changes of objects.
+        calls: Calls of external systems.
+        reconciles: Reconciles, by controller and object.
+        requests: Requests that changed nothing, and reads, by verb and resource.
+        failing: Reconciles that still fail: the last error of each.
+    """
+
+    seconds: float
+    writes: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    reconciles: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
+    failing: dict[str, str] = field(default_factory=dict)
+
+
+def activity_of(run: Run, canonical: Canonical) -> Activity:
+    """Return what the operator did in a run's time of quiet."""
+    entries = [entry for entry in run.history if entry.at >= run.quiet_from]
+    activity = Activity(max((entry.at for entry in entries), default=run.quiet_from) - run.quiet_from)
+    late = _Late(run)
+    written: set[ObjectId] = set()
+    for entry in entries:
+        if isinstance(entry, Reconciled):
+            late.end(entry)
+            _note_result(activity, entry)
+        elif is_operator(entry.process) and not late.has(entry):
+            _note(activity, entry, canonical, written)
+    for entry in entries:  # a write whose request was not seen
+        if isinstance(entry, Changed) and is_operator(entry.by) and entry.target not in written | late.written:
+            activity.writes[f"change {canonical(entry.target)}"] += 1
+    return activity
+
+
+def _note(activity: Activity, entry: Entry, canonical: Canonical, written: set[ObjectId]) -> None:
+    if isinstance(entry, Sent):
+        resource = f"{entry.target.resource}/{entry.subresource}".rstrip("/")
+        if entry.has_effect:
+            written.add(entry.target)
+            target = ObjectId(resource, *_place(canonical(entry.target)))
+            activity.writes[f"{entry.verb} {target}"] += 1
+        else:
+            activity.requests[f"{entry.verb} {resource} without effect"] += 1
+    elif isinstance(entry, Called):
+        activity.calls[entry.call.partition("(")[0]] += 1
+    elif isinstance(entry, Read):
+        activity.requests[f"read {entry.target.resource}"] += 1
+    elif isinstance(entry, Listed):
+        activity.requests[f"list or watch {entry.resource}"] += 1
+    elif isinstance(entry, ReconcileStarted):
+        activity.reconciles[f"{entry.controller} {entry.request}"] += 1
+
+
+def _place(object_id: ObjectId) -> tuple[str, str]:
+    return object_id.namespace, object_id.name
+
+
+def _note_result(activity: Activity, entry: Reconciled) -> None:
+    key = f"{entry.controller} {entry.request}"
+    activity.failing.pop(key, None)
+    if entry.error:
+        activity.failing[key] = entry.error
+
+
+class _Late:
+    """Reconciles that failed last before the time of quiet: what they do until they succeed is no disturbance.
+
+    The wait of a retry may be longer than the world waits for it.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._keys: set[str] = set()
+        self.written: set[ObjectId] = set()
+        for entry in run.history:
+            if isinstance(entry, Reconciled) and entry.at < run.quiet_from:
+                (self._keys.add if entry.error else self._keys.discard)(f"{entry.controller} {entry.request}")
+
+    def has(self, entry: Entry) -> bool:
+        if not self._keys or not isinstance(entry, Sent | Called | Read) or entry.reconcile not in self._keys:
+            return False
+        if isinstance(entry, Sent):
+            self.written.add(entry.target)
+        return True
+
+    def end(self, entry: Reconciled) -> None:
+        if not entry.error:
+            self._keys.discard(f"{entry.controller} {entry.request}")
+
+
+def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity]) -> Iterator[Problem]:
+    """Yield what the operator of a run did in the time of quiet and does not do, or less often, without faults."""
+    known = list(references)
+    restless = [entry for entry in run.history.of(Rested) if entry.phase == Phase.END and not entry.is_quiet]
+    if restless:
+        yield _problem("the world does not come to rest after the faults are over")
+    for key, error in sorted(activity.failing.items()):
+        if not any(key in each.failing for each in known):
+            yield _problem(f"the reconcile of {key} still fails when the faults are over: {error}")
+    yield from _above(activity, known, "writes", "the operator still writes when all is done: {what}", 0)
+    yield from _above(
+        activity, known, "calls", "the operator still calls an external system when all is done: {what}", 0
+    )
+    yield from _above(activity, known, "reconciles", "a reconcile does not stop when all is done: {what}", _TRIES)
+    yield from _above(activity, known, "requests", "requests do not stop when all is done: {what}", _TRIES)
+
+
+def _above(
+    activity: Activity, references: list[Activity], kind: str, message: str, allowed_anyway: int
+) -> Iterator[Problem]:
+    counts: Counter[str] = getattr(activity, kind)
+    for what, count in sorted(counts.items()):
+        usual = max((getattr(each, kind)[what] / each.seconds for each in references if each.seconds), default=0.0)
+        allowed = allowed_anyway + usual * activity.seconds * _SHARE + (1 if usual else 0)
+        if count > allowed:
+            often = f"{count} times in {activity.seconds:.0f} s; in the reference {usual * activity.seconds:.0f} times"
+            yield _problem(f"{message.format(what=what)}, {often}")
+
+
+def _problem(message: str) -> Problem:
+    return Problem(ProblemKind.NOT_QUIET, message)

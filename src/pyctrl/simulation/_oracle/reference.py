@@ -1,0 +1,43 @@
+"""Reference: what an operator does without faults, learned from runs of one scenario with several seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.fingerprint import fingerprint
+from pyctrl.simulation._oracle.learning import learn, states_of
+from pyctrl.simulation._oracle.normal_form import Normaliser, NormalObject
+from pyctrl.simulation._run import Run, State
+
+__all__ = ["Reference"]
+
+
+class Reference:
+    """What an operator does without faults.
+
+    Args:
+        runs: Runs of one scenario without faults, with different seeds. What differs between them does not count in
+            comparisons. At least one; with one, only what is known to differ does not count.
+
+    Attributes:
+        facts: What each run shows.
+        normaliser: Brings states into the form in which they are compared.
+        states: The states of the first run in this form: after each step, and the end.
+        unstable: Objects that come and go without faults, such as the Jobs of a schedule. They are not compared.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        if not runs:
+            raise ValueError("expected at least one run without faults, got none")
+        lessons = learn(runs)
+        self.normaliser: Normaliser = lessons.normaliser()
+        self.unstable: frozenset[ObjectId] = frozenset(lessons.unstable)
+        self.facts: list[Facts] = [Facts(run, self.normaliser) for run in runs]
+        self.states: list[list[NormalObject]] = [list(self.normaliser.normalise(each)) for each in states_of(runs[0])]
+        self.ends_with: frozenset[ObjectId] = frozenset(each.canonical for each in self.states[-1]) | self.unstable
+
+    def fingerprint(self, state: State) -> str:
+        """Return the hash of a state, as `fingerprint` does, without what was learned to differ between runs."""
+        return fingerprint(state, self.normaliser)

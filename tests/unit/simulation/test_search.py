@@ -1,0 +1,136 @@
+"""Search for schedules of several faults."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import median
+
+from pyctrl.simulation._plans import systematic
+from pyctrl.simulation._report import Outcome, Plan
+from pyctrl.simulation._run import Problem, ProblemKind
+from pyctrl.simulation._schedule import FaultKind, Schedule
+from pyctrl.simulation._search import LONGEST, PAIRS_FIRST, Search
+from tests.unit.simulation._runs import created, obj_of, run_of
+
+PROBLEM = Problem(ProblemKind.NOT_QUIET, "")
+
+STEPS = 20
+POINTS = [
+    text
+    for n in range(1, STEPS + 1)
+    for text in (
+        f"create pods default/p{n}#1",
+        f"event pods default/p{n} ADDED#1",
+        f"reconcile web default/w#{n}",
+        f"step#{n}",
+    )
+]
+REFERENCE = run_of(
+    POINTS,
+    created("pods default/p1", "pod", by="operator-1"),
+    steps=[{"pods default/p1": obj_of("pod")}] * STEPS,
+)
+PLANS = systematic(REFERENCE)
+FAMILY = {fault: plan.family for plan in PLANS for fault in plan.schedule}
+PLACE = {point: place for place, point in enumerate(REFERENCE.points)}
+
+
+def proposed(search: Search, count: int, outcome: Outcome | None = None) -> list[Schedule]:
+    """Return the schedules of some proposals, each with the same outcome."""
+    found = []
+    for _ in range(count):
+        plan = search.propose()
+        assert plan.family == "random"
+        found.append(plan.schedule)
+        search.learn(plan, outcome or Outcome())
+    return found
+
+
+def test_same_seed() -> None:
+    """The same seed and outcomes give the same proposals; another seed others; none is proposed twice."""
+    first, again, other = (
+        proposed(Search(REFERENCE, PLANS, seed=seed), 600, Outcome(fingerprints=frozenset("a"))) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+    assert len(set(first)) == len(first)
+    assert not set(first) & {plan.schedule for plan in PLANS}
+
+
+def test_first_proposals() -> None:
+    """A user meddles while the operator is down, and then the order of tasks is drawn, without a fault."""
+    first = proposed(Search(REFERENCE, PLANS, seed=1), 80)
+    meddling = [each for each in first if any(FAMILY[fault] == "meddling" for fault in each)]
+    assert str(meddling[0]) == "crash step#1; delete-child step#1 by pods default/p1"
+    assert any(each.shuffle and each.seed and not each.faults for each in first)
+
+
+def test_pairs() -> None:
+    """Then come pairs of faults of unlike families, mostly near each other, in the order of their points."""
+    pairs = [each.faults for each in proposed(Search(REFERENCE, PLANS, seed=1), PAIRS_FIRST) if each.faults]
+    assert {len(pair) for pair in pairs} == {2}
+    unlike = [pair for pair in pairs if FAMILY[pair[0]] != FAMILY[pair[1]]]
+    assert len(unlike) > 0.95 * len(pairs)
+    distances = [PLACE[second.point] - PLACE[first.point] for first, second in pairs]
+    assert min(distances) >= 0
+    assert median(distances) < 24
+    assert {FAMILY[fault] for pair in pairs for fault in pair} == set(FAMILY.values())
+
+
+def test_longer() -> None:
+    """Later, schedules get longer, up to a limit."""
+    later = proposed(Search(REFERENCE, PLANS, seed=1), PAIRS_FIRST + 200)[PAIRS_FIRST:]
+    assert max(len(each) for each in later) == LONGEST
+    for schedule in later:
+        assert all(PLACE[a.point] <= PLACE[b.point] for a, b in pairwise(schedule.faults))
+
+
+def test_what_showed_something_new_is_changed() -> None:
+    """A schedule that showed a new state is changed often; one that showed nothing is not."""
+    search = Search(REFERENCE, PLANS, seed=1)
+    proposed(search, PAIRS_FIRST)
+    new, old = PLANS[3], PLANS[50]
+    search.learn(new, Outcome(fingerprints=frozenset("a")))
+    search.learn(old, Outcome(fingerprints=frozenset("a")))
+    later = proposed(search, 200)
+    (fault,), (dull,) = new.schedule.faults, old.schedule.faults
+    assert sum(fault in each.faults for each in later) > 30
+    assert sum(dull in each.faults for each in later) < 10
+
+
+def test_new_lines_count() -> None:
+    """New lines of the program are new, too."""
+    search = Search(REFERENCE, PLANS, seed=1)
+    proposed(search, PAIRS_FIRST)
+    search.learn(PLANS[3], Outcome(lines=frozenset({"web.py:3"})))
+    (fault,) = PLANS[3].schedule.faults
+    assert sum(fault in each.faults for each in proposed(search, 200)) > 30
+
+
+def test_what_fails_alone_is_left_out() -> None:
+    """A fault that fails on its own is not combined with others."""
+    search = Search(REFERENCE, PLANS, seed=1)
+    for plan in PLANS:
+        if plan.schedule.faults[0].kind is not FaultKind.TEAR:
+            search.learn(plan, Outcome(problems=(PROBLEM,)))
+    kinds = {fault.kind for each in proposed(search, 100) for fault in each}
+    assert kinds == {FaultKind.TEAR}
+
+
+def test_unused_faults_are_dropped() -> None:
+    """A fault whose point never came is not kept in what showed something new."""
+    search = Search(REFERENCE, PLANS, seed=1)
+    proposed(search, PAIRS_FIRST)
+    kept, unused = PLANS[3].schedule.faults[0], PLANS[50].schedule.faults[0]
+    plan = Plan("random", Schedule((kept, unused)))
+    search.learn(plan, Outcome(fingerprints=frozenset("a"), unused=(str(unused),)))
+    later = proposed(search, 200)
+    assert sum(kept in each.faults for each in later) > 30
+    assert sum(unused in each.faults for each in later) < 10
+
+
+def test_without_plans() -> None:
+    """Without faults to combine, orders of tasks are proposed without end."""
+    found = proposed(Search(REFERENCE, [], seed=1), 100)
+    assert len(set(found)) == 100
+    assert not any(each.faults for each in found)
