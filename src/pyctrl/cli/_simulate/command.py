@@ -58,12 +58,12 @@ def simulate(
     target: ShippedProgram = None,
     /,
     *program_flags: Annotated[str, Parameter(show=False)],
-    budget: Annotated[Budget, Parameter(group=PLANS, metavar="DURATION|RUNS", converter=budget_of)] = DEFAULT_BUDGET,
+    budget: Annotated[
+        Budget, Parameter(group=PLANS, metavar="DURATION|RUNS", converter=budget_of, accepts_keys=False)
+    ] = DEFAULT_BUDGET,
     only: Annotated[tuple[Family, ...], Parameter(group=PLANS, metavar="FAMILY")] = (),
     replay: Annotated[str | None, Parameter(group=PLANS, metavar="SCHEDULE", converter=_schedule)] = None,
-    jobs: Annotated[
-        int, Parameter(name=("--jobs", "-j"), group=PLANS, metavar="COUNT", validator=Number(gte=1))
-    ] = 1,
+    jobs: Annotated[int, Parameter(name=("--jobs", "-j"), group=PLANS, metavar="COUNT", validator=Number(gte=1))] = 1,
     scenario: Annotated[str | None, Parameter(group=SIMULATED, metavar="FILE.py:FUNCTION|FILE.yaml")] = None,
     replicas: Annotated[int, Parameter(group=SIMULATED, metavar="COUNT", validator=Number(gte=1))] = 1,
     seed: Annotated[int, Parameter(group=SIMULATED, metavar="NUMBER", validator=Number(gte=0))] = 0,
@@ -106,7 +106,7 @@ def simulate(
     """
     from pyctrl.cli._packaging_flags import find_program
     from pyctrl.cli._simulate.runner import SimulateRunner  # here: help and completion need none of it
-    from pyctrl.simulation import ExploreOptions, Schedule
+    from pyctrl.simulation import ExploreOptions, Schedule, explore_program
 
     program, named, own = find_program(target, program_flags)
     return SimulateRunner(
@@ -125,4 +125,5 @@ def simulate(
         ),
         output=output,
         output_file=output_file,
+        explore=explore_program,
     ).main()

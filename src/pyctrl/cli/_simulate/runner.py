@@ -19,15 +19,7 @@ from pyctrl.cli._program_flags import bind_program_flags
 from pyctrl.cli._simulate.bar import Bar
 from pyctrl.cli._simulate.scenario import Scenario, load_scenario
 from pyctrl.program import Target
-from pyctrl.simulation import (
-    Explorer,
-    ExploreOptions,
-    Report,
-    explore_program,
-    report_page,
-    report_text,
-    report_to_wire,
-)
+from pyctrl.simulation import ExploreOptions, Explorer, Report, report_page, report_text, report_to_wire
 
 __all__ = ["SimulateRunner"]
 
@@ -56,7 +48,7 @@ class SimulateRunner:
     options: ExploreOptions
     output: str
     output_file: Path | None
-    explore: Explorer = explore_program
+    explore: Explorer
 
     def main(self) -> int:
         """Explore, and print the report; return the exit code.
@@ -104,7 +96,7 @@ class SimulateRunner:
         if self.options.replay is None:
             return
         for fault in dict.fromkeys(fault for attempt in report.attempts for fault in attempt.outcome.unused):
-            print(f"pyctrl: no such point in this run, so the fault did not happen: {fault}", file=sys.stderr)
+            print(f"pyctrl: the run has no such point, so this fault did not happen: {fault}", file=sys.stderr)
 
 
 def _json(report: Report, *, command: str) -> str:
