@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from pyctrl.simulation._evidence import CRASHES, Evidence, object_of
 from pyctrl.simulation._history import History, ObjectId, Sent
-from pyctrl.simulation._rules.rule import Rule, leaves, once, since
+from pyctrl.simulation._leaves import leaves
+from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
 __all__ = ["CREATES"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Called, ObjectId, Sent
+from pyctrl.simulation._leaves import value_at
 from pyctrl.simulation._rules.creates import OLD_VIEWS
-from pyctrl.simulation._rules.rule import Rule, action, once, since, value_at
+from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 
@@ -84,11 +86,11 @@ def _late(evidence: Evidence) -> str:
     fault = once(evidence)
     if fault is None or fault.kind not in OLD_VIEWS or not evidence.never or not _is_wrong(evidence):
         return ""
-    return f"{since(evidence)}, {action(evidence, evidence.never[-1])} never followed"
+    return f"{since(evidence)}, {act_noun(evidence, evidence.never[-1])} never followed"
 
 
 def _lost(evidence: Evidence) -> str:
-    return f": {action(evidence, evidence.never[-1])} never followed" if evidence.never else ""
+    return f": {act_noun(evidence, evidence.never[-1])} never followed" if evidence.never else ""
 
 
 EVENTS = (

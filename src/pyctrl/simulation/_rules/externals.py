@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._evidence import Evidence, without_uuids
 from pyctrl.simulation._history import Called
 from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._schedule import FaultKind
@@ -23,8 +23,9 @@ def _not_idempotent(evidence: Evidence) -> str:
         name = call.point.what
         if name.rpartition(".")[2].startswith(_READS):
             continue
-        made = [each for each in evidence.run.history.of(Called) if each.point.what == name]
-        return f"{since(evidence)}, {call.call} was made again, and took effect {_times(sum(c.effects for c in made))}"
+        text = without_uuids(call.call)
+        made = [each for each in evidence.run.history.of(Called) if without_uuids(each.call) == text]
+        return f"{since(evidence)}, {text} was made again, and took effect {_times(sum(c.effects for c in made))}"
     return ""
 
 

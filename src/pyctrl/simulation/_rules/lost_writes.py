@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import CRASHES, REFUSALS, Act, Evidence
-from pyctrl.simulation._rules.rule import Rule, action, leaves, once, since
+from pyctrl.simulation._leaves import leaves
+from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
@@ -24,7 +26,7 @@ def _swallowed(evidence: Evidence) -> str:
     ]
     if not ended or any(each.error for each in ended):
         return ""
-    lost = f"{action(evidence, planned)} was never tried again"
+    lost = f"{act_noun(evidence, planned)} was never tried again"
     return f"{since(evidence)}, the reconcile ended without an error, and {lost}"
 
 
@@ -46,7 +48,7 @@ def _with_the_first(evidence: Evidence) -> str:
         first = _predecessor(evidence, planned, second)
         if first is not None and _has_followed(evidence):
             return (
-                f"{action(evidence, second)} only follows {action(evidence, first)} in the same reconcile, and was "
+                f"{act_noun(evidence, second)} only follows {act_noun(evidence, first)} in the same reconcile, and was "
                 f"never made {since(evidence)} between them"
             )
     return ""
@@ -79,7 +81,7 @@ def _memory(evidence: Evidence) -> str:
     if not evidence.problems_of(ProblemKind.END_STATE, ProblemKind.INVARIANT):
         return ""
     if evidence.never:
-        lost = f"{action(evidence, evidence.never[-1])} never followed"
+        lost = f"{act_noun(evidence, evidence.never[-1])} never followed"
         return f"the new process did not know what the old one knew, and {lost}"
     for target in sorted(evidence.concerned):
         end = dict(leaves(evidence.run.end.objects.get(target, {})))
@@ -94,7 +96,7 @@ def _clock(evidence: Evidence) -> str:
     jumps = evidence.faults_of(FaultKind.JUMP_CLOCK)
     if not jumps:
         return ""
-    what = action(evidence, evidence.never[-1]) if evidence.never else ""
+    what = act_noun(evidence, evidence.never[-1]) if evidence.never else ""
     return f"after the clock had jumped by {jumps[0].argument} s, " + (
         f"{what} never followed" if what else "the result is another one"
     )
