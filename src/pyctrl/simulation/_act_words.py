@@ -9,7 +9,7 @@ from pyctrl.simulation._evidence import Act, Evidence, without_uuids
 from pyctrl.simulation._history import Called, Sent
 from pyctrl.simulation._leaves import leaves
 
-__all__ = ["act_noun", "act_text", "cut", "error_text"]
+__all__ = ["act_noun", "act_text", "cut", "error_text", "is_read"]
 
 LONGEST = 100  # columns of an error or a call
 VALUE = 24  # columns of a value
@@ -46,6 +46,14 @@ def act_text(evidence: Evidence, entry: Act) -> str:
     version = _version(entry.answer)
     text = text + (f": {fields}" if fields else "") + (f" (v{version})" if version else "")
     return text if entry.status else f"{text}, without an answer"
+
+
+_READS = ("get", "list", "find", "read", "exists", "describe", "head", "status", "count", "has", "is_")
+
+
+def is_read(entry: Act) -> bool:
+    """Return whether a call only reads, by its name. Writes do not."""
+    return isinstance(entry, Called) and entry.point.what.rpartition(".")[2].startswith(_READS)
 
 
 def _object(evidence: Evidence, entry: Sent) -> str:

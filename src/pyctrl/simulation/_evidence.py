@@ -234,16 +234,17 @@ class Evidence:
 
     def _until(self, entry: Entry) -> list[Changed]:
         """Return the changes of the storage before an entry of the run or the reference."""
-        history = self._history_of(entry)
-        place = next((place for place, each in enumerate(history.entries) if each is entry), len(history))
-        # a change has the time of the request's execution, which is before the answer
-        found = [each for each in history.entries[: place + 1] if isinstance(each, Changed)]
-        nearby = history.entries[place + 1 : place + 2]  # in handwritten histories, the change follows
-        return found + [each for each in nearby if isinstance(each, Changed) and each.at == entry.at]
+        history, place = self._places[id(entry)]
+        # a change comes before the answer; in handwritten histories, directly after it
+        near = history.entries[place + 1 : place + 2]
+        entries = (*history.entries[:place], *(each for each in near if each.at == entry.at))
+        return [each for each in entries if isinstance(each, Changed)]
 
-    def _history_of(self, entry: Entry) -> History:
-        is_of_reference = any(each is entry for each in self.reference.history)
-        return self.reference.history if is_of_reference else self.run.history
+    @cached_property
+    def _places(self) -> dict[int, tuple[History, int]]:
+        """The history and the position of each entry."""
+        histories = (self.reference.history, self.run.history)
+        return {id(entry): (each, place) for each in histories for place, entry in enumerate(each)}
 
     def name(self, target: ObjectId) -> str:
         """Return an object as people call it, such as ``Job default/web``."""
@@ -262,15 +263,19 @@ class Evidence:
 
     # Reconciles
 
-    def same_reconcile(self, first: Act, second: Act, history: History) -> bool:
-        """Return whether two entries of a history were sent by the same execution of reconcile."""
+    def same_reconcile(self, first: Act, second: Act) -> bool:
+        """Return whether two entries of one run were sent by the same execution of reconcile."""
         if not first.reconcile or (first.reconcile, first.process) != (second.reconcile, second.process):
             return False
-        low, high = sorted((first.at, second.at))
+        (history, low), (_, high) = sorted((self._places[id(first)], self._places[id(second)]), key=lambda it: it[1])
         return not any(
-            low < entry.at <= high and f"{entry.controller} {entry.request}" == first.reconcile
-            for entry in history.of(ReconcileStarted)
+            isinstance(entry, ReconcileStarted) and f"{entry.controller} {entry.request}" == first.reconcile
+            for entry in history.entries[low:high]
         )
+
+    def is_before(self, first: Entry, second: Entry) -> bool:
+        """Return whether an entry comes before another one of the same run."""
+        return self._places[id(first)][1] < self._places[id(second)][1]
 
     def reconciles_later(self) -> list[Reconciled]:
         """Return the reconciles that ended after the first fault."""

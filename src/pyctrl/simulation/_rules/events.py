@@ -14,7 +14,10 @@ from pyctrl.simulation._schedule import FaultKind
 __all__ = ["EVENTS"]
 
 _GAPS = (FaultKind.COALESCE, FaultKind.HIDE)
-_DELETING_CALLS = ("delete", "remove", "destroy", "release", "drop", "terminate", "deprovision", "revoke")
+_DELETING_CALLS = (
+    *("delete", "remove", "destroy", "release", "drop", "terminate", "deprovision", "revoke", "erase", "clean"),
+    *("purge", "uninstall", "unregister", "detach", "free", "cancel", "stop", "wipe"),
+)
 
 
 def _wrong_deletes(evidence: Evidence) -> list[Sent | Called]:
@@ -105,7 +108,7 @@ EVENTS = (
         "send the uid of the object that you decided about as a precondition",
     ),
     Rule(
-        "NotFound in the cache is taken for a deletion",
+        "a stale NotFound is taken for a deletion",
         _not_found,
         "delete what belongs to an object in its finalizer, or read past the cache before you delete",
     ),
