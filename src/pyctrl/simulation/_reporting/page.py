@@ -152,6 +152,10 @@ def _matrix(report: Report) -> Iterator[str]:
         cells = "".join(f"<td>{_cell(matrix, attempts, row, column)}</td>" for column in matrix.columns)
         yield f"<tr><th>{escape(row)}</th>{cells}</tr>"
     yield "</tbody></table></div>"
+    failed = [attempt.plan.schedule for attempt in report.attempts if attempt.outcome.problems]
+    if failed:
+        yield f"<details><summary>{len(failed)} schedules that failed</summary>"
+        yield f"<pre>{escape(chr(10).join(map(str, failed)))}</pre></details>"
 
 
 def _attempts_by_cell(attempts: Iterable[Attempt]) -> dict[tuple[str, str], list[Attempt]]:
