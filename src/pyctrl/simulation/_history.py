@@ -273,9 +273,16 @@ class History:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Ignore what happens from now on: the run has ended."""
+        self._is_closed = True
 
     def add(self, entry: Entry) -> None:
         """Append an entry that happens now."""
+        if self._is_closed:
+            return
         entry.at = round(asyncio.get_running_loop().time(), 6)
         self.entries.append(entry)
 

@@ -13,12 +13,14 @@ from typing import Any
 
 from pyctrl.api import Key
 from pyctrl.apiserver import ApiServer
-from pyctrl.dev import Requirements, find_requirements
+from pyctrl.dev import find_requirements
 from pyctrl.manager import LeaderElection
 from pyctrl.program import install_definitions
 from pyctrl.rbac import compare
 from pyctrl.simulation._history import History, Logged, Phase
 from pyctrl.simulation._injector import Branch, Injector
+from pyctrl.simulation._invariant_checks import InvariantChecks
+from pyctrl.simulation._invariants import Invariant
 from pyctrl.simulation._loop import SimulationLoop, current_process
 from pyctrl.simulation._process import Process, Setup
 from pyctrl.simulation._run import Run, State
@@ -52,7 +54,7 @@ class Simulation:
     scenario: Callable[..., Any]
     replicas: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
-    invariants: Sequence[Any] = ()
+    invariants: Sequence[Invariant] = ()
     fingerprint: Callable[[State], str] | None = None
 
     def run(
@@ -61,6 +63,7 @@ class Simulation:
         *,
         expected: Sequence[str] = (),
         branch: Branch | None = None,
+        ended: Callable[[Run], None] | None = None,
     ) -> Run:
         """Run the scenario with a schedule, from the begin to the end, in virtual time.
 
@@ -68,12 +71,22 @@ class Simulation:
             schedule: The faults.
             expected: The fingerprints of the states at rest without faults, one for each step and one for the end.
             branch: Forks at points, see `Branch`.
+            ended: Called with the run before the world is taken down, which a forked child does not wait for.
+
+        Raises:
+            CommandFailed: The program cannot be set up.
         """
         history = History()
         injector = Injector(schedule, history, branch)
+        run = Run(schedule=schedule, history=history, initial=State({}))
         shuffle = Random(f"{schedule.seed}/order") if schedule.shuffle else None
-        with _logging_to(history), asyncio.Runner(loop_factory=lambda: SimulationLoop(shuffle=shuffle)) as runner:
-            return runner.run(_Execution(self, injector, history, expected).run(schedule))
+        try:
+            with _logging_to(history), asyncio.Runner(loop_factory=lambda: SimulationLoop(shuffle=shuffle)) as runner:
+                runner.run(_Execution(self, injector, run, expected, ended).run())
+        except VirtualTimeError as error:
+            run.error = f"{type(error).__name__}: {error}"
+            run.schedule, run.points, run.unused = injector.schedule, injector.points, injector.unused
+        return run
 
     def setup_of(self, world: World | None) -> Setup:
         """Return the setup function with the world filled in, if it takes one."""
@@ -85,34 +98,41 @@ class Simulation:
 class _Execution:
     """One run in progress."""
 
-    def __init__(self, simulation: Simulation, injector: Injector, history: History, expected: Sequence[str]) -> None:
-        self._simulation, self._injector, self._history = simulation, injector, history
-        self._expected = expected
-        self._broken: list[tuple[str, str]] = []
+    def __init__(
+        self,
+        simulation: Simulation,
+        injector: Injector,
+        run: Run,
+        expected: Sequence[str],
+        ended: Callable[[Run], None] | None,
+    ) -> None:
+        self._simulation, self._injector, self._run = simulation, injector, run
+        self._history, self._expected, self._ended = run.history, expected, ended
 
-    async def run(self, schedule: Schedule) -> Run:
-        seed, simulation = schedule.seed, self._simulation
+    async def run(self) -> None:
+        run, injector, seed = self._run, self._injector, self._run.schedule.seed
         random = Random(seed)
         server = ApiServer(random=random, history=HISTORY)
-        creation = World.create(seed=seed, server=server, random=random, injector=self._injector, history=self._history)
+        creation = World.create(seed=seed, server=server, random=random, injector=injector, history=self._history)
         async with creation as world:
-            world.expected, world.fingerprint = self._expected, simulation.fingerprint
-            requirements = await self._furnish(world)
-            run = Run(schedule=schedule, history=self._history, initial=State({}))
-            step_faults = StepFaults(world, run)
-            world.on_step_fault = step_faults.apply
+            world.expected, world.fingerprint = self._expected, self._simulation.fingerprint
+            await self._furnish(world)
+            run.initial = world.state()
+            step_faults = StepFaults(world)
+            run.foreign, world.on_step_fault = step_faults.foreign, step_faults.apply
+            invariants = InvariantChecks(world, self._simulation.invariants)
             self._start(world)
             run.error = await self._play(world)
-            self._injector.is_armed = False
+            injector.is_armed = False
             await step_faults.end()
-            await self._end(world, run)
-            run.schedule = self._injector.schedule
-            run.points, run.unused = self._injector.points, self._injector.unused
-            run.undeclared = _undeclared(world, requirements)
-            run.foreign, run.custom = step_faults.foreign, tuple(self._broken)
-            return run
+            await self._end(world)
+            await invariants.end()
+            run.schedule, run.points, run.unused = injector.schedule, injector.points, injector.unused
+            run.undeclared, run.custom = _undeclared(world), invariants.broken
+            if self._ended is not None:
+                self._ended(run)
 
-    async def _furnish(self, world: World) -> Requirements:
+    async def _furnish(self, world: World) -> None:
         """Install the kinds of the program; wait until the cluster has come to rest."""
         setup = self._simulation.setup_of(world)
         requirements = await find_requirements(setup, name="the program", account=Key("default", "operator"))
@@ -120,7 +140,6 @@ class _Execution:
         await world.wait_until_idle()
         world.states.begin()
         self._history.entries.clear()
-        return requirements
 
     def _start(self, world: World) -> None:
         simulation = self._simulation
@@ -146,8 +165,9 @@ class _Execution:
             return f"{type(error).__name__}: {error}"
         return ""
 
-    async def _end(self, world: World, run: Run) -> None:
+    async def _end(self, world: World) -> None:
         """Let the world come to rest without faults, and watch whether it stays so."""
+        run = self._run
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
         await world.rest(Phase.FAULTS_OVER)
         run.quiet_from = world.now
@@ -156,15 +176,13 @@ class _Execution:
         run.steps = world.steps
 
 
-def _undeclared(world: World, requirements: Requirements) -> tuple[str, ...]:
+def _undeclared(world: World) -> tuple[str, ...]:
     """Return the accesses of the operator that its wiring does not declare."""
     found: dict[str, None] = {}
     for process in world.processes:
-        manager = process.manager
-        if manager is not None:
-            missing = compare(manager.grants(), process.accesses.asked).missing
+        if process.manager is not None:
+            missing = compare(process.manager.grants(), process.accesses.asked).missing
             found.update(dict.fromkeys(map(str, missing)))
-    del requirements
     return tuple(found)
 
 

@@ -11,7 +11,6 @@ from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._schedule import Fault, FaultKind
 
 if TYPE_CHECKING:
-    from pyctrl.simulation._run import Run
     from pyctrl.simulation._world import World
 
 __all__ = ["StepFaults"]
@@ -26,8 +25,8 @@ FOREIGN = "simulation.pyctrl.io/foreign"  # annotation of an object that took th
 class StepFaults:
     """Meddling with the objects of an operator."""
 
-    def __init__(self, world: World, run: Run) -> None:
-        self._world, self._run = world, run
+    def __init__(self, world: World) -> None:
+        self._world = world
         #: Objects that took the name of a child, by uid.
         self.foreign: dict[ObjectId, str] = {}
         self._versions: dict[str, str] = {}  # of the API, by resource
