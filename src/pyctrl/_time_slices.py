@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+<<<<<<< HEAD
 from contextvars import Context
+=======
+from contextvars import ContextVar
+>>>>>>> main
 from weakref import WeakKeyDictionary
 
-__all__ = ["SLICE", "STEPS", "TimeSlice"]
+__all__ = ["SLICE", "STEPS", "TimeSlice", "simulated_process"]
 
 #: Seconds in one iteration of the loop. A probe, a lease renewal or a signal waits at most this long, plus one step.
 SLICE = 0.005  # Go preempts a goroutine after 10 ms
@@ -38,12 +42,9 @@ class TimeSlice:
 
     @staticmethod
     def current() -> TimeSlice:
-        """Return the shared slice of the running loop; a task calls this once and keeps the result."""
-        loop = asyncio.get_running_loop()
-        found = _slices.get(loop)
-        if found is None:
-            found = _slices[loop] = TimeSlice()
-        return found
+        """Return the shared slice of the running loop and process; a task calls this once and keeps the result."""
+        slices = _slices.setdefault(asyncio.get_running_loop(), {})
+        return slices.setdefault(simulated_process.get(), TimeSlice())
 
     async def step(self) -> None:
         """Count a completed step, and wait for the next slice if this one is over."""
@@ -81,5 +82,8 @@ class TimeSlice:
                 return
 
 
-#: By loop. A slice must not refer to its loop, which would keep the loop alive.
-_slices: WeakKeyDictionary[asyncio.AbstractEventLoop, TimeSlice] = WeakKeyDictionary()
+#: The process that a task belongs to if a simulation runs several in one loop. One that stands still keeps its slice.
+simulated_process: ContextVar[str] = ContextVar("pyctrl_simulated_process", default="")
+
+#: By loop and process. A slice must not refer to its loop, which would keep the loop alive.
+_slices: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, TimeSlice]] = WeakKeyDictionary()

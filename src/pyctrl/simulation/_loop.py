@@ -9,12 +9,17 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
+<<<<<<< HEAD
 from contextvars import Context, ContextVar
+=======
+from contextvars import Context, copy_context
+>>>>>>> main
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, TypeVar
 from weakref import WeakSet
 
+from pyctrl._time_slices import simulated_process
 from pyctrl.testing import VirtualTimeLoop
 
 __all__ = ["SimulationLoop", "context_of", "current_process", "simulation_loop"]
@@ -22,7 +27,7 @@ __all__ = ["SimulationLoop", "context_of", "current_process", "simulation_loop"]
 T = TypeVar("T")
 
 #: The process of the running task; "" for everything else.
-current_process: ContextVar[str] = ContextVar("pyctrl_simulated_process", default="")
+current_process = simulated_process
 
 
 def context_of(process: str) -> Context:

@@ -34,12 +34,14 @@ class Outcome:
         fingerprints: Hashes of the states that the world had at rest, modulo identity.
         lines: Lines of the program that ran, ``FILE:LINE``; empty if they were not traced.
         unused: Faults whose point never came, as text.
+        story: The story of the failure, if it was asked for.
     """
 
     problems: tuple[Problem, ...] = ()
     fingerprints: frozenset[str] = frozenset()
     lines: frozenset[str] = frozenset()
     unused: tuple[str, ...] = ()
+    story: Story | None = None
 
 
 @dataclass(frozen=True, slots=True)
