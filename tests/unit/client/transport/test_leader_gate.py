@@ -54,7 +54,8 @@ async def test_a_wait_that_outlasts_the_lease(first: Exception) -> None:
 
 
 @pytest.mark.real_time
-async def test_a_login_that_outlasts_the_lease() -> None:
+@pytest.mark.parametrize(("closes_at_login", "tries"), [(True, 0), (False, 1)])
+async def test_a_login_that_outlasts_the_lease(closes_at_login: bool, tries: int) -> None:
     """A write whose lease expires while its credentials are obtained is not sent, nor after a 401."""
     sent: list[str] = []
     is_open = True
@@ -76,13 +77,10 @@ async def test_a_login_that_outlasts_the_lease() -> None:
             sent.append(head)
             await peer.send(UNAUTHORIZED)
 
-    for closes_at_login, tries in ((True, 0), (False, 1)):
-        sent.clear()
-        is_open = True
-        async with serving(serve, credentials=Slow()) as (transport, _):
-            with gated(lambda: is_open), pytest.raises(NotLeading):
-                await transport.request(PUT)
-        assert len(sent) == tries
+    async with serving(serve, credentials=Slow()) as (transport, _):
+        with gated(lambda: is_open), pytest.raises(NotLeading):
+            await transport.request(PUT)
+    assert len(sent) == tries
 
 
 @pytest.mark.real_time
