@@ -21,7 +21,7 @@ from pyctrl.testing import (
     Silent,
 )
 from tests.unit.cache._kit import CONFIGMAP, SECOND, Lab, Mirror, body, lab, until
-from tests.unit.cache._scripted import END, Wire, bookmark, cache_on, event, page, streamed
+from tests.unit.cache._scripted import END, Wire, bookmark, cache_on, event, streamed
 
 WATCH = {"watch": "true"}
 STREAM = {"watch": "true", "sendInitialEvents": "true"}
