@@ -7,10 +7,12 @@ import asyncio
 import pytest
 
 from pyctrl.cache import CachedClient, KindOptions, Selector
+from pyctrl.cache._overlay import Overlay
+from pyctrl.cache._store import Store
 from pyctrl.client import MergePatch
 from pyctrl.errors import NotCovered
 from pyctrl.testing import Rule, Silent
-from tests.unit.cache._kit import CONFIGMAP, DEAF, config_map, key, lab, until
+from tests.unit.cache._kit import CONFIGMAP, DEAF, config_map, key, lab, record, until
 
 
 async def test_an_object_with_finalizers_is_seen_going_until_they_are_removed() -> None:
@@ -66,3 +68,13 @@ async def test_a_write_that_takes_an_object_out_of_the_selection_hides_it() -> N
         assert list(await client.list(CONFIGMAP, labels="app=x")) == []
         with pytest.raises(NotCovered):
             await client.find(CONFIGMAP, key("mine"))
+
+
+def test_the_number_of_own_writes_that_are_kept_is_bounded() -> None:
+    """While a watch is down the oldest own writes are given up and counted."""
+    overlay = Overlay(Store(), limit=2)
+    for number in range(3):
+        overlay.wrote(record(f"n{number}", number + 1), waiting=1, bringing=1)
+
+    assert [each.name for each in overlay.select()] == ["n1", "n2"]
+    assert (len(overlay), overlay.overflowed) == (2, 1)
