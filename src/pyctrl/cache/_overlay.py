@@ -207,6 +207,7 @@ class Overlay:
         for key in list(self.entries):
             self._drop(key)
         self._queues.clear()
+        self._unknown_deleted.clear()  # a backup may bring them back
         return vanished
 
     # --- reading ---
