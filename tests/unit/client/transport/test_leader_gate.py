@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 
 import pytest
 
 from pyctrl.api import Key
 from pyctrl.client import Headers, HttpRequest
-from pyctrl.client._transport.leader_gate import write_gates
+from pyctrl.client._transport.leader_gate import check_gates, gated_context, write_gates
 from pyctrl.errors import ConnectionFailed, NotLeading
 from tests.unit.client.transport.test_aiohttp import OK as HTTP_OK
 from tests.unit.client.transport.test_aiohttp import Peer, Rotating, serving
@@ -51,6 +52,20 @@ async def test_a_wait_that_outlasts_the_lease(first: Exception) -> None:
                 with pytest.raises(NotLeading):
                     await getattr(client(script), send)(Widget.from_wire(OK))
         assert len(script.times) == tries, send
+
+
+def test_gates_add_up() -> None:
+    """Work that is gated within gated work must pass both gates; the context outside has none."""
+    asked: list[str] = []
+
+    def gate(name: str) -> Gate:
+        return Gate(lambda: bool(asked.append(name)) or True)
+
+    inner = gated_context(gate("inner"), gated_context(gate("outer"), copy_context()))
+    inner.run(check_gates, PUT)
+    check_gates(PUT)
+
+    assert asked == ["outer", "inner"]
 
 
 @pytest.mark.real_time
