@@ -76,9 +76,9 @@ async def test_a_server_that_is_further_is_only_watched_again() -> None:
 
 async def test_a_watch_that_ended_in_time_without_an_event_is_compared() -> None:
     """A watch that lasted and brought nothing is no failure, but the server may have gone back meanwhile."""
-    wire = Wire(BEFORE, RESTORED, pages=[page(60)])
+    wire = Wire([*BEFORE, END], [], RESTORED, pages=[page(60)])
     async with cache_on(wire) as cache:
-        await cache.wait_for_sync(timeout=5 * SECOND)
+        await until(lambda: len(wire.watches) == 2)
         await asyncio.sleep(30)
         wire.say(END)
         await until(lambda: cache.statistics()[0].relists == 1, within=5)
