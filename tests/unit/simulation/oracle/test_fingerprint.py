@@ -45,7 +45,7 @@ def test_seeds_do_not_count() -> None:
     ],
 )
 def test_content_counts(change: Json) -> None:
-    """A field, a name of a pod that does not exist, and an observed generation that is behind change the fingerprint."""
+    """A field, a name of a pod that does not exist, and an observed generation that is behind count."""
     world = scene(0)
     before = fingerprint(world.state())
 

@@ -150,8 +150,8 @@ def test_a_difference_that_a_later_step_removes_is_found() -> None:
     [
         ("", lambda world: world.process("killed")),
         ("", lambda world: world.reconcile(error="Conflict: try again")),
-        ("delay event configmaps default/web ADDED#1 by 60", lambda world: None),
-        ("hide event configmaps default/web ADDED#1", lambda world: None),
+        ("delay event configmaps default/web ADDED#1 by 60", lambda _: None),
+        ("hide event configmaps default/web ADDED#1", lambda _: None),
     ],
     ids=["a process is down", "a retry waits", "a fault lasts", "an event is hidden"],
 )
