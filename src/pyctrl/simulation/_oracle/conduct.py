@@ -27,8 +27,8 @@ def finalizer_problems(facts: Facts, references: Collection[Facts]) -> Iterator[
             yield Problem(ProblemKind.FINALIZER, message, (object_id,))
     needed = _needed_calls(references)
     for key, removal in sorted(facts.removals.items()):
-        late = sorted((needed.get(key, frozenset()) - removal.before) & _outstanding(removal, facts, references))
-        if late:
+        missing = needed.get(key, frozenset()) - removal.before
+        if late := missing and sorted(missing & _outstanding(removal, facts, references)):
             message = (
                 f"the finalizer {removal.finalizer} of {removal.target} was removed before {', '.join(late)} was done"
             )
