@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-<<<<<<< HEAD
-from contextvars import Context
-=======
 from contextvars import ContextVar
->>>>>>> main
 from weakref import WeakKeyDictionary
 
 __all__ = ["SLICE", "STEPS", "TimeSlice", "simulated_process"]
@@ -36,9 +32,6 @@ class TimeSlice:
         self._ends = 0.0
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._is_running = False  # whether there was a step in this iteration of the loop
-        #: That of the turns, which belong to the loop and not to the task whose step began the slice: a simulated
-        #: process that dies takes the callbacks of its context with it.
-        self._context = Context()
 
     @staticmethod
     def current() -> TimeSlice:
@@ -69,7 +62,7 @@ class TimeSlice:
 
     def _begin(self, now: float) -> None:
         self._steps, self._ends, self._is_running = 0, now + SLICE, True
-        asyncio.get_running_loop().call_soon(self._turn, context=self._context)
+        asyncio.get_running_loop().call_soon(self._turn)
 
     def _turn(self) -> None:
         """Give a new slice to the task that has waited longest, in each iteration of the loop."""

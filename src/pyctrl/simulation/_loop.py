@@ -9,11 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-<<<<<<< HEAD
-from contextvars import Context, ContextVar
-=======
-from contextvars import Context, copy_context
->>>>>>> main
+from contextvars import Context
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, TypeVar
