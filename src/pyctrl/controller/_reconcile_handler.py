@@ -18,6 +18,7 @@ from msgspec import Struct
 from pyctrl import _tracing
 from pyctrl._log import LazyFields, current_log_context, log_context, log_fields
 from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
+from pyctrl._tasks import unwrap
 from pyctrl._tracing import Attributes, Tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import forbidden_log
@@ -173,15 +174,13 @@ class ReconcileHandler:
             result = await (
                 self._call(item.request) if self._timeout is None else self._call_with_timeout(item.request)
             )
-        except TerminalError as error:
-            self._give_up(item, error)
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 log.warning("Reconcile was cancelled: the grace period of its controller is over")
                 raise
             self._fail(item, error)
         except Exception as error:  # noqa: BLE001 - any exception of the user's code is a failed reconcile
-            self._fail(item, from_api_exception(error) if is_api_exception(error) else error)
+            self._handle_error(item, error)
         else:
             self._permissions.record_outcome(item.request, None)
             self._handle_result(item, result)
@@ -234,6 +233,15 @@ class ReconcileHandler:
                 "Reconcile returned a negative delay, requeueing rate-limited; further negative delays are not logged",
                 extra={"after": after, "fix": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
             )
+
+    def _handle_error(self, item: WorkItem, error: Exception) -> None:
+        single = unwrap(error)  # a reconcile that uses a TaskGroup raises even a single error in a group
+        if isinstance(single, TerminalError):
+            self._give_up(item, single)
+        elif is_api_exception(single):
+            self._fail(item, from_api_exception(single))
+        else:  # of other errors the whole group is logged, with its traceback
+            self._fail(item, single if isinstance(single, PyctrlError) else error)
 
     def _fail(self, item: WorkItem, error: BaseException) -> None:
         if isinstance(error, UnknownCluster) and error.cluster == item.request.cluster:

@@ -195,6 +195,7 @@ class Wiring(Struct):
             watched.handler,
             predicates,
             is_elsewhere=where.client.cluster != host.client.cluster,
+            is_reconciled=watched is self.reconciled,
             absence=watched.absence,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -21,7 +22,7 @@ from pyctrl.simulation._history import (
 from pyctrl.simulation._run import Problem, Run, State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 
-__all__ = ["CRASHES", "REFUSALS", "Act", "Evidence", "object_of", "verb_of"]
+__all__ = ["CRASHES", "REFUSALS", "Act", "Evidence", "object_of", "verb_of", "without_uuids"]
 
 Json = Mapping[str, Any]
 Act = Sent | Called
@@ -206,22 +207,75 @@ class Evidence:
         """Return the kind of an object, such as Job; its resource if the kind never appears."""
         return self._kinds.get(target.resource, target.resource)
 
+    def target(self, entry: Sent) -> ObjectId:
+        """Return the object of a write; its name also if the server generated it and the answer was lost."""
+        if entry.target.name or entry.point is None:
+            return entry.target
+        made = [
+            change.target
+            for change in self._until(entry)
+            if change.type == "ADDED" and (change.by, change.target.resource) == (entry.process, entry.target.resource)
+        ]
+        if entry.has_effect and made:
+            return made[-1]
+        return ObjectId(entry.target.resource, entry.target.namespace, entry.point.what.rpartition("/")[2])
+
+    def effect(self, entry: Sent) -> tuple[Json, Json] | None:
+        """Return the object before and after a write that changed it; None if it was not changed, or was not there."""
+        if not entry.has_effect:
+            return None
+        target, version = self.target(entry), _version(entry.answer)
+        changes = [change for change in self._until(entry) if change.target == target]
+        if version:
+            changes = [change for change in changes if change.version <= version]
+        if len(changes) < 2 or changes[-1].type != "MODIFIED" or changes[-1].uid != changes[-2].uid:
+            return None
+        return changes[-2].obj, changes[-1].obj
+
+    def _until(self, entry: Entry) -> list[Changed]:
+        """Return the changes of the storage before an entry of the run or the reference."""
+        history, place = self._places[id(entry)]
+        # a change comes before the answer; in handwritten histories, directly after it
+        near = history.entries[place + 1 : place + 2]
+        entries = (*history.entries[:place], *(each for each in near if each.at == entry.at))
+        return [each for each in entries if isinstance(each, Changed)]
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[History, int]]:
+        """The history and the position of each entry."""
+        histories = (self.reference.history, self.run.history)
+        return {id(entry): (each, place) for each in histories for place, entry in enumerate(each)}
+
     def name(self, target: ObjectId) -> str:
         """Return an object as people call it, such as ``Job default/web``."""
         place = f"{target.namespace}/{target.name}" if target.namespace else target.name
         return f"{self.kind(target)} {place}"
 
+    def named(self, text: str) -> str:
+        """Return an object of a schedule, such as ``jobs default/web``, as people call it; other texts unchanged."""
+        resource, _, rest = text.partition(" ")
+        resource, _, subresource = resource.partition("/")
+        try:
+            name = self.name(ObjectId.parse(f"{resource} {rest}"))
+        except ValueError:
+            return text
+        return f"{subresource} of {name}" if subresource else name
+
     # Reconciles
 
-    def same_reconcile(self, first: Act, second: Act, history: History) -> bool:
-        """Return whether two entries of a history were sent by the same execution of reconcile."""
+    def same_reconcile(self, first: Act, second: Act) -> bool:
+        """Return whether two entries of one run were sent by the same execution of reconcile."""
         if not first.reconcile or (first.reconcile, first.process) != (second.reconcile, second.process):
             return False
-        low, high = sorted((first.at, second.at))
+        (history, low), (_, high) = sorted((self._places[id(first)], self._places[id(second)]), key=lambda it: it[1])
         return not any(
-            low < entry.at <= high and f"{entry.controller} {entry.request}" == first.reconcile
-            for entry in history.of(ReconcileStarted)
+            isinstance(entry, ReconcileStarted) and f"{entry.controller} {entry.request}" == first.reconcile
+            for entry in history.entries[low:high]
         )
+
+    def is_before(self, first: Entry, second: Entry) -> bool:
+        """Return whether an entry comes before another one of the same run."""
+        return self._places[id(first)][1] < self._places[id(second)][1]
 
     def reconciles_later(self) -> list[Reconciled]:
         """Return the reconciles that ended after the first fault."""
@@ -240,8 +294,24 @@ def _calls(history: History) -> list[Called]:
     return [entry for entry in history.of(Called) for _ in range(entry.effects)]
 
 
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def without_uuids(text: str) -> str:
+    """Return a text with ``…`` in place of random ids."""
+    return _UUID.sub("…", text)
+
+
+def _version(answer: Any) -> int:
+    metadata = answer.get("metadata") if isinstance(answer, Mapping) else None
+    version = str(metadata.get("resourceVersion", "")) if isinstance(metadata, Mapping) else ""
+    return int(version) if version.isdecimal() else 0
+
+
 def _key(entry: Act) -> str:
-    """Return what is equal for the same write in two runs: the point without its number."""
+    """Return what is equal for the same write in two runs: the point without its number, or the call without ids."""
+    if isinstance(entry, Called):
+        return without_uuids(entry.call)
     return entry.point.what if entry.point is not None else ""
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from pyctrl.simulation._report import Attempt, Story
+from pyctrl.simulation._report import Attempt, Report, Story
 from pyctrl.simulation._schedule import Schedule
 
-__all__ = ["ExploreOptions", "ExploreProgress"]
+__all__ = ["ExploreOptions", "ExploreProgress", "Explorer"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,4 +53,31 @@ class ExploreProgress(Protocol):
 
     def told(self, story: Story) -> None:
         """Called for each story, when the schedule of its failure is shrunk."""
+        ...
+
+
+class Explorer(Protocol):
+    """Explores a program."""
+
+    def __call__(
+        self,
+        program: Callable[..., object],
+        scenario: Callable[..., Any] | Sequence[dict[str, Any]] | None,
+        *,
+        name: str,
+        options: ExploreOptions,
+        progress: ExploreProgress,
+    ) -> Report:
+        """Try plans until the budget is spent or the progress is stopped, and return what was found.
+
+        Args:
+            program: Adds its controllers to a manager: called with the manager, or with the manager and the world.
+            scenario: What users do; None: one made from the samples and the schema of the program.
+            name: The program's name.
+            options: What to explore.
+            progress: Is told what is tried and found.
+
+        Raises:
+            CommandFailed: The program fails without faults; the message says how.
+        """
         ...

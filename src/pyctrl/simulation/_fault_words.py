@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 
@@ -55,8 +55,8 @@ _AFTER: Mapping[FaultKind, str] = {
     FaultKind.DELAY: "after the delayed event",
     FaultKind.COALESCE: "after the merged events",
     FaultKind.HIDE: "after the missed event",
-    FaultKind.STALE: "with a cache that was behind",
-    FaultKind.TIME_TRAVEL: "after a restart with a cache that was behind",
+    FaultKind.STALE: "with a stale cache",
+    FaultKind.TIME_TRAVEL: "after a restart with a stale cache",
     FaultKind.LOSE_LEADERSHIP: "after the loss of the Lease",
     FaultKind.FREEZE: "after the pause",
     FaultKind.DELETE_CHILD: "after the deletion of the child",
@@ -83,45 +83,47 @@ def after(fault: Fault | None) -> str:
     return _AFTER[fault.kind] if fault is not None else "with another order of tasks"
 
 
-def sentence(fault: Fault, what: str = "") -> str:
+def sentence(fault: Fault, what: str = "", *, named: Callable[[str], str] = str) -> str:
     """Return what a fault did, in the present tense.
 
     Args:
         fault: The fault.
         what: The write or call that it hit, with names; by default as in its point.
+        named: Returns an object ``RESOURCE NAMESPACE/NAME`` as people call it.
     """
-    return _SENTENCES[fault.kind].format(what=_place(fault, what), argument=_argument(fault)).strip()
+    place = _place(fault, what, named)
+    return _SENTENCES[fault.kind].format(what=place, argument=_argument(fault, named)).strip()
 
 
-def _argument(fault: Fault) -> str:
+def _argument(fault: Fault, named: Callable[[str], str]) -> str:
     try:
         return f"{float(fault.argument):g}"
     except ValueError:
-        return fault.argument
+        return named(fault.argument)
 
 
-def _place(fault: Fault, what: str) -> str:
+def _place(fault: Fault, what: str, named: Callable[[str], str]) -> str:
     """Return the name of the point, in the form that the sentence of the fault needs."""
     point, is_moment = fault.point, not _SENTENCES[fault.kind].startswith(("{what}", "the {what}"))
     match point.occasion:
         case Occasion.EVENT:
             target, _, kind = point.what.rpartition(" ")
-            words = f"event of the {_RESULTS.get(kind, kind)} of {target}"
+            words = f"event of the {_RESULTS.get(kind, kind)} of {named(target)}"
             return f"at the {words}" if is_moment else words
         case Occasion.STEP:
             return f"at rest after step {point.what or point.nth} of the scenario"
         case Occasion.RECONCILE:
             return f"at the begin of reconcile {point.what}"
         case Occasion.LIST:
-            return what or f"list {point.what}"
+            return f"list {named(point.what)}"
         case Occasion.HANDLE:
-            return f"between two awaits ({point})"
+            return "between two awaits"
         case Occasion.WEBHOOK:
             return f"webhook {point.what}"
         case _:
-            named = what or point.what
-            takes_name = fault.kind in _TAKES_A_NAME
-            return named if takes_name or not is_moment else f"at {named}"
+            verb, _, target = point.what.partition(" ")
+            words = what or (f"{verb} {named(target)}" if target else verb)
+            return f"at {words}" if is_moment and fault.kind not in _TAKES_A_NAME else words
 
 
 _TAKES_A_NAME = frozenset({FaultKind.CRASH_BEFORE, FaultKind.CRASH_DURING, FaultKind.CRASH_AFTER})

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyctrl.simulation._report import Story
 
-__all__ = ["PROGRAM", "replay_command", "replay_mark", "story_text"]
+__all__ = ["COMMAND", "SCHEDULE", "replay_command", "replay_mark", "story_text"]
 
-PROGRAM = "PROGRAM"  # in place of a program whose name is not known
+SCHEDULE = "{schedule}"  # in a command, in place of the schedule
+COMMAND = f"pyctrl simulate PROGRAM --replay {SCHEDULE}"  # of a program whose name is not known
 DIFF_LINES = 60
 WIDTH = 100  # columns of the guess
 
@@ -20,18 +21,22 @@ def replay_mark(story: Story) -> str:
     return f'@pytest.mark.replay("{story.schedule}")'
 
 
-def replay_command(story: Story, program: str = "", options: str = "") -> str:
-    """Return the command that replays the story. Arguments as of `story_text`."""
-    return " ".join(filter(None, ("pyctrl simulate", program or PROGRAM, options, f'--replay "{story.schedule}"')))
+def replay_command(story: Story, command: str = COMMAND) -> str:
+    """Return the command that replays the story.
+
+    Args:
+        story: The story.
+        command: The command, with ``{schedule}`` in place of the schedule.
+    """
+    return command.replace(SCHEDULE, f'"{story.schedule}"')
 
 
-def story_text(story: Story, program: str = "", options: str = "") -> str:
+def story_text(story: Story, command: str = COMMAND) -> str:
     """Return a story as text: its title, what happened, the difference, the guess, and how to replay it.
 
     Args:
         story: The story.
-        program: The program on a command line; "" if it is not known.
-        options: The options of the command that the run needs, such as ``--replicas 2``.
+        command: The command that replays it, with ``{schedule}`` in place of the schedule.
     """
     parts = [story.title]
     if story.events:
@@ -42,7 +47,7 @@ def story_text(story: Story, program: str = "", options: str = "") -> str:
         parts.append(f"Without the faults (-) and with them (+):\n{_indented(story.diff)}")
     if story.guess:
         parts.append(fill(f"Probable cause: {story.guess}.", WIDTH, break_long_words=False, break_on_hyphens=False))
-    parts.append(f"Replay it with\n  {replay_mark(story)}\n  {replay_command(story, program, options)}")
+    parts.append(f"Replay it with\n  {replay_mark(story)}\n  {replay_command(story, command)}")
     return "\n\n".join(parts)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from pyctrl.simulation._evidence import Act, Evidence
+from pyctrl.simulation._act_words import act_noun, act_text, error_text
+from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._fault_words import sentence
 from pyctrl.simulation._history import (
     Called,
@@ -18,21 +19,16 @@ from pyctrl.simulation._history import (
     Rested,
     Sent,
 )
-from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
+from pyctrl.simulation._schedule import FaultKind
 
-__all__ = ["MOST_LINES", "act_text", "timeline"]
+__all__ = ["MOST_LINES", "timeline"]
 
 MOST_LINES = 10
+LEAST_JOINED = 4  # lines with the same text that are one
 USER = "user"
 
-_VERBS = {
-    "create": "creates",
-    "update": "updates",
-    "patch": "patches",
-    "apply": "applies",
-    "delete": "deletes",
-    "deletecollection": "deletes all",
-}
+_HELD = (FaultKind.DELAY, FaultKind.COALESCE, FaultKind.HIDE)  # faults whose event arrives later
+_VALUES = re.compile(r": \S+ .* → .*|\(v\d+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +58,16 @@ def timeline(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _joined(lines: Iterable[_Line]) -> list[_Line]:
-    """Join the lines with the same text into the first one."""
-    found: dict[tuple[str, str, str], _Line] = {}
+    """Join lines with the same text into the first one, if there are so many that they hide the others."""
+    found: dict[tuple[str, str, str], list[_Line]] = {}
     for line in lines:
-        key = (line.actor, line.text.partition(" (v")[0], line.source)
-        first = found.get(key)
-        if first is None:
-            found[key] = line
-        else:
-            weight = max(first.weight, line.weight)
-            found[key] = replace(first, times=first.times + 1, until=line.at, weight=weight)
-    return list(found.values())
+        found.setdefault((line.actor, _VALUES.sub("", line.text), line.source), []).append(line)
+    return [each for same in found.values() for each in (same if len(same) < LEAST_JOINED else [_one(same)])]
+
+
+def _one(same: Sequence[_Line]) -> _Line:
+    weight = max(line.weight for line in same)
+    return replace(same[0], times=len(same), until=same[-1].at, weight=weight)
 
 
 def _lines(evidence: Evidence) -> Iterator[_Line]:
@@ -96,11 +91,10 @@ def _context(evidence: Evidence) -> set[int]:
 
 def _never(evidence: Evidence, place: int) -> Iterator[_Line]:
     for number, lost in enumerate(evidence.unmade):
-        text = f"never: {act_text(evidence, lost, is_noun=True)}, which follows at {lost.at:.2f} s without the fault"
         yield _Line(
             at=evidence.run.quiet_from or evidence.began,
             actor=lost.process,
-            text=text,
+            text=f"never: {act_noun(evidence, lost)}, which follows at {lost.at:.2f} s without the fault",
             weight=75 - number,
             place=place + number,
             source=_short(lost.line),
@@ -117,21 +111,18 @@ def _line(evidence: Evidence, entry: Entry, *, is_extra: bool, is_context: bool)
     match entry:
         case FaultApplied():
             hit = evidence.hit(entry.fault) or evidence.planned(entry.fault)
-            return (
-                sentence(entry.fault, act_text(evidence, hit, is_noun=True) if hit else ""),
-                100,
-                hit.line if hit else "",
-            )
+            what = act_noun(evidence, hit) if hit else ""
+            return sentence(entry.fault, what, named=evidence.named), 100, hit.line if hit else ""
         case Sent():
             weight = _weight(evidence, entry, is_extra=is_extra, is_context=is_context)
             return (act_text(evidence, entry), weight, entry.line) if weight else None
         case Called() if is_extra or (is_later and entry.error):
             return act_text(evidence, entry), 80 if is_extra else 50, entry.line
-        case ProcessChanged() if is_later:
-            return _process(entry), 20 if entry.state.startswith(("was ", "killed")) else 70, ""
+        case ProcessChanged() if is_later and entry.state != "killed":
+            return f"{entry.state}{f': {error_text(entry.text)}' if entry.text else ''}", 70, ""
         case Reconciled() if is_later and entry.error:
-            return f"reconcile {entry.request} fails: {_cut(entry.error)}", 45, ""
-        case Delivered() if is_later and _is_the_event(evidence, entry):
+            return f"reconcile {entry.request} fails: {error_text(entry.error)}", 45, ""
+        case Delivered() if is_later and _was_held(evidence, entry):
             return f"the event arrives: {entry.type} {evidence.name(entry.target)} (v{entry.version})", 65, ""
         case Rested() if not entry.is_quiet:
             return "the world does not come to rest", 60, ""
@@ -144,54 +135,23 @@ def _weight(evidence: Evidence, entry: Sent, *, is_extra: bool, is_context: bool
         return 66 if is_context or (is_later and entry.has_effect) else 0
     if is_extra:
         return 80
-    if entry.point is None or (not is_later and entry.target not in evidence.concerned):
+    if entry.point is None or _is_hit(evidence, entry):
         return 0
     if is_later and entry.status >= 400:
         return 62
     return 55 if entry.has_effect and entry.target in evidence.concerned else 0
 
 
-def act_text(evidence: Evidence, entry: Act, *, is_noun: bool = False) -> str:
-    """Return a write or a call with the names of its objects: ``creates Job default/web (v12)``."""
-    if isinstance(entry, Called):
-        failed = f", which raises {_cut(entry.error)}" if entry.error and not is_noun else ""
-        return f"{entry.call if is_noun else f'calls {entry.call}'}{failed}"
-    part = f" {entry.subresource} of" if entry.subresource else ""
-    verb = entry.verb if is_noun else _VERBS.get(entry.verb, entry.verb)
-    text = f"{verb}{part} {evidence.name(entry.target)}"
-    if is_noun:
-        return text
-    if entry.status >= 400:
-        return f"{text}: {entry.status} {entry.reason}"
-    if not entry.status:
-        return f"{text}, without an answer"
-    return text + (f" (v{version})" if (version := _version(entry.answer)) else "")
+def _is_hit(evidence: Evidence, entry: Sent) -> bool:
+    """Return whether a fault was at this write, so that its own line says what became of it."""
+    return any(applied.fault.point == entry.point for applied in evidence.faults)
 
 
-def _version(answer: Any) -> str:
-    metadata = answer.get("metadata") if isinstance(answer, Mapping) else None
-    return str(metadata.get("resourceVersion", "")) if isinstance(metadata, Mapping) else ""
-
-
-def _process(entry: ProcessChanged) -> str:
-    return f"{entry.state}{f': {_cut(entry.text)}' if entry.text else ''}"
-
-
-def _is_the_event(evidence: Evidence, entry: Delivered) -> bool:
+def _was_held(evidence: Evidence, entry: Delivered) -> bool:
     """Return whether this is an event that a fault held back."""
-    held = evidence.faults_of(FaultKind.DELAY, FaultKind.COALESCE, FaultKind.HIDE)
-    return any(_same_object(fault, entry) for fault in held)
-
-
-def _same_object(fault: Fault, entry: Delivered) -> bool:
-    return fault.point.occasion is Occasion.EVENT and fault.point == entry.point
+    return any(fault.point == entry.point for fault in evidence.faults_of(*_HELD))
 
 
 def _short(source: str) -> str:
     """Return the last two parts of a path, which are enough to find it."""
-    return "/".join(source.split("/")[-2:]) if source.startswith("/") else source
-
-
-def _cut(text: str, most: int = 100) -> str:
-    first = text.strip().partition("\n")[0]
-    return first if len(first) <= most else f"{first[: most - 1]}…"
+    return "/".join(source.split("/")[-2:])

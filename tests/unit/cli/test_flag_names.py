@@ -15,7 +15,7 @@ from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_help import COMMANDS, arguments_of
 
 SHORT = {"-A": "--all-namespaces", "-f": "--filename", "-n": "--namespace", "-o": "--output", "-v": "--verbose"}
-SHORT |= {"-w": "--watch"}
+SHORT |= {"-j": "--jobs", "-w": "--watch"}
 
 #: Flags whose meaning depends on the command, and why.
 EXCEPTIONS = {

@@ -280,7 +280,7 @@ def test_notfound_is_taken_for_a_deletion() -> None:
     run = one_job("stale reconcile podset default/web#2 by 30").write("create", JOB).done().fault()
     run.begin().write("delete", JOB).done()
     text = guess(evidence(reference, run, problem(END_STATE, JOB)))
-    assert text.startswith("NotFound in the cache is taken for a deletion: with a cache that was behind, the operator")
+    assert text.startswith("a stale NotFound is taken for a deletion: with a stale cache, the operator")
 
 
 def test_a_delete_has_no_precondition() -> None:
@@ -289,7 +289,7 @@ def test_a_delete_has_no_precondition() -> None:
     run = one_job("time-travel step 1#1").write("create", JOB).done().fault().restart()
     run.begin().write("delete", JOB).done()
     text = guess(evidence(reference, run, problem(END_STATE, JOB)))
-    assert text.startswith("a delete has no precondition: after a restart with a cache that was behind, the operator")
+    assert text.startswith("a delete has no precondition: after a restart with a stale cache, the operator")
 
 
 def test_duplicates_are_removed_by_their_order() -> None:

@@ -9,7 +9,7 @@ from pyctrl.simulation._report import Attempt, Report, Story
 from pyctrl.simulation._reporting.matrix import Cell, Matrix, matrix_of, row_of
 from pyctrl.simulation._reporting.reference import Row, reference_rows
 from pyctrl.simulation._reporting.style import STYLE
-from pyctrl.simulation._story_text import replay_command, replay_mark
+from pyctrl.simulation._story_text import COMMAND, replay_command, replay_mark
 
 __all__ = ["report_page"]
 
@@ -23,19 +23,18 @@ _LEGEND = (
 )
 
 
-def report_page(report: Report, *, command: str = "", command_options: str = "") -> str:
+def report_page(report: Report, *, command: str = COMMAND) -> str:
     """Return a report as a page of HTML.
 
     Args:
         report: The report.
-        command: The program as on the command line, for the lines that replay a story.
-        command_options: The options of the command that a replay needs, too.
+        command: The command that replays a story, with ``{schedule}`` in place of the schedule.
     """
     parts = [
         f"<h1>{escape(report.program)}</h1>",
         _verdict(report),
         _facts(report),
-        *_stories(report, command, command_options),
+        *_stories(report, command),
         *_matrix(report),
         *_reference(report),
     ]
@@ -84,14 +83,14 @@ def _facts(report: Report) -> str:
     return f'<dl class="facts">{items}</dl>'
 
 
-def _stories(report: Report, command: str, options: str) -> Iterator[str]:
+def _stories(report: Report, command: str) -> Iterator[str]:
     if report.stories:
         yield "<h2>What breaks it</h2>"
     for number, story in enumerate(report.stories, 1):
-        yield _story(number, story, command, options)
+        yield _story(number, story, command)
 
 
-def _story(number: int, story: Story, command: str, options: str) -> str:
+def _story(number: int, story: Story, command: str) -> str:
     parts = [f'<article id="story-{number}"><h3>{escape(story.title)}</h3>']
     if story.guess:
         parts.append(f'<p class="guess"><strong>Probable cause:</strong> {escape(story.guess)}.</p>')
@@ -102,7 +101,7 @@ def _story(number: int, story: Story, command: str, options: str) -> str:
         parts.append(f"<h4>Problems</h4>\n<ul>{items}</ul>")
     if story.diff:
         parts.append(f"<h4>Without the faults (−) and with them (+)</h4>\n{_diff(story.diff)}")
-    lines = (replay_mark(story), replay_command(story, command, options))
+    lines = (replay_mark(story), replay_command(story, command))
     parts.append(f"<h4>Replay it</h4>\n<pre>{escape(chr(10).join(lines))}</pre></article>")
     return "\n".join(parts)
 
@@ -153,6 +152,10 @@ def _matrix(report: Report) -> Iterator[str]:
         cells = "".join(f"<td>{_cell(matrix, attempts, row, column)}</td>" for column in matrix.columns)
         yield f"<tr><th>{escape(row)}</th>{cells}</tr>"
     yield "</tbody></table></div>"
+    failed = [attempt.plan.schedule for attempt in report.attempts if attempt.outcome.problems]
+    if failed:
+        yield f"<details><summary>{len(failed)} schedules that failed</summary>"
+        yield f"<pre>{escape(chr(10).join(map(str, failed)))}</pre></details>"
 
 
 def _attempts_by_cell(attempts: Iterable[Attempt]) -> dict[tuple[str, str], list[Attempt]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pyctrl.simulation._act_words import act_text
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Called, Delivered, Entry, Reconciled, ReconcileStarted, Rested, Sent
 from pyctrl.simulation._run import Run
-from pyctrl.simulation._timeline import act_text
 
 __all__ = ["Row", "reference_rows"]
 

@@ -63,6 +63,10 @@ details > summary { cursor: pointer; padding: 6px 0; }
 @media (max-width: 600px) {
   main { padding: 16px 12px 48px; } article { padding: 12px; }
   th, td { padding: 5px 7px; } .matrix tbody th { min-width: 130px; max-width: 150px; font-size: .85rem; }
-  .events td.where { display: none; } td.what { min-width: 150px; }
+  .events tr { display: grid; grid-template-columns: auto 1fr; border-bottom: 1px solid var(--line); padding: 5px 0; }
+  .events tr:last-child { border-bottom: 0; }
+  .events td { border: 0; padding: 0 10px; } .events td.time { text-align: left; } .events .what { grid-column: 1 / -1; }
+  .events td.where { grid-column: 1 / -1; white-space: normal; overflow-wrap: anywhere; }
+  .events tr.fault { background: var(--bad-back); }
 }
 """

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pyctrl.simulation._report import Report
 from pyctrl.simulation._reporting.matrix import Cell, Matrix, matrix_of
-from pyctrl.simulation._story_text import story_text
+from pyctrl.simulation._story_text import COMMAND, story_text
 
 __all__ = ["report_text", "summary_line"]
 
@@ -15,15 +15,14 @@ LEGEND = "number: plans that were tried; ✗: failed; ?: did not reach their poi
 NAME_COLUMNS = 60  # of the longest name of a row
 
 
-def report_text(report: Report, *, command: str = "", command_options: str = "") -> str:
+def report_text(report: Report, *, command: str = COMMAND) -> str:
     """Return a report as text.
 
     Args:
         report: The report.
-        command: The program as on the command line, for the lines that replay a story.
-        command_options: The options of the command that a replay needs, too.
+        command: The command that replays a story, with ``{schedule}`` in place of the schedule.
     """
-    parts = [*_stories(report, command, command_options)]
+    parts = [*_stories(report, command)]
     table = _table(matrix_of(report, each_point=False))
     parts += ["\n".join((*table, LEGEND))] if table else []
     return "\n\n".join((*parts, summary_line(report)))
@@ -49,10 +48,10 @@ def _systematic(report: Report) -> int:
     return sum(attempt.plan.family not in ("saved", "random") for attempt in report.attempts)
 
 
-def _stories(report: Report, command: str, options: str) -> Iterator[str]:
+def _stories(report: Report, command: str) -> Iterator[str]:
     for number, story in enumerate(report.stories, 1):
         head = f"── {number} of {len(report.stories)} ".ljust(78, "─")
-        yield f"{head}\n{story_text(story, command, options)}"
+        yield f"{head}\n{story_text(story, command)}"
 
 
 def _table(matrix: Matrix) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from pyctrl.simulation._report import Report, Story
 from pyctrl.simulation._reporting.matrix import Cell, Matrix, matrix_of
 from pyctrl.simulation._run import Problem
-from pyctrl.simulation._story_text import replay_command, replay_mark
+from pyctrl.simulation._story_text import COMMAND, replay_command, replay_mark
 
 __all__ = ["VERSION", "report_to_wire"]
 
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 VERSION = 1  # a field may be added; this number changes when one is removed, or has another meaning
 
 
-def report_to_wire(report: Report, *, command: str = "", command_options: str = "") -> Json:
+def report_to_wire(report: Report, *, command: str = COMMAND) -> Json:
     """Return a report for JSON.
 
     The fields: ``version`` of this form; ``program``; ``survived``; ``seed``; ``seconds`` of CPU time; ``plans``, the
@@ -38,7 +38,7 @@ def report_to_wire(report: Report, *, command: str = "", command_options: str = 
         "plans": {"planned": report.planned, **_counts(total)},
         "families": [{"family": family, **_counts(matrix.totals[family])} for family in matrix.columns],
         "points": list(_points(matrix)),
-        "stories": [_story(story, command, command_options) for story in report.stories],
+        "stories": [_story(story, command) for story in report.stories],
         "failures": [
             {"family": each.plan.family, "schedule": str(each.plan.schedule)}
             for each in report.attempts
@@ -60,7 +60,7 @@ def _points(matrix: Matrix) -> list[Json]:
     ]
 
 
-def _story(story: Story, command: str, options: str) -> Json:
+def _story(story: Story, command: str) -> Json:
     return {
         "title": story.title,
         "events": list(story.events),
@@ -68,7 +68,7 @@ def _story(story: Story, command: str, options: str) -> Json:
         "diff": story.diff,
         "guess": story.guess,
         "schedule": str(story.schedule),
-        "replay": {"mark": replay_mark(story), "command": replay_command(story, command, options)},
+        "replay": {"mark": replay_mark(story), "command": replay_command(story, command)},
     }
 
 

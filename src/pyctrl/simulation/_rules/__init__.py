@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyctrl.simulation._rules.clock import CLOCK
 from pyctrl.simulation._rules.creates import CREATES
 from pyctrl.simulation._rules.events import EVENTS
 from pyctrl.simulation._rules.externals import EXTERNALS
@@ -20,6 +21,7 @@ __all__ = ["RULES", "Rule"]
 RULES: tuple[Rule, ...] = (
     *PROCESSES,
     *OWNERS,
+    *CLOCK,
     *FINALIZERS,
     *EXTERNALS,
     *CREATES,

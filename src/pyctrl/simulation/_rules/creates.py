@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyctrl.simulation._evidence import CRASHES, Evidence, object_of
-from pyctrl.simulation._history import History, ObjectId, Sent
-from pyctrl.simulation._rules.rule import Rule, leaves, once, since
+from pyctrl.simulation._history import History, ObjectId, Reconciled, Sent
+from pyctrl.simulation._leaves import leaves
+from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
 __all__ = ["CREATES"]
@@ -77,22 +78,22 @@ def _names(evidence: Evidence, wrote: Sent, resource: str) -> bool:
 
 def _in_memory(evidence: Evidence) -> str:
     again, fault = _duplicate(evidence), once(evidence)
-    if again is None or fault is None or fault.kind not in CRASHES:
+    if again is None or again.point is None or fault is None or fault.kind not in CRASHES:
         return ""
-    first = next(
-        (e for e in evidence.writes if e.has_effect and e.point and again.point and e.point.what == again.point.what),
-        None,
-    )
-    if first is None or first is again or first.point == fault.point:
+    crash = evidence.faults[0]
+    same = [each for each in evidence.writes if each.has_effect and each.point and each.point.what == again.point.what]
+    done = [
+        each
+        for each in same
+        if any(
+            f"{ended.controller} {ended.request}" == each.reconcile and evidence.is_before(each, ended)
+            for ended in evidence.run.history.of(Reconciled)
+            if evidence.is_before(ended, crash)
+        )
+    ]
+    if not done or done[0] is again:
         return ""
-    hit = evidence.hit(fault) or evidence.planned(fault)
-    if (
-        hit is not None
-        and hit.reconcile == first.reconcile
-        and evidence.same_reconcile(first, hit, evidence.run.history)
-    ):
-        return ""
-    only = f"because only the old process knew of {evidence.name(first.target)}"
+    only = f"because only the old process knew of {evidence.name(evidence.target(done[0]))}"
     return f"after the restart {_another(evidence, again)}, {only}"
 
 
@@ -109,7 +110,8 @@ def _not_idempotent(evidence: Evidence) -> str:
 
 
 def _another(evidence: Evidence, again: Sent) -> str:
-    number = _count(evidence.reference.end.objects, again.target.resource)
+    resource = again.target.resource
+    number = _count((each.target for each in _creates(evidence.reference.history)), resource)
     return f"{'a second' if number == 1 else 'another'} {evidence.kind(again.target)} was made"
 
 

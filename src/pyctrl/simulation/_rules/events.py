@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Called, ObjectId, Sent
+from pyctrl.simulation._leaves import value_at
 from pyctrl.simulation._rules.creates import OLD_VIEWS
-from pyctrl.simulation._rules.rule import Rule, action, once, since, value_at
+from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 
 __all__ = ["EVENTS"]
 
 _GAPS = (FaultKind.COALESCE, FaultKind.HIDE)
-_DELETING_CALLS = ("delete", "remove", "destroy", "release", "drop", "terminate", "deprovision", "revoke")
+_DELETING_CALLS = (
+    *("delete", "remove", "destroy", "release", "drop", "terminate", "deprovision", "revoke", "erase", "clean"),
+    *("purge", "uninstall", "unregister", "detach", "free", "cancel", "stop", "wipe"),
+)
 
 
 def _wrong_deletes(evidence: Evidence) -> list[Sent | Called]:
@@ -84,11 +89,11 @@ def _late(evidence: Evidence) -> str:
     fault = once(evidence)
     if fault is None or fault.kind not in OLD_VIEWS or not evidence.never or not _is_wrong(evidence):
         return ""
-    return f"{since(evidence)}, {action(evidence, evidence.never[-1])} never followed"
+    return f"{since(evidence)}, {act_noun(evidence, evidence.never[-1])} never followed"
 
 
 def _lost(evidence: Evidence) -> str:
-    return f": {action(evidence, evidence.never[-1])} never followed" if evidence.never else ""
+    return f": {act_noun(evidence, evidence.never[-1])} never followed" if evidence.never else ""
 
 
 EVENTS = (
@@ -103,7 +108,7 @@ EVENTS = (
         "send the uid of the object that you decided about as a precondition",
     ),
     Rule(
-        "NotFound in the cache is taken for a deletion",
+        "a stale NotFound is taken for a deletion",
         _not_found,
         "delete what belongs to an object in its finalizer, or read past the cache before you delete",
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._act_words import is_read
+from pyctrl.simulation._evidence import Evidence, without_uuids
 from pyctrl.simulation._history import Called
 from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._schedule import FaultKind
@@ -12,19 +13,16 @@ __all__ = ["EXTERNALS"]
 _REPEATED = (FaultKind.CALL_TWICE, FaultKind.ANSWER_LOST, FaultKind.CRASH_DURING, FaultKind.CRASH_AFTER)
 
 
-_READS = ("get", "list", "find", "read", "exists", "describe", "head", "status", "count")
-
-
 def _not_idempotent(evidence: Evidence) -> str:
     if not evidence.externals_differ:
         return ""
     hit = {fault.point.what for fault in evidence.faults_of(*_REPEATED)}
     for call in sorted(evidence.extra_calls, key=lambda call: call.point.what not in hit):
-        name = call.point.what
-        if name.rpartition(".")[2].startswith(_READS):
+        if is_read(call):
             continue
-        made = [each for each in evidence.run.history.of(Called) if each.point.what == name]
-        return f"{since(evidence)}, {call.call} was made again, and took effect {_times(sum(c.effects for c in made))}"
+        text = without_uuids(call.call)
+        made = [each for each in evidence.run.history.of(Called) if without_uuids(each.call) == text]
+        return f"{since(evidence)}, {text} was made again, and took effect {_times(sum(c.effects for c in made))}"
     return ""
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._act_words import is_read
+from pyctrl.simulation._evidence import Evidence, without_uuids
 from pyctrl.simulation._history import Called, Changed, ObjectId
-from pyctrl.simulation._rules.rule import Rule, since, value_at
+from pyctrl.simulation._leaves import value_at
+from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["FINALIZERS"]
@@ -26,17 +28,29 @@ def _too_late(evidence: Evidence) -> str:
     if not evidence.externals_differ:
         return ""
     for deleted in _deletions(evidence):
-        lives = [c for c in evidence.run.history.of(Changed) if c.uid == deleted.uid and c.at <= deleted.at]
+        lives = [each for each in evidence.run.history.of(Changed) if each.uid == deleted.uid]
+        first = next((each for each in lives if _finalizers(each.obj)), deleted)
         calls = [
-            c for c in evidence.run.history.of(Called) if c.effects and lives and lives[0].at <= c.at <= deleted.at
+            each
+            for each in evidence.run.history.of(Called)
+            if each.effects and not is_read(each) and _is_for(each, deleted.target) and evidence.is_before(each, first)
         ]
-        held = [change.at for change in lives if _finalizers(change.obj)]
-        if calls and (not held or calls[0].at < held[0]):
+        if calls and _is_held_at_last(evidence, deleted.target):
             return (
-                f"{calls[0].call} took effect before {evidence.name(deleted.target)} had a finalizer, so that the "
-                "deletion left it behind"
+                f"{without_uuids(calls[0].call)} took effect before {evidence.name(deleted.target)} had a finalizer, "
+                "so that the deletion left it behind"
             )
     return ""
+
+
+def _is_for(call: Called, target: ObjectId) -> bool:
+    """Return whether a call was made by the reconcile of an object."""
+    return call.reconcile.rpartition(" ")[2] in (f"{target.namespace}/{target.name}", target.name)
+
+
+def _is_held_at_last(evidence: Evidence, target: ObjectId) -> bool:
+    """Return whether the operator gives an object a finalizer when nothing goes wrong."""
+    return any(_finalizers(each.obj) for each in evidence.reference.history.of(Changed) if each.target == target)
 
 
 def _too_early(evidence: Evidence) -> str:

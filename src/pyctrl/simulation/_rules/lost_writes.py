@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pyctrl.simulation._act_words import act_noun, is_read
 from pyctrl.simulation._evidence import CRASHES, REFUSALS, Act, Evidence
-from pyctrl.simulation._rules.rule import Rule, action, leaves, once, since
+from pyctrl.simulation._leaves import leaves
+from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
@@ -24,7 +26,7 @@ def _swallowed(evidence: Evidence) -> str:
     ]
     if not ended or any(each.error for each in ended):
         return ""
-    lost = f"{action(evidence, planned)} was never tried again"
+    lost = f"{act_noun(evidence, planned)} was never tried again"
     return f"{since(evidence)}, the reconcile ended without an error, and {lost}"
 
 
@@ -44,32 +46,24 @@ def _with_the_first(evidence: Evidence) -> str:
         return ""
     for second in evidence.unmade:
         first = _predecessor(evidence, planned, second)
-        if first is not None and _has_followed(evidence):
+        if first is not None and evidence.reconciles_later():
             return (
-                f"{action(evidence, second)} only follows {action(evidence, first)} in the same reconcile, and was "
+                f"{act_noun(evidence, second)} only follows {act_noun(evidence, first)} in the same reconcile, and was "
                 f"never made {since(evidence)} between them"
             )
     return ""
 
 
 def _predecessor(evidence: Evidence, planned: Act, second: Act) -> Act | None:
-    """Return the write or call before the cut, if the second one comes after it in the same reconcile."""
-    history = evidence.reference.history
-    if planned is not second and evidence.same_reconcile(planned, second, history) and planned.at <= second.at:
-        return planned
-    if planned is not second and planned.point != second.point:
-        return None
+    """Return the write or call that the second one follows, if the fault was between the two or at the second one."""
     before = [
         entry
-        for entry in evidence.acts(history)
-        if entry.at < second.at and evidence.same_reconcile(entry, second, history)
+        for entry in evidence.acts(evidence.reference.history)
+        if evidence.same_reconcile(entry, second) and evidence.is_before(entry, second)
     ]
-    return before[-1] if before else None
-
-
-def _has_followed(evidence: Evidence) -> bool:
-    """Return whether the operator reconciled again after the fault."""
-    return bool(evidence.reconciles_later())
+    if planned is not second and planned not in before:
+        return None
+    return next((entry for entry in reversed(before) if not is_read(entry)), None)
 
 
 def _memory(evidence: Evidence) -> str:
@@ -79,7 +73,7 @@ def _memory(evidence: Evidence) -> str:
     if not evidence.problems_of(ProblemKind.END_STATE, ProblemKind.INVARIANT):
         return ""
     if evidence.never:
-        lost = f"{action(evidence, evidence.never[-1])} never followed"
+        lost = f"{act_noun(evidence, evidence.never[-1])} never followed"
         return f"the new process did not know what the old one knew, and {lost}"
     for target in sorted(evidence.concerned):
         end = dict(leaves(evidence.run.end.objects.get(target, {})))
@@ -90,22 +84,7 @@ def _memory(evidence: Evidence) -> str:
     return ""
 
 
-def _clock(evidence: Evidence) -> str:
-    jumps = evidence.faults_of(FaultKind.JUMP_CLOCK)
-    if not jumps:
-        return ""
-    what = action(evidence, evidence.never[-1]) if evidence.never else ""
-    return f"after the clock had jumped by {jumps[0].argument} s, " + (
-        f"{what} never followed" if what else "the result is another one"
-    )
-
-
 LOST_WRITES = (
-    Rule(
-        "the result depends on the wall clock",
-        _clock,
-        "compute deadlines from times that are stored in objects, and allow that the clock goes back",
-    ),
     Rule(
         "an error is swallowed",
         _swallowed,

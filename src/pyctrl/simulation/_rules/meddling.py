@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted, Sent
-from pyctrl.simulation._rules.rule import Rule, leaves, value_at
+from pyctrl.simulation._leaves import leaves, value_at
+from pyctrl.simulation._rules.rule import Rule
 from pyctrl.simulation._schedule import Fault, FaultKind
 
 __all__ = ["MEDDLING"]

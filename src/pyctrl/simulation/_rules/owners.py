@@ -6,7 +6,8 @@ from typing import Any
 
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Changed, Sent
-from pyctrl.simulation._rules.rule import Rule, since, value_at
+from pyctrl.simulation._leaves import value_at
+from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 

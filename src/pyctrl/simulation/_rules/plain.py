@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import Evidence
-from pyctrl.simulation._rules.rule import Rule, action, since
+from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["PLAIN"]
@@ -13,14 +14,14 @@ def _never(evidence: Evidence) -> str:
     lost = evidence.unmade
     if not lost or not evidence.faults:
         return ""
-    return f"{since(evidence)}, {action(evidence, lost[-1])} never followed"
+    return f"{since(evidence)}, {act_noun(evidence, lost[-1])} never followed"
 
 
 def _more(evidence: Evidence) -> str:
     extra = evidence.later((*evidence.extra, *evidence.extra_calls))
     if not extra or not evidence.faults or evidence.problems_of(ProblemKind.NOT_QUIET):
         return ""
-    return f"{since(evidence)}, the operator also made {action(evidence, extra[-1])}, which it does not do without it"
+    return f"{since(evidence)}, the operator also made {act_noun(evidence, extra[-1])}, which it does not do without it"
 
 
 PLAIN = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import Evidence
-from pyctrl.simulation._rules.rule import Rule, action, since
+from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["PROCESSES"]
@@ -15,9 +16,8 @@ def _not_leading(evidence: Evidence) -> str:
     wrote = next((entry for entry in evidence.writes if entry.leads is False and entry.has_effect), None)
     if wrote is None:
         return ""
-    return (
-        f"{since(evidence)}, {wrote.process} sent {action(evidence, wrote)} while another replica was entitled to lead"
-    )
+    what = act_noun(evidence, wrote)
+    return f"{since(evidence)}, {wrote.process} sent {what} while another replica was entitled to lead"
 
 
 def _undeclared(evidence: Evidence) -> str:

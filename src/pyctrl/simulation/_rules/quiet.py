@@ -10,7 +10,8 @@ from typing import Any
 
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Reconciled, ReconcileStarted, Sent
-from pyctrl.simulation._rules.rule import Rule, leaves
+from pyctrl.simulation._leaves import leaves
+from pyctrl.simulation._rules.rule import Rule
 from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["QUIET"]

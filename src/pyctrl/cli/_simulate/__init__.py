@@ -1,0 +1,1 @@
+"""`pyctrl simulate`: every fault is tried against a program."""
