@@ -554,7 +554,10 @@ class NotCovered(CacheError):
 
 
 class NotSynced(CacheError):
-    """Raised when the first list of a kind did not arrive in time. The message has the last error."""
+    """Raised when the first list of a kind did not arrive in time, or when the cache is not up to date.
+
+    The message has the last error.
+    """
 
 
 class IndexMissing(CacheError):

@@ -186,8 +186,10 @@ class KindSource(Source):
         before, current = change.before, change.after
         verb: Literal["created", "updated", "deleted"] = "updated"
         priority = 0
+        owner_uids: tuple[str, ...] = ()
         if current is None:
             current, verb = before, "deleted"
+            owner_uids = () if before is None else before.owner_uids
         elif before is None:
             verb = "created"
             if change.is_initial:
@@ -196,7 +198,7 @@ class KindSource(Source):
             priority = LOW_PRIORITY
         assert current is not None  # a change has a state before or after it
         key = Key(current.namespace, current.name)
-        cause = ChangeCause(self.gvk, key, verb, str(current.version), change.is_initial, cluster=self.cluster)
+        cause = ChangeCause(self.gvk, key, verb, str(current.version), change.is_initial, 1, self.cluster, owner_uids)
         return priority, cause, verb == "deleted" and self._is_reconciled
 
     async def _add_all(self, change: ObjectChange[Any], requests: Iterable[Request], queue: RequestSink) -> None:
