@@ -21,10 +21,12 @@ class Deadline:
         loop = asyncio.get_running_loop()
         self._over: asyncio.Future[None] = loop.create_future()
         self._timer: asyncio.TimerHandle | None = None
+        #: Whether `expire` has ended it before its time.
+        self.is_early: bool = False
         if patience is not None and patience <= timedelta(0):
             self._over.set_result(None)
         elif patience is not None:
-            self._timer = loop.call_later(patience.total_seconds(), self.expire)
+            self._timer = loop.call_later(patience.total_seconds(), self._over.set_result, None)
 
     @property
     def is_over(self) -> bool:
@@ -35,6 +37,7 @@ class Deadline:
         """Expire now, which ends all waits."""
         self.close()
         if not self._over.done():
+            self.is_early = True
             self._over.set_result(None)
 
     def close(self) -> None:
@@ -51,8 +54,13 @@ class Deadline:
         return pending
 
 
-async def end(tasks: Collection[asyncio.Task[Any]], *, patience: timedelta | None = None) -> set[asyncio.Task[Any]]:
-    """Cancel tasks and wait until they have ended; return those that have not ended after ``patience``.
+async def end(
+    tasks: Collection[asyncio.Task[Any]],
+    *,
+    others: Collection[asyncio.Task[Any]] = (),
+    patience: timedelta | None = None,
+) -> set[asyncio.Task[Any]]:
+    """Cancel tasks and wait until they and ``others`` have ended; return those that have not after ``patience``.
 
     A cancellation of the caller takes effect after the wait, because otherwise a second Ctrl-C would leave tasks that
     are not awaited. Results and errors stay in the tasks.
@@ -61,6 +69,7 @@ async def end(tasks: Collection[asyncio.Task[Any]], *, patience: timedelta | Non
     cancelled: asyncio.CancelledError | None = None
     for task in tasks:
         task.cancel()
+    tasks = (*tasks, *others)
     while not deadline.is_over and not all(task.done() for task in tasks):
         try:
             await deadline.wait(tasks)

@@ -554,7 +554,10 @@ class NotCovered(CacheError):
 
 
 class NotSynced(CacheError):
-    """Raised when the first list of a kind did not arrive in time. The message has the last error."""
+    """Raised when the first list of a kind did not arrive in time, or when the cache is not up to date.
+
+    The message has the last error.
+    """
 
 
 class IndexMissing(CacheError):
@@ -703,8 +706,8 @@ class UnknownCluster(ManagerError):
 class ClusterGone(UnknownCluster):
     """Raised by the client (and other parts) of a cluster that has left its fleet. Nothing was sent.
 
-    A cluster that comes back under the same name has a new client. A reconcile that fails with this error is not
-    retried.
+    A cluster that comes back under the same name has a new client. A reconcile of an object of that cluster is not
+    retried after this error; one of an object of another cluster is.
     """
 
     def __init__(self, cluster: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from pyctrl.api import ObjectMeta, Unstructured
+from pyctrl.api import Key, ObjectMeta, Unstructured
 from pyctrl.client import Client, MergePatch, with_field_owner
 from pyctrl.errors import Conflict, Invalid, NotFound
 from pyctrl.kinds.apps.v1 import Deployment
@@ -24,6 +26,43 @@ async def test_apply_creates_and_changes(client: Client, namespace: str) -> None
     assert made.metadata.uid == changed.metadata.uid
     assert same.metadata.resource_version == changed.metadata.resource_version
     assert owners_of(changed) == {("me", "Apply")}
+
+
+async def test_an_apply_that_changes_nothing_later(client: Client, namespace: str) -> None:
+    """An apply two seconds later, also by a second owner of the fields, changes neither the version nor a time."""
+    me, you = with_field_owner(client, "me"), with_field_owner(client, "you")
+    await me.apply(config_map(namespace, k="1"))
+    await asyncio.sleep(1.1)  # times have no fractions
+    await you.apply(config_map(namespace, k="1", l="1"))
+    await asyncio.sleep(1.1)
+    before = await client.get(ConfigMap, Key(namespace, "a"))
+
+    for owner in (me, you, me):
+        again = await owner.apply(config_map(namespace, k="1", **({"l": "1"} if owner is you else {})))
+        assert again.metadata.resource_version == before.metadata.resource_version
+        assert again.metadata.managed_fields == before.metadata.managed_fields
+    assert (await you.apply(config_map(namespace, k="1"))).metadata.resource_version != before.metadata.resource_version
+
+
+async def test_fields_that_are_gone_have_no_owner(client: Client, namespace: str) -> None:
+    """Removed fields leave the managed fields of the owner that removed them, and an owner of nothing leaves too."""
+    me, you = with_field_owner(client, "me"), with_field_owner(client, "you")
+    await me.apply(config_map(namespace, a="1", b="1", c="1"))
+    await you.patch(config_map(namespace), MergePatch({"data": {"c": None, "d": "1", "e": "1"}}))
+    assert _owned(await me.get(ConfigMap, Key(namespace, "a"))) == {"me": ["f:a", "f:b"], "you": ["f:d", "f:e"]}
+
+    assert _owned(await me.apply(config_map(namespace, a="1"))) == {"me": ["f:a"], "you": ["f:d", "f:e"]}
+    shrunk = await you.patch(config_map(namespace), MergePatch({"data": {"e": None}}))
+    assert _owned(shrunk) == {"me": ["f:a"], "you": ["f:d"]}
+    await you.patch(config_map(namespace), MergePatch({"data": {"d": None}}))
+    last = await me.apply(ConfigMap(metadata=ObjectMeta(name="a", namespace=namespace)))
+    assert (last.data, last.metadata.managed_fields) == ({}, [])
+
+
+def _owned(obj: ConfigMap) -> dict[str, list[str]]:
+    """Return the data fields of each owner."""
+    entries = obj.metadata.managed_fields
+    return {each["manager"]: sorted(each["fieldsV1"]["f:data"].keys() - {"."}) for each in entries}
 
 
 async def test_the_three_forms(client: Client, namespace: str) -> None:

@@ -15,6 +15,7 @@ from pyctrl.cache._store import Store
 __all__ = ["Overlay"]
 
 MAX_OWN_WRITES = 10_000  # entries; reached only when a watch is down while thousands of objects are written
+MAX_UNKNOWN_DELETED = 1000  # uids; they matter only until earlier writes of the same objects are answered
 
 
 class _Entry(Struct):
@@ -41,7 +42,8 @@ class Overlay:
     An entry shows the written object until a watch has shown it. It is dropped when every store writer of its namespace
     has reached its version, because a writer that lags may still bring an older state. An answer with a version that
     the informer has already seen is ignored. A write whose outcome is unknown has no entry. Objects with versions that
-    are not numbers have none either, because it could not be dropped.
+    are not numbers have none either, because it could not be dropped. Nor has the deletion of an object that neither the
+    informer nor an own write has shown: a watch that lags may still show the object until it shows the deletion.
 
     Sets of store writers are bits, by `StoreWriter.number`.
     """
@@ -52,6 +54,7 @@ class Overlay:
         self._clock = clock
         #: The entries by key. Store writers read whether it is empty.
         self.entries: OrderedDict[Key, _Entry] = OrderedDict()
+        self._unknown_deleted: OrderedDict[str, None] = OrderedDict()  # uids of deleted objects without an entry
         self._queues: dict[int, list[tuple[int, Key]]] = {}  # by store writer: heaps of the versions it must reach
         #: The written objects, with the same indexes as the store.
         self.written: Store = Store()
@@ -83,7 +86,7 @@ class Overlay:
             return
         if (stored is not None and stored.version >= record.version) or (entry and entry.version >= record.version):
             return
-        if entry is not None and entry.deleted_uid == record.uid:
+        if record.uid in self._unknown_deleted or (entry is not None and entry.deleted_uid == record.uid):
             return  # the write preceded the deletion, although its answer came later
         is_reported = stored is not None and stored.uid == record.uid
         shown = record if bringing else None
@@ -100,6 +103,10 @@ class Overlay:
         """
         stored, entry = self._store.get(key.namespace, key.name), self.entries.get(key)
         is_stored = stored is not None and stored.uid == uid
+        if version == UNORDERED and uid:
+            self._unknown_deleted[uid] = None
+            if len(self._unknown_deleted) > MAX_UNKNOWN_DELETED:
+                self._unknown_deleted.popitem(last=False)
         if version == UNORDERED or not (waiting or is_stored):
             return
         if (stored is not None and not is_stored and stored.version > version) or (entry and entry.version > version):
@@ -200,6 +207,7 @@ class Overlay:
         for key in list(self.entries):
             self._drop(key)
         self._queues.clear()
+        self._unknown_deleted.clear()  # a backup may bring them back
         return vanished
 
     # --- reading ---

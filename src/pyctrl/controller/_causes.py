@@ -35,7 +35,10 @@ LONGEST_SUMMARY = 300  # characters; a Forbidden with its request has 250
 
 
 class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for every change: six times as fast
-    """An object changed, ``times`` times in the same way; ``version`` is its newest resource version."""
+    """An object changed, ``times`` times in the same way; ``version`` is its newest resource version.
+
+    ``owner_uids`` are the uids of the owners of an object that was deleted.
+    """
 
     kind: GroupVersionKind
     key: Key
@@ -44,6 +47,7 @@ class ChangeCause(msgspec.Struct, frozen=True, gc=False):  # one is made for eve
     initial: bool = False
     times: int = 1
     cluster: str = ""
+    owner_uids: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         how = "listed" if self.initial else self.change

@@ -22,6 +22,7 @@ from pyctrl.controller._request import Request
 from pyctrl.controller._sources.runner import SourceRunners, describe_problems
 from pyctrl.controller._sources.source import Source
 from pyctrl.controller._sources.sync import SyncWaiter
+from pyctrl.controller._stale_owners import StaleOwners
 from pyctrl.controller._state import ControllerState
 from pyctrl.controller._workers import Workers
 from pyctrl.controller._workqueue.queue import Queue
@@ -62,6 +63,7 @@ class Controller:
         options: ControllerOptions = ControllerOptions(),  # noqa: B008 (frozen)
         random: Random | None = None,
         cluster: str = "",
+        stale_owners: StaleOwners | None = None,
     ) -> None:
         random = random or Random()
         self.name = name
@@ -85,6 +87,7 @@ class Controller:
             permissions=self.permissions,
             is_own_write=self._is_own_write,
             state_of=self._state_of,
+            stale_owners=stale_owners,
         )
         self._workers = Workers(name, self.queue, self._reconcile_handler.handle, count=options.workers)
         #: What happens when a source fails; set by its manager.

@@ -18,14 +18,16 @@ from msgspec import Struct
 from pyctrl import _tracing
 from pyctrl._log import LazyFields, current_log_context, log_context, log_fields
 from pyctrl._metrics import RECONCILE_DURATIONS, Histogram
+from pyctrl._tasks import unwrap
 from pyctrl._tracing import Attributes, Tracing
 from pyctrl.api import GroupVersionKind
 from pyctrl.client import forbidden_log
-from pyctrl.controller._causes import ChangeCause, ReconcileCause, RetryCause, cause_label, error_summary
+from pyctrl.controller._causes import ChangeCause, RetryCause, cause_label, error_summary
 from pyctrl.controller._hot_loops import HotLoops
 from pyctrl.controller._permissions import PermissionTracker
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._request import Request, Result
+from pyctrl.controller._stale_owners import StaleOwners
 from pyctrl.controller._workqueue.work_item import Done, Retry, Terminal, WorkItem
 from pyctrl.errors import (
     Forbidden,
@@ -80,6 +82,7 @@ class ReconcileHandler:
         permissions: PermissionTracker,
         is_own_write: Callable[[ChangeCause], bool] = lambda _cause: False,
         state_of: Callable[[ChangeCause], bytes | None] = lambda _cause: None,
+        stale_owners: StaleOwners | None = None,
     ) -> None:
         self._name = name
         self._reconciler = reconciler
@@ -92,6 +95,8 @@ class ReconcileHandler:
         self._is_own_write = is_own_write
         #: Detects reconciles that trigger themselves.
         self.hot_loops: HotLoops = HotLoops(name, state_of)
+        self._stale_owners = stale_owners
+        self._suspects: Mapping[Request, object] = {} if stale_owners is None else stale_owners.suspects
         self._counts = _Counts()
         self._has_warned_of_delay = False
         #: The durations of reconciles, in seconds.
@@ -133,7 +138,7 @@ class ReconcileHandler:
                     await self._attempt(item)
         finally:
             item.ended = asyncio.get_running_loop().time()
-            if self._count_causes(item.causes):
+            if self._count_causes(item):
                 self.hot_loops.caused_itself(item.request, item.causes)
             elif self.hot_loops.streaks:
                 self.hot_loops.streaks.pop(item.request, None)
@@ -153,35 +158,40 @@ class ReconcileHandler:
                 self._permissions.log_ignored(error)
         forbidden.clear()
 
-    def _count_causes(self, causes: tuple[ReconcileCause, ...]) -> bool:
+    def _count_causes(self, item: WorkItem) -> bool:
         """Count causes by type, and return whether all of them are writes of this process."""
+        causes, deletion = item.causes, None
         counts, is_own = self._counts.causes, bool(causes)
         for cause in causes:
             if type(cause) is ChangeCause:
                 label: str = "listed" if cause.initial else cause.change
                 is_own = is_own and self._is_own_write(cause)
+                if cause.owner_uids:
+                    deletion = cause
             else:
                 label, is_own = cause_label(cause), False
             counts[label] = counts.get(label, 0) + 1
         self._counts.self_caused += is_own
+        if deletion is not None and self._stale_owners is not None:
+            self._stale_owners.lost(item.request, deletion)
         return is_own
 
     async def _attempt(self, item: WorkItem) -> None:
         if log.isEnabledFor(logging.DEBUG):
             log.debug("Reconciling", extra={"causes": item.causes, "failures": item.failures or None})
         try:
+            if self._suspects and await self._is_held(item):
+                return
             result = await (
                 self._call(item.request) if self._timeout is None else self._call_with_timeout(item.request)
             )
-        except TerminalError as error:
-            self._give_up(item, error)
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 log.warning("Reconcile was cancelled: the grace period of its controller is over")
                 raise
             self._fail(item, error)
         except Exception as error:  # noqa: BLE001 - any exception of the user's code is a failed reconcile
-            self._fail(item, from_api_exception(error) if is_api_exception(error) else error)
+            self._handle_error(item, error)
         else:
             self._permissions.record_outcome(item.request, None)
             self._handle_result(item, result)
@@ -209,6 +219,17 @@ class ReconcileHandler:
             return await returned
         return _NotAsync(returned)
 
+    async def _is_held(self, item: WorkItem) -> bool:
+        """Return whether the object in the cache is stale, so that its reconcile must wait, at most for a minute."""
+        assert self._stale_owners is not None  # it has suspects
+        reason = await self._stale_owners.check(item.request)
+        if reason is None:
+            return False
+        self._counts.requeue += 1
+        log.debug("Not reconciling: %s", reason)
+        item.fail(reason)
+        return True
+
     def _handle_result(self, item: WorkItem, result: object) -> None:
         match result:
             case None | Result(requeue_after=None, priority=None | int()):
@@ -234,6 +255,15 @@ class ReconcileHandler:
                 "Reconcile returned a negative delay, requeueing rate-limited; further negative delays are not logged",
                 extra={"after": after, "fix": "Result.after(max(delay, timedelta(0))), or None when nothing is due"},
             )
+
+    def _handle_error(self, item: WorkItem, error: Exception) -> None:
+        single = unwrap(error)  # a reconcile that uses a TaskGroup raises even a single error in a group
+        if isinstance(single, TerminalError):
+            self._give_up(item, single)
+        elif is_api_exception(single):
+            self._fail(item, from_api_exception(single))
+        else:  # of other errors the whole group is logged, with its traceback
+            self._fail(item, single if isinstance(single, PyctrlError) else error)
 
     def _fail(self, item: WorkItem, error: BaseException) -> None:
         if isinstance(error, UnknownCluster) and error.cluster == item.request.cluster:

@@ -14,7 +14,7 @@ class ReconcileStatistics:
     """The number of a controller's reconciles since its start, by outcome and cause."""
 
     success: int = 0
-    #: Succeeded with a requeue delay of zero or less.
+    #: Succeeded with a requeue delay of zero or less, or was put off because the cache has an owner that is gone.
     requeue: int = 0
     #: Succeeded with a requeue delay.
     requeue_after: int = 0

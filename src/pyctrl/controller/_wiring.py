@@ -18,6 +18,7 @@ from pyctrl.controller._predicates import Predicate
 from pyctrl.controller._reconciler import Reconciler
 from pyctrl.controller._sources.kind import KindSource
 from pyctrl.controller._sources.source import Source
+from pyctrl.controller._stale_owners import StaleOwners
 from pyctrl.errors import BuilderError, NotRegistered
 from pyctrl.rbac import Permission, allow
 
@@ -132,6 +133,7 @@ class Wiring(Struct):
             options=self.options,
             random=host.random,
             cluster=host.client.cluster,
+            stale_owners=StaleOwners(host.client, self.reconciled.kind) if self.reconciled else None,
         )
         if isinstance(reconciler, ObjectReconciler):
             reconciler.kind = self._object_kind(reconciler)
@@ -195,6 +197,7 @@ class Wiring(Struct):
             watched.handler,
             predicates,
             is_elsewhere=where.client.cluster != host.client.cluster,
+            is_reconciled=watched is self.reconciled,
             absence=watched.absence,
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted
 from pyctrl.simulation._run import Run, State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
+from pyctrl.simulation._sites import idle_steps
 
 __all__ = ["Meddling", "meddlings", "stable_id"]
 
@@ -38,12 +39,12 @@ def meddlings(run: Run) -> list[Meddling]:
     that the cluster made for it, such as a Pod of its Deployment, is only deleted. A parent is an object that the user
     created and that the operator reconciles or owns objects for; it is deleted and created again.
     """
-    relatives = _Relatives.of(run)
+    relatives, idle = _Relatives.of(run), idle_steps(run)
     points = [point for point in run.points if point.occasion is Occasion.STEP]
     counts: dict[tuple[FaultKind, str], int] = {}
     found = []
     for point, state in zip(points, run.steps, strict=False):
-        for kind, target in dict.fromkeys(_possible(relatives, state)):
+        for kind, target in dict.fromkeys(() if point in idle else _possible(relatives, state)):
             rank = counts.get((kind, target.resource), 0)
             counts[kind, target.resource] = rank + 1
             found.append(Meddling(Fault(kind, point, str(target)), rank))

@@ -207,11 +207,9 @@ class Process:
         error = None if task.cancelled() else task.exception()
         self.state, self.manager = ProcessState.ENDED, None
         self.world.forget_process(self)
-        if error is None or isinstance(error, LeadershipLost):
-            self.world.note(ProcessChanged(process=self.name, state="ended", text=str(error or "")))
-        else:
-            text = f"{type(error).__name__}: {error}"
-            self.world.note(ProcessChanged(process=self.name, state="failed", text=text))
+        text = "" if error is None else f"{type(error).__name__}: {error}"
+        state = "ended" if error is None or isinstance(error, LeadershipLost) else "failed"
+        self.world.note(ProcessChanged(process=self.name, state=state, text=text))
         if self._is_wanted and not self.world.has_ended:
             self.world.call_later(RESTART_AFTER, self._start_again)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeAlias
 
-from pyctrl.simulation._plans import FAMILIES
 from pyctrl.simulation._report import Outcome, Plan
 from pyctrl.simulation._run import Run
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion, Point, Schedule
@@ -21,6 +21,7 @@ DOWN = 40  # of the pairs in which the operator is down; others may be drawn lat
 ORDERS = 16  # orders of tasks without a fault
 LONGEST = 6  # faults; longer schedules are mostly over before they are through, and say less when they fail
 NEAR = 24  # points; a second fault is drawn within about so many points of the first
+NEXT = 0.5  # share of second faults at the next repetition of something, which the first fault may have caused
 SEEDS = 100_000
 TRIES = 50  # to draw a schedule that was not proposed before
 
@@ -104,7 +105,7 @@ class Search:
         found: list[Fault] = []
         while len(found) < count:
             near = found[-1] if found else None
-            unlike = {self._faults.family(fault) for fault in found}
+            unlike = [self._faults.family(fault) for fault in found]
             fault = self._faults.draw(self._random, near=near, unlike=unlike)
             if fault is None or fault in found:
                 break
@@ -128,7 +129,7 @@ class Search:
         if len(schedule) >= LONGEST:
             return self._dropped(schedule)
         near = self._random.choice(schedule.faults)
-        fault = self._faults.draw(self._random, near=near, unlike={self._faults.family(near)})
+        fault = self._faults.draw(self._random, near=near, unlike=[self._faults.family(near)])
         faults = dict.fromkeys((*schedule.faults, fault) if fault else schedule.faults)
         return schedule.with_faults(self._faults.ordered(faults))
 
@@ -165,13 +166,19 @@ class _Faults:
     """The faults of single plans in the order of their points, to draw from."""
 
     def __init__(self, plans: Sequence[Plan], places: dict[Point, int]) -> None:
-        self._families = {fault: plan.family for plan in plans for fault in plan.schedule}
         self._places = places
-        self._all = sorted(self._families, key=self._place)  # stable: at one point in the order of the plans
+        found = dict.fromkeys(fault for plan in plans for fault in plan.schedule)
+        self._all = sorted(found, key=self._place)  # stable: at one point in the order of the plans
         self._at = [self._place(fault) for fault in self._all]
+        self._families = {(fault.kind, fault.point.occasion): plan.family for plan in plans for fault in plan.schedule}
         self._of_family: dict[str, list[Fault]] = {}
+        self._of_name: dict[_Name, list[Fault]] = {}
         for fault in self._all:
-            self._of_family.setdefault(self._families[fault], []).append(fault)
+            self._of_family.setdefault(self.family(fault), []).append(fault)
+            self._of_name.setdefault(_name(fault), []).append(fault)
+        self._repetitions: dict[_Name, list[int]] = {}  # places, ascending
+        for point, place in places.items():
+            self._repetitions.setdefault((point.occasion, point.what), []).append(place)
         self.left_out: set[Fault] = set()
 
     def _place(self, fault: Fault) -> int:
@@ -182,10 +189,10 @@ class _Faults:
         self.left_out.add(fault)
 
     def family(self, fault: Fault) -> str:
-        """Return the family of the fault's plan."""
-        return self._families.get(fault, FAMILIES[0])
+        """Return the family of the fault's plans."""
+        return self._families.get((fault.kind, fault.point.occasion), "")
 
-    def ordered(self, faults: Sequence[Fault] | dict[Fault, None]) -> list[Fault]:
+    def ordered(self, faults: Iterable[Fault]) -> list[Fault]:
         """Return faults in the order of their points; at one point a crash comes before what a user does meanwhile."""
         return sorted(faults, key=lambda fault: (self._place(fault), fault.kind is not FaultKind.CRASH))
 
@@ -194,28 +201,47 @@ class _Faults:
         random: Random,
         *,
         near: Fault | None = None,
-        unlike: set[str] | frozenset[str] = frozenset(),
+        unlike: Collection[str] = (),
         among: Callable[[Fault], bool] = lambda _: True,
     ) -> Fault | None:
         """Return a fault, near another one, of another family if there is one; None if there is none."""
-        for _ in range(TRIES):
-            fault = self._draw_one(random, near)
-            if fault is None:
-                return None
+        for _ in range(TRIES if self._all else 0):
+            if near is None:
+                # first a family, so that one with few points is as likely as one with many
+                fault = random.choice(self._of_family[random.choice(list(self._of_family))])
+            elif random.random() < NEXT:
+                fault = self._next(random, self._place(near))
+            else:
+                fault = self._near(random, self._place(near))
             if fault not in self.left_out and self.family(fault) not in unlike and among(fault):
                 return fault
         rest = [each for each in self._all if each not in self.left_out and each != near and among(each)]
         return random.choice(rest) if rest else None
 
-    def _draw_one(self, random: Random, near: Fault | None) -> Fault | None:
-        if not self._all:
-            return None
-        if near is None:
-            # first a family, so that one with few points is as likely as one with many
-            return random.choice(self._of_family[random.choice(list(self._of_family))])
-        place = round(random.gauss(self._place(near), NEAR))
-        begin = min(bisect_left(self._at, place), len(self._all) - 1)
+    def _near(self, random: Random, place: int) -> Fault:
+        begin = min(bisect_left(self._at, round(random.gauss(place, NEAR))), len(self._all) - 1)
         return self._all[random.randrange(begin, bisect_right(self._at, self._at[begin]))]
+
+    def _next(self, random: Random, place: int) -> Fault:
+        """Return a fault at the next repetition after a place, which need not be in the reference.
+
+        After a crash or a meddling, an operator does again what it did before: its next create is the second one.
+        """
+        name = random.choice(list(self._of_name))
+        fault = random.choice(self._of_name[name])
+        if fault.point.occasion is Occasion.STEP or any(
+            other.kind is fault.kind and _name(other) == name for other in self.left_out
+        ):
+            return fault
+        return replace(fault, point=replace(fault.point, nth=bisect_right(self._repetitions[name], place) + 1))
+
+
+_Name: TypeAlias = tuple[Occasion, str]
+
+
+def _name(fault: Fault) -> _Name:
+    """Return what all repetitions of a fault's point have in common."""
+    return fault.point.occasion, fault.point.what
 
 
 def _without_unused(schedule: Schedule, outcome: Outcome) -> Schedule:

@@ -11,7 +11,7 @@ from pyctrl.simulation._history import Called, Delivered, Entry, Sent
 from pyctrl.simulation._run import Run
 from pyctrl.simulation._schedule import Occasion, Point
 
-__all__ = ["HANDLES", "REPETITIONS", "Site", "sites"]
+__all__ = ["HANDLES", "REPETITIONS", "Site", "idle_steps", "sites"]
 
 REPETITIONS = 8  # of one name in one step of the scenario; the first of them, and the last
 HANDLES = 64  # evenly spread; a run has thousands
@@ -71,13 +71,17 @@ def sites(run: Run) -> list[Site]:
     """Return the sites of a run in order, without repetitions beyond a limit.
 
     Of points of one name in one step of the scenario the first `REPETITIONS` and the last are kept. Of the steps of the
-    event loop `HANDLES` are kept, evenly spread. Points of the Lease of leader election are left out.
+    event loop `HANDLES` are kept, evenly spread. Points of the Lease of leader election are left out, and rests at
+    which nothing has happened since the rest before.
     """
     entries = _entries(run)
     successors = _with_successor(run)
+    idle = idle_steps(run)
     seen = _Shapes()
     found = []
     for step, point in _limited(run.points):
+        if point in idle:
+            continue
         entry = entries.get(point)
         found.append(Site(point, step, seen.rank(point, step), entry, point in successors))
     return found
@@ -97,6 +101,21 @@ def _with_successor(run: Run) -> set[Point]:
     events = run.history.of(Delivered)
     last = {(event.process, event.target): event for event in events}
     return {event.point for event in events if last[event.process, event.target] is not event}
+
+
+def idle_steps(run: Run) -> set[Point]:
+    """Return the rests that differ in nothing from the rest before."""
+    found: set[Point] = set()
+    before: Point | None = None
+    number = 0
+    for point in run.points:
+        if point.occasion is Occasion.STEP:
+            number += 1
+            states = run.steps[number - 2 : number]
+            if before is not None and before.occasion is Occasion.STEP and len(states) == 2 and states[0] == states[1]:
+                found.add(point)
+        before = point
+    return found
 
 
 def _limited(points: Iterable[Point]) -> list[tuple[int, Point]]:

@@ -25,7 +25,7 @@ class User(CustomResource[UserSpec], group=GROUP, version="v1"):
 
 
 class Buggy(Reconciler[User]):
-    rbac = (allow(ConfigMap, "create", "patch", "delete"),)
+    rbac = (allow(ConfigMap, "create", "update", "patch", "delete"),)
 
     async def reconcile(self, request: Request) -> None:
         user = await self.client.find(User, request.key)

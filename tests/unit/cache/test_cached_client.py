@@ -54,3 +54,18 @@ async def test_a_client_for_one_namespace_reads_there() -> None:
         with pytest.raises(ValueError, match="other"):
             await client.list(ConfigMap, namespace="other")
         assert (await client.live.get(ConfigMap, Key("", "a"))).metadata.name == "a"
+
+
+async def test_reads_that_only_the_server_can_answer_go_to_the_server() -> None:
+    """A version, a limit or a continue token makes a request; the cache knows neither versions nor pages."""
+    async with lab([DEAF]) as it:
+        client = CachedClient(it.cache, it.client)
+        await it.cache.wait_for_sync()
+        await it.create("c")
+        assert (await client.get(CONFIGMAP, key("c"), resource_version="0")).metadata.name == "c"
+
+        first = await client.list(CONFIGMAP, namespace=DEFAULT, limit=2)
+        rest = await client.list(CONFIGMAP, namespace=DEFAULT, limit=2, continue_token=first.continue_token)
+        assert [obj.key.name for page in (first, rest) for obj in page] == ["a", "b", "c"]
+        assert len(await client.list(CONFIGMAP, namespace=DEFAULT, resource_version="0")) == 3
+        assert len(await client.list(CONFIGMAP, namespace=DEFAULT)) == 2

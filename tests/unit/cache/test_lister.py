@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from pyctrl.api import Unstructured
+from pyctrl.cache._coverage import Coverage
+from pyctrl.cache._lister import Lister
+from pyctrl.cache._record import RecordReader
 from pyctrl.client import MergePatch
 from pyctrl.errors import IndexMissing
 from pyctrl.kinds.core.v1 import ConfigMap
-from tests.unit.cache._kit import CONFIGMAP, DEFAULT, _is, config_map, key, lab, until
+from tests.unit.cache._kit import CONFIGMAP, DEFAULT, NAMESPACE, _is, config_map, key, lab, record, until
 
 
 async def test_a_list_is_filtered_by_namespace_labels_and_fields() -> None:
@@ -63,3 +66,15 @@ async def test_owned_objects_are_found_by_their_owners_uid() -> None:
         owned["metadata"]["ownerReferences"] = [reference]
         await it.client.create(Unstructured(owned))
         assert [o.key.name for o in await it.cache.list(CONFIGMAP, index=("owner", owner.metadata.uid))] == ["owned"]
+
+
+def test_the_namespace_of_a_cluster_scoped_object_is_ignored() -> None:
+    """A key with a namespace finds an object of a cluster-scoped kind, as a request to the server does."""
+    lister = Lister(NAMESPACE, RecordReader())
+    lister.is_namespaced = False
+    lister.add_writer(Coverage(), []).put(record("web", 1, namespace=""))
+
+    found = lister.find(key("web", "shop"))
+
+    assert found is not None
+    assert found.name == "web"

@@ -8,7 +8,9 @@ from pydantic import Field
 from pyctrl.api import CustomResource, GroupVersionKind, Key, KubernetesObject, Model
 from pyctrl.errors import DecodeError
 from pyctrl.kinds.core.v1 import ConfigMap
-from tests.unit.cache._kit import CONFIGMAP, lab, until
+from tests.unit.cache._kit import CONFIGMAP, lab, record, until
+
+DELETED = "2026-01-01T00:00:00Z"
 
 
 class Numbers(Model):
@@ -82,3 +84,18 @@ async def test_an_object_of_another_kind_is_an_error_of_the_read() -> None:
         with pytest.raises(DecodeError, match="expected v1, Kind=Other, got v1, Kind=ConfigMap"):
             record.decode(Other)
         assert record.decode(GroupVersionKind("", "v1", "ConfigMap")).kind == "ConfigMap"
+
+
+@pytest.mark.parametrize(
+    ("more", "is_gone"),
+    [
+        ({}, False),
+        ({"deletionTimestamp": DELETED}, True),
+        ({"deletionTimestamp": DELETED, "deletionGracePeriodSeconds": 0}, True),
+        ({"deletionTimestamp": DELETED, "deletionGracePeriodSeconds": 30}, False),
+        ({"deletionTimestamp": DELETED, "finalizers": ["example.com/hold"]}, False),
+    ],
+)
+def test_a_deleted_object_is_gone_without_finalizers_and_grace(more: dict[str, object], is_gone: bool) -> None:
+    """The answer of a write that removes the last finalizer says that the object is gone; a pod's grace keeps it."""
+    assert record("a", 1, metadata=more).is_gone is is_gone

@@ -20,7 +20,8 @@ from pyctrl.testing import (
     Rule,
     Silent,
 )
-from tests.unit.cache._kit import CONFIGMAP, SECOND, Lab, Mirror, lab, until
+from tests.unit.cache._kit import CONFIGMAP, SECOND, Lab, Mirror, body, lab, until
+from tests.unit.cache._scripted import END, Wire, bookmark, cache_on, event, streamed
 
 WATCH = {"watch": "true"}
 STREAM = {"watch": "true", "sendInitialEvents": "true"}
@@ -330,3 +331,69 @@ async def test_objects_that_vanish_and_come_back_between_two_lists_are_told_as_w
         told = [f"{type(change).__name__} {change.key.name}" for change in mirror.changes if hasattr(change, "key")]
         assert sorted(told[2:]) == ["Created a", "Deleted a", "Deleted b"]
         assert await it.names() == ["a"]
+
+
+async def test_progress_of_a_watch_ends_all_doubts_about_its_version() -> None:
+    """Failures before and after progress do not add up to a new list: they were at different versions."""
+    failures = [[END], [END]]
+    wire = Wire([*streamed(5), END], *failures, [bookmark(6), END], *failures, [bookmark(7), END], *failures)
+    async with cache_on(wire) as cache:
+        await until(lambda: len(wire.watches) == 10)
+        assert cache.statistics()[0].relists == 0
+        assert [watch.get("resourceVersion") for watch in wire.watches[1:]] == [*"555", *"666", *"777"]
+
+
+async def test_watches_that_bring_little_and_end_at_once_are_not_hammered() -> None:
+    """Between watches that end within seconds with an event each there is a pause."""
+    scripts = [[event("ADDED", body(f"n{version}", version)), END] for version in range(6, 46)]
+    wire = Wire([*streamed(5), END], *scripts)
+    async with cache_on(wire) as cache:
+        begun = asyncio.get_running_loop().time()
+        await until(lambda: cache.statistics()[0].objects == 40)
+        assert asyncio.get_running_loop().time() - begun > 10
+
+
+async def test_after_a_list_as_a_whole_the_next_one_comes_in_pages_again() -> None:
+    """An expired continue token changes only the list that it belongs to."""
+    names = [f"n{number:04}" for number in range(501)]
+    expired = Rule(Answered.expired(), path=CONFIGMAPS, query={"limit": "500"}, nth=2)
+    async with lab([NO_STREAMS, expired], before=names) as it:
+        await it.cache.wait_for_sync(timeout=20 * SECOND)
+        it.network.add(Rule(Answered.expired(), path=CONFIGMAPS, query=RESUMED))
+        await until(lambda: it.cache.statistics()[0].relists == 1)
+
+        queries = [dict(request.query) for request in it.network.requests if request.path.endswith("/configmaps")]
+        lists = [query.get("limit") for query in queries if "watch" not in query and query.get("limit") != "1"]
+        assert lists == ["500", "500", None, "500", "500"]
+
+
+async def test_a_failure_wakes_those_who_wait_and_is_forgotten_once_the_watch_works() -> None:
+    """Who waits for a kind hears at once that it is forbidden. After a grant nothing counts as failed."""
+    async with lab([Rule(FORBIDDEN, path=CONFIGMAPS, times=None)]) as it:
+        informer = it.cache.informer(CONFIGMAP)
+        async with asyncio.timeout(1):
+            await informer.wait_until_synced_or_failed()
+        assert (informer.is_refused, informer.failures) == (True, 1)
+
+        it.network.clear()
+        await informer.wait_for_sync(timeout=5 * SECOND)
+        assert (informer.error, informer.failures) == (None, 0)
+
+
+async def test_the_lengths_of_watches_are_drawn() -> None:
+    """Watches that begin together, as after a restart of the server, do not end together."""
+    seconds = set()
+    for seed in range(5):
+        async with lab(seed=seed) as it:
+            await it.cache.wait_for_sync()
+            seconds |= {watch["timeoutSeconds"] for watch in it.watches}
+    assert len(seconds) > 1
+
+
+async def test_a_kind_whose_definition_is_gone_is_looked_up_again() -> None:
+    """After NotFound the informer asks discovery again, and lists once the server knows the kind."""
+    missing = Rule(Answered(status=404, reason="NotFound"), path=CONFIGMAPS, query=WATCH, nth=2)
+    async with lab([on_list(Ended(lines=3)), missing]) as it:
+        await it.cache.wait_for_sync()
+        await _converges(it)
+        assert [request.path for request in it.network.requests].count("/apis") == 2

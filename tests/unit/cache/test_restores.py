@@ -45,6 +45,14 @@ async def test_a_server_that_goes_back_is_listed_again(rest: list[bytes]) -> Non
         assert wire.lists == [{"limit": "1"}]
 
 
+@pytest.mark.parametrize("line", [bookmark(70), event("MODIFIED", body("changed", 61))], ids=["a bookmark", "an event"])
+async def test_a_lower_version_is_looked_into_at_once(line: bytes) -> None:
+    """A watch that sends a lower version is not trusted until it ends: events of the restored server would be lost."""
+    wire = Wire([*BEFORE, line], RESTORED, pages=[page(60)])
+    async with cache_on(wire) as cache:
+        await until(lambda: cache.statistics()[0].relists == 1, within=5)
+
+
 async def test_own_writes_from_before_a_restore_are_forgotten() -> None:
     """Own writes that are not in the backup are no longer read."""
     wire = Wire(BEFORE, RESTORED, pages=[page(60)])
@@ -64,6 +72,17 @@ async def test_a_server_that_is_further_is_only_watched_again() -> None:
         await until(lambda: len(wire.watches) == 3)
         assert cache.statistics()[0].relists == 0
         assert wire.watches[1]["resourceVersion"] == "100"
+
+
+async def test_a_watch_that_ended_in_time_without_an_event_is_compared() -> None:
+    """A watch that lasted and brought nothing is no failure, but the server may have gone back meanwhile."""
+    wire = Wire([*BEFORE, END], [], RESTORED, pages=[page(60)])
+    async with cache_on(wire) as cache:
+        await until(lambda: len(wire.watches) == 2)
+        await asyncio.sleep(30)
+        wire.say(END)
+        await until(lambda: cache.statistics()[0].relists == 1, within=5)
+        assert wire.lists == [{"limit": "1"}]
 
 
 async def test_a_watch_that_moves_is_not_compared() -> None:

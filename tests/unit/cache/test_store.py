@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pyctrl.cache import Record
 from pyctrl.cache._store import Store
 from tests.unit.cache._kit import record
@@ -61,3 +63,15 @@ def test_several_indexes_are_combined() -> None:
         store.put(record(name, 1, labels={"colour": "red"}))
     assert [each.name for each in store.select(index=("colour", "red"), also=[("name", "b")])] == ["b"]
     assert set(store.index_names) == {"colour", "name"}
+
+
+def test_a_function_that_fails_for_an_object_keeps_no_other_index_from_it(caplog: pytest.LogCaptureFixture) -> None:
+    """An object is not in the index whose function raises for it; it is in the store, and in the other indexes."""
+    store = Store()
+    store.add_index("broken", lambda record: [record.labels["absent"]])
+    store.add_index("colour", colours)
+
+    store.put(record("a", 1, labels={"colour": "red"}))
+
+    assert [each.name for each in store.select(None, ("colour", "red"))] == ["a"]
+    assert "An index function failed" in caplog.text

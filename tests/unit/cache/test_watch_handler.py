@@ -94,6 +94,57 @@ def test_the_beginning_of_a_line_is_dropped_with_its_connection() -> None:
     assert desk.names() == {"a"}
 
 
+def test_a_bookmark_moves_the_position_to_resume_at() -> None:
+    """After a bookmark the watch resumes at its version, and the cache has everything up to it."""
+    desk = Desk()
+    desk.handler.take_page(page(5).body)
+
+    desk.handler.take_lines(bookmark(9))
+
+    assert desk.handler.position == "9"
+    assert desk.lister.writers[0].progress == 9
+
+
+@pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
+@pytest.mark.parametrize("version", ["9", "opaque"])
+def test_each_event_moves_the_position_to_resume_at(kind: str, version: str) -> None:
+    """After an event the watch resumes at its version, also at a version that is not a number."""
+    desk = Desk()
+    desk.handler.take_page(page(5, body("a", 5)).body)
+
+    desk.handler.take_lines(event(kind, body("a", 9).replace(b'"9"', _text(version))))
+
+    assert desk.handler.position == version
+
+
+def test_only_the_bookmark_that_says_so_ends_a_streamed_list() -> None:
+    """A bookmark among the initial events neither ends the list nor gives a position: objects may be missing yet."""
+    desk = Desk()
+    desk.handler.begin_list()
+
+    desk.handler.take_lines(event("ADDED", body("a", 2)) + bookmark(3))
+    assert (desk.handler.position, desk.handler.lists) == (None, 0)
+
+    desk.handler.take_lines(event("ADDED", body("b", 3)) + bookmark(4, ends_list=True))
+    assert (desk.handler.position, desk.handler.lists) == ("4", 1)
+
+
+def test_an_event_that_may_have_been_damaged_is_requested_again() -> None:
+    """An event that cannot be decoded is refused at first, and the watch resumes after the last event before it."""
+    desk = Desk()
+    desk.handler.take_page(page(5).body)
+    good, damaged = event("ADDED", body("a", 6)), event("ADDED", body("b", 7, data={"k": "#"}).replace(b'"#"', b"#"))
+
+    with pytest.raises(DecodeError) as refused:
+        desk.handler.take_lines(good + damaged + event("ADDED", body("c", 8)))
+    assert refused.type is DecodeError  # not EventLost, which makes a list
+    assert (desk.handler.position, desk.names()) == ("6", {"a"})
+
+    desk.handler.begin_answer()
+    desk.handler.take_lines(event("ADDED", body("b", 7)) + event("ADDED", body("c", 8)))
+    assert (desk.handler.position, desk.names()) == ("8", {"a", "b", "c"})
+
+
 #: Objects that real and broken servers send, or could send; none may affect the good objects around it.
 CORPUS = {
     "999 levels": _with_spec(b"[" * 999 + b"]" * 999),

@@ -1,4 +1,4 @@
-"""Immediate requeues: rate-limited, and not counted as failures."""
+"""Outcomes of a reconcile: immediate requeues, lost clusters, and the errors of a task group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from kubernetes_asyncio.client import ApiException
 
 from pyctrl._log import LogContextFilter
 from pyctrl.controller import Request, Result
-from tests.unit.controller._kit import A, B, Listed, make, running
+from pyctrl.errors import ClusterGone, TerminalError, UnknownCluster
+from tests.unit.controller._kit import A, B, C, Listed, make, running
 from tests.unit.controller.workqueue._queues import make_queue, now, seconds, take
 
 AT_ONCE = timedelta(0)
@@ -179,3 +180,51 @@ async def test_an_exception_of_kubernetes_asyncio_is_the_error_that_it_stands_fo
     assert [at for at, _ in calls] == [0, 1]
     assert caplog.records[0].getMessage() == f"Reconciler error: Forbidden: {message}"
     assert "list pods" in problem
+
+
+@pytest.mark.parametrize("kind", [UnknownCluster, ClusterGone])
+async def test_only_the_loss_of_its_own_cluster_drops_a_request(kind: type[UnknownCluster]) -> None:
+    """A reconcile that needs another cluster, which is not connected now, is retried; one of a lost cluster is not."""
+    is_missing = True
+
+    async def reconcile(request: Request) -> None:
+        if is_missing:
+            raise kind("south")
+
+    controller = make(reconcile, Listed(A, A._replace(cluster="north"), A._replace(cluster="south")))
+    async with running(controller) as calls:
+        await asyncio.sleep(5)
+        is_missing = False
+        await asyncio.sleep(60)
+
+    assert [at for at, request in calls if request.cluster == "south"] == [0]
+    for cluster in ("", "north"):
+        assert [at for at, request in calls if request.cluster == cluster] == [0, 1, 3, 7]
+    assert controller.statistics().reconciles.error == 6
+    assert controller.queue.remaining() == []
+
+
+async def test_a_single_error_of_a_task_group_counts_as_itself() -> None:
+    """A TerminalError, or the loss of the cluster, that a TaskGroup raises in a group is not retried."""
+
+    async def fail(error: Exception) -> None:
+        raise error
+
+    errors: dict[Request, list[Exception]] = {
+        A: [TerminalError("spec.replicas is negative")],
+        B: [ClusterGone("")],
+        C: [TerminalError("one"), ValueError("two")],
+    }
+
+    async def reconcile(request: Request) -> None:
+        async with asyncio.TaskGroup() as group:
+            for error in errors[request]:
+                group.create_task(fail(error))
+
+    controller = make(reconcile, Listed(*errors))
+    async with running(controller) as calls:
+        await asyncio.sleep(2)
+
+    assert [request for _, request in calls] == [A, B, C, C]
+    found = controller.statistics().reconciles
+    assert (found.terminal_error, found.error) == (1, 2)

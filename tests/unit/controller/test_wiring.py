@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from pyctrl.api import GroupVersionKind
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta, set_controller_reference
 from pyctrl.client import merge_from
 from pyctrl.controller import (
     Builder,
@@ -16,14 +17,16 @@ from pyctrl.controller import (
     OnSyncFailure,
     Predicate,
     Request,
+    Result,
     changed,
+    for_object,
     generation_changed,
     labels_changed,
     mapped,
     on_delete,
 )
 from pyctrl.errors import DuplicateName
-from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.kinds.core.v1 import ConfigMap, Secret, ServiceAccount
 from tests.unit.controller._hosts import Journal, config_map, make_host, running, settle
 
 
@@ -83,6 +86,46 @@ async def test_a_predicate_that_fails_lets_through_and_a_handler_that_fails_lose
         "default/bad",
         "default/good",
     ]
+
+
+async def test_only_the_deletion_of_the_object_itself_takes_its_timer() -> None:
+    """`Result.after` of an object outlives its children and objects of its name of other kinds, not the object."""
+    host, owner = make_host(), config_map("a")
+
+    class Timed(Journal):
+        sets_timer = True
+
+        async def reconcile(self, request: Request) -> Result | None:
+            await super().reconcile(request)
+            return Result.after(timedelta(hours=1)) if self.sets_timer else None
+
+    journal = Timed()
+    Builder(host).reconciles(ConfigMap).owns(Secret).watches(ServiceAccount, for_object).build(journal)
+    async with running(host) as client:
+        owner = await client.create(owner)
+        child = Secret(metadata=ObjectMeta(name="child", namespace="default"))
+        set_controller_reference(owner, child)
+        await client.create(child)
+        await client.create(ServiceAccount(metadata=ObjectMeta(name="a", namespace="default")))
+        await settle()
+        journal.sets_timer = False
+        for kind, name in ((Secret, "child"), (ServiceAccount, "a")):
+            journal.take()
+            await client.delete(kind, Key("default", name))
+            await settle()
+            assert journal.take() == ["default/a"]
+        await asyncio.sleep(3600)
+        assert journal.take() == ["default/a"]
+
+        journal.sets_timer = True
+        await client.patch(ConfigMap.from_wire(owner.to_wire() | {"data": {"x": "1"}}), merge_from(owner))
+        await settle()
+        journal.sets_timer = False
+        await client.delete(owner)
+        await settle()
+        journal.take()
+        await asyncio.sleep(3600)
+        assert journal.take() == []
 
 
 async def test_a_kind_that_is_not_served_is_named_when_the_controller_gives_up(

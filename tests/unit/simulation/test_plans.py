@@ -137,6 +137,13 @@ def test_repetitions() -> None:
     assert handles[-1] > 950
 
 
+def test_idle_rests() -> None:
+    """A rest at which nothing has happened since the rest before is no site, unless the state has changed."""
+    points = ["step#1", "step#2", "step#3"]
+    run = run_of(points, steps=[{"pods default/a": obj_of("1")}, {"pods default/a": obj_of("1")}, {}])
+    assert [str(site.point) for site in sites(run)] == ["step#1", "step#3"]
+
+
 def test_lease_is_left_out() -> None:
     """Writes of the Lease of leader election are no sites."""
     run = run_of(["update leases.coordination.k8s.io default/web#1", "list leases.coordination.k8s.io#1", UPDATE])

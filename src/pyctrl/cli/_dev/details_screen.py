@@ -67,7 +67,8 @@ class DetailsScreen(Screen[None]):
         self.set_interval(REFRESH_SECONDS, self._refresh)
 
     async def _refresh(self) -> None:
-        if (found := await self._read()) is not None:
+        found = await self._read()
+        if found is not None and self.app.is_running and self in self.app.screen_stack:  # not closed meanwhile
             self.details = found
             self._show()
 

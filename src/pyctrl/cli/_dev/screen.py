@@ -137,7 +137,8 @@ class DevScreen(App[None]):
         self._draw()
 
     def _draw(self) -> None:
-        if self._view is None or not self.screen_stack:
+        # A refresh may end while textual ends the app, which removes the widgets first and the screen last.
+        if self._view is None or not self.is_running or not self.screen_stack:
             return
         screen = self.screen_stack[0]
         width = self.size.width - SIDES

@@ -12,6 +12,7 @@ from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from aiohttp.connector import Connection
 from msgspec import Struct
 from multidict import CIMultiDict
 from yarl import URL
@@ -20,6 +21,7 @@ from pyctrl.client._login.config import Config
 from pyctrl.client._login.plain_http import is_readable, warn_of_sent_credentials
 from pyctrl.client._login.tls import RECHECK_SECONDS, CertificateSource, TlsContexts
 from pyctrl.client._transport.aiohttp_delivery import deliver_body
+from pyctrl.client._transport.leader_gate import check_gates, write_gates
 from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
 
@@ -222,6 +224,19 @@ def _encode_query(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
+class _GatedRequest(aiohttp.ClientRequest):
+    """Request that must pass the gates of its task when it is sent.
+
+    `RESTClient` checks them before; since then a login, a full pool or a slow handshake may have outlasted the lease.
+    A 401 and a stale connection, after which aiohttp repeats PUT and DELETE, lead to further tries.
+    """
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        if write_gates.get():
+            check_gates(HttpRequest(method=self.method, path=self.url.path))
+        return await super().send(conn)
+
+
 class _ClientResponse(aiohttp.ClientResponse):
     """Response whose connection is aborted when it is closed before its end.
 
@@ -360,6 +375,7 @@ def _session(headers: dict[str, str], connections: int) -> aiohttp.ClientSession
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_ALIVE),
         headers=headers,
+        request_class=_GatedRequest,
         response_class=_ClientResponse,
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,  # it would read proxies and .netrc in a thread for every request

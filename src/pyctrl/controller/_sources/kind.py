@@ -16,7 +16,7 @@ from pyctrl._time_slices import SLICE, STEPS, TimeSlice
 from pyctrl.api import GroupVersionKind, Key, KindLike, kind_of
 from pyctrl.cache import CachedClient, Change, Created, Deleted, Informer, Synced, Updated
 from pyctrl.controller._causes import ChangeCause
-from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, are_few, for_object, may_wait
+from pyctrl.controller._handlers import Handler, OwnerHandler, Requests, are_few, may_wait
 from pyctrl.controller._object_change import ObjectChange
 from pyctrl.controller._options import Absence
 from pyctrl.controller._request import Request
@@ -49,6 +49,7 @@ class KindSource(Source):
         handler: returns the requests of a change.
         predicates: a change counts when all of them accept it.
         is_elsewhere: whether the cluster is another one than the controller's.
+        is_reconciled: whether the controller reconciles these objects, so that a deletion cancels the object's timer.
         absence: how the controller takes it that the cluster does not serve the kind.
     """
 
@@ -60,6 +61,7 @@ class KindSource(Source):
         predicates: Iterable[Callable[[ObjectChange[Any]], bool]] = (),
         *,
         is_elsewhere: bool = False,
+        is_reconciled: bool = False,
         absence: Absence = Absence.FAULT,
     ) -> None:
         super().__init__()
@@ -70,6 +72,7 @@ class KindSource(Source):
         self._informer: Informer = client.cache.informer(kind, optional=absence is not Absence.FAULT)
         self._discovery = client.live.discovery
         self._is_elsewhere = is_elsewhere
+        self._is_reconciled = is_reconciled
         self._handler = handler
         self._predicates: Sequence[Callable[[ObjectChange[Any]], bool]] = tuple(predicates)
 
@@ -183,8 +186,10 @@ class KindSource(Source):
         before, current = change.before, change.after
         verb: Literal["created", "updated", "deleted"] = "updated"
         priority = 0
+        owner_uids: tuple[str, ...] = ()
         if current is None:
             current, verb = before, "deleted"
+            owner_uids = () if before is None else before.owner_uids
         elif before is None:
             verb = "created"
             if change.is_initial:
@@ -193,8 +198,8 @@ class KindSource(Source):
             priority = LOW_PRIORITY
         assert current is not None  # a change has a state before or after it
         key = Key(current.namespace, current.name)
-        cause = ChangeCause(self.gvk, key, verb, str(current.version), change.is_initial, cluster=self.cluster)
-        return priority, cause, verb == "deleted" and self._handler is for_object and not self._is_elsewhere
+        cause = ChangeCause(self.gvk, key, verb, str(current.version), change.is_initial, 1, self.cluster, owner_uids)
+        return priority, cause, verb == "deleted" and self._is_reconciled
 
     async def _add_all(self, change: ObjectChange[Any], requests: Iterable[Request], queue: RequestSink) -> None:
         """Add requests a time slice at a time. A generator that fails loses the rest of them."""

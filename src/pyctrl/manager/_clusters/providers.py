@@ -130,20 +130,24 @@ class _File:
         return {name: config for name, (_, config) in self._logins.items()}
 
     def refresh(self) -> None:
-        """Read the file if it has changed."""
+        """Read the file if it has changed, or if a login of it could not be loaded."""
         try:
             text = self._path.read_bytes()
             if text != self._text:
-                self._update(kubeconfig_contexts(self._path, current_only=bool(self._name)))
-                self._text = text
+                is_complete = self._update(kubeconfig_contexts(self._path, current_only=bool(self._name)))
+                self._text = text if is_complete else None  # the files that it names may come later
                 self._logged.pop("", None)
         except OSError as error:
             self._warn_once("", f"{self._path}: {error.strerror or error}")
         except ConfigError as error:
             self._warn_once("", str(error))
 
-    def _update(self, contexts: Sequence[KubeconfigContext]) -> None:
-        """Load changed contexts; an unchanged context keeps its Config, and with it its connection."""
+    def _update(self, contexts: Sequence[KubeconfigContext]) -> bool:
+        """Load changed contexts, and return whether all could be loaded.
+
+        An unchanged context keeps its Config, and with it its connection.
+        """
+        is_complete = True
         logins: dict[str, tuple[KubeconfigContext, Config]] = {}
         for context in contexts:
             name = self._name or context.name
@@ -152,10 +156,12 @@ class _File:
                 logins[name] = known if known and known[0] == context else self._logged_in(context)
                 self._logged.pop(name, None)
             except ConfigError as error:
+                is_complete = False
                 self._warn_once(name, str(error))
                 if known is not None:
                     logins[name] = known
         self._logins = logins
+        return is_complete
 
     def _logged_in(self, context: KubeconfigContext) -> tuple[KubeconfigContext, Config]:
         return context, context.log_in(trusted=self._trusted)

@@ -120,6 +120,8 @@ class RunnableHandle:
         self._run: Callable[[], Awaitable[None]] = runnable.run if isinstance(runnable, Runnable) else runnable
         self.task: asyncio.Task[None] | None = None
         self._is_asked_to_stop = False
+        #: Whether it was cancelled when it was asked to stop, so that it may be cleaning up.
+        self.is_cancelled: bool = False
 
     @property
     def rbac(self) -> Sequence[Permission]:
@@ -138,7 +140,7 @@ class RunnableHandle:
 
     def start(self, group: str, ended: Callable[[RunnableHandle], None], context: Context) -> None:
         """Run it in a new task; call ``ended`` when the task is done."""
-        self._is_asked_to_stop = False
+        self._is_asked_to_stop = self.is_cancelled = False
         if self.restarts is not None:
             self.restarts.reset()
         self.task = asyncio.create_task(self._run_all(), name=f"{group}/{self.name}", context=context.copy())
@@ -166,6 +168,7 @@ class RunnableHandle:
                 return True
         if self.task is not None:
             self.task.cancel()
+        self.is_cancelled = True
         return False
 
     def error(self) -> BaseException | None:

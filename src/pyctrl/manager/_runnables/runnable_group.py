@@ -16,7 +16,8 @@ __all__ = ["Group", "RunnableGroup", "cancel_remaining", "log_error_after_stop"]
 
 log = logging.getLogger("pyctrl.manager")
 
-#: After the grace period tasks are cancelled and get this long to clean up; those that have not ended are abandoned.
+#: Cancelled tasks get this long to clean up after the grace period, or after a second request to stop. Those that have
+#: not ended are abandoned.
 CANCEL_TIMEOUT = timedelta(seconds=5)
 
 
@@ -103,12 +104,16 @@ class RunnableGroup:
             deadline.expire()  # the caller was cancelled: the groups that stop after this one do not wait either
             raise
         finally:
-            late = [task for task in members if not task.done()]
+            cleaning = [task for task, member in members.items() if member.is_cancelled and not task.done()]
+            if not deadline.is_early:  # the grace period was their time to clean up
+                cleaning = []
+            late = [task for task in members if not task.done() and task not in cleaning]
             if has_time:
                 self.overdue += sorted(task.get_name() for task in late)
             elif cut_off := sorted(task.get_name() for task in late if task in would_finish):
                 log.warning("Grace period is over, cancelling remaining runnables", extra={"runnables": cut_off})
-            await cancel_remaining(late)
+            interrupted = await cancel_remaining(late, cleaning)
+            self.overdue += sorted(task.get_name() for task in interrupted)
 
     def _log_stopping(self, members: Iterable[RunnableHandle]) -> None:
         # every manager has an event writer and may have a heartbeat in this group; only servers have to become ready
@@ -125,12 +130,21 @@ class RunnableGroup:
             self._members.remove(member)
 
 
-async def cancel_remaining(late: Collection[asyncio.Task[None]]) -> None:
-    """Cancel tasks, and log those that do not end within `CANCEL_TIMEOUT`; they are not awaited further."""
+async def cancel_remaining(
+    late: Collection[asyncio.Task[None]], cleaning: Collection[asyncio.Task[None]] = ()
+) -> set[asyncio.Task[None]]:
+    """Cancel tasks, and log those that do not end within `CANCEL_TIMEOUT`; they are not awaited further.
+
+    Tasks that are ``cleaning`` up were cancelled before. They are cancelled again, and returned, only if they have not
+    ended by then: a second cancellation interrupts a `finally`.
+    """
+    interrupted: set[asyncio.Task[None]] = set()
     try:
-        await end(late, patience=CANCEL_TIMEOUT)
+        interrupted = (await end(late, others=cleaning, patience=CANCEL_TIMEOUT)).intersection(cleaning)
+        await end(interrupted, patience=CANCEL_TIMEOUT)
+        return interrupted
     finally:
-        for task in late:
+        for task in (*late, *cleaning):
             if not task.done():
                 log.error("Runnable did not end when cancelled, abandoning it", extra={"runnable": task.get_name()})
 

@@ -64,6 +64,7 @@ class HttpServer:
         #: The serving certificate; None: HTTP.
         self.certificate: ServingCertificate | None = certificate
         self._is_listening = asyncio.Event()
+        self._asked_to_stop = asyncio.Event()
         #: The port, known once it listens.
         self.port: int = address.port
 
@@ -71,8 +72,12 @@ class HttpServer:
         """Return when it listens."""
         await self._is_listening.wait()
 
+    def ask_to_stop(self) -> None:
+        """Stop accepting connections, and stop once every request is answered, a second later at most."""
+        self._asked_to_stop.set()
+
     async def run(self) -> None:
-        """Serve until cancelled.
+        """Serve until asked to stop, or cancelled.
 
         Raises:
             ManagerError: it cannot listen on the address.
@@ -83,7 +88,16 @@ class HttpServer:
         server = LimitedHttpServer(self._log_name, self._answered, limits=self.limits, has_reserve=self._has_reserve)
         tls = self.certificate.contexts() if self.certificate is not None else None
         async with server, self._listening(server, tls):
-            await (self.certificate.follow() if self.certificate is not None else asyncio.Event().wait())
+            if self.certificate is None:
+                await self._asked_to_stop.wait()
+            else:
+                await self._follow(self.certificate)
+
+    async def _follow(self, certificate: ServingCertificate) -> None:
+        async with asyncio.TaskGroup() as group:
+            following = group.create_task(certificate.follow(), name="certificate")
+            await self._asked_to_stop.wait()
+            following.cancel()
 
     @asynccontextmanager
     async def _listening(self, server: LimitedHttpServer, tls: Callable[[], SSLContext] | None) -> AsyncIterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from pyctrl.simulation._history import ObjectId, Sent
-from pyctrl.simulation._oracle.excuses import excuses_late_write, is_honest_failure
+from pyctrl.simulation._oracle.excuses import is_honest_failure
 from pyctrl.simulation._oracle.facts import Facts, Removal
 from pyctrl.simulation._oracle.transitions import is_operator
 from pyctrl.simulation._run import Problem, ProblemKind, Run
@@ -27,8 +27,8 @@ def finalizer_problems(facts: Facts, references: Collection[Facts]) -> Iterator[
             yield Problem(ProblemKind.FINALIZER, message, (object_id,))
     needed = _needed_calls(references)
     for key, removal in sorted(facts.removals.items()):
-        late = sorted((needed.get(key, frozenset()) - removal.before) & _outstanding(removal, facts, references))
-        if late:
+        missing = needed.get(key, frozenset()) - removal.before
+        if late := missing and sorted(missing & _outstanding(removal, facts, references)):
             message = (
                 f"the finalizer {removal.finalizer} of {removal.target} was removed before {', '.join(late)} was done"
             )
@@ -56,7 +56,7 @@ def leader_problems(run: Run) -> Iterator[Problem]:
     """Yield writes of replicas that did not lead."""
     for entry in run.history.of(Sent):
         is_write = entry.has_effect and not entry.is_dry_run and entry.target.resource not in _NOT_GATED
-        if is_write and entry.leads is False and is_operator(entry.process) and not excuses_late_write(run, entry):
+        if is_write and entry.leads is False and is_operator(entry.process):
             where = f" at {entry.line}" if entry.line else ""
             message = f"{entry.process} did not lead when it sent {entry.verb} {entry.target}{where}"
             yield Problem(ProblemKind.NOT_LEADING, message, (entry.target,))

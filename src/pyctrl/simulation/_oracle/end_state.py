@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from math import inf
 
-from pyctrl.simulation._history import ObjectId, Phase, ProcessChanged, Reconciled, ReconcileStarted, Rested
+from pyctrl.simulation._history import FaultApplied, ProcessChanged, Reconciled, ReconcileStarted, Rested
 from pyctrl.simulation._oracle.difference import Difference, compare, to_text
-from pyctrl.simulation._oracle.excuses import excuses_difference
-from pyctrl.simulation._oracle.normal_form import EXTERNAL, NormalObject
+from pyctrl.simulation._oracle.excuses import excuses_difference, waits_for_retry
+from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.normal_form import EXTERNAL
+from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._run import Problem, ProblemKind, Run
+from pyctrl.simulation._schedule import Fault, FaultKind
 
 __all__ = ["end_state_problems", "is_comparable"]
 
-_UP = frozenset(("started", "led", "leads", "no longer led", "thawed", "went on"))
-_ENDED = frozenset(("stopped", "killed", "failed", "ended"))
+_DOWN = frozenset(("stopped", "killed", "failed", "ended", "frozen"))
+_VOTES_ARE_CUT = 120.0  # seconds, as `World.cut_votes`
+_EVENTS_ARE_HELD = 60.0  # seconds, as `World.hide`
 _NAMED = 3  # objects in a message; the diff has all
 
 
-def end_state_problems(
-    run: Run,
-    expected: Sequence[Sequence[NormalObject]],
-    normal_form: Callable[[int], Sequence[NormalObject]],
-    unstable: Collection[ObjectId],
-) -> Iterator[Problem]:
-    """Yield the first difference to the reference: at the end, or else after a step.
-
-    Args:
-        run: The run.
-        expected: The states of the reference: after each step, and the end.
-        normal_form: Returns a state of this run, by its number.
-        unstable: Objects that are not compared.
-    """
+def end_state_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
+    """Yield the first difference to the reference: at the end, or else after a step."""
+    run = facts.run
     last = len(run.steps)
+    if waits_for_retry(run):
+        return
     for number in (last, *range(last)):
         is_end = number == last
-        if not is_end and (number >= len(expected) - 1 or not is_comparable(run, number)):
+        if not is_end and (number >= len(reference.states) - 1 or not is_comparable(run, number)):
             continue
-        found = compare(expected[-1 if is_end else number], normal_form(number), unstable=unstable)
-        differences = [each for each in found if not excuses_difference(run, each)]
+        expected = reference.states[-1 if is_end else number]
+        found = compare(expected, facts.normal_state(number), unstable=reference.unstable)
+        differences = [each for each in found if _counts(each, facts, reference)]
         if differences:
             yield _problem(differences, "at the end" if is_end else f"at rest after step {number + 1}")
             return
+
+
+def _counts(difference: Difference, facts: Facts, reference: Reference) -> bool:
+    """Return whether a difference is the operator's.
+
+    A state has the objects of the resources in which something changed. So an object that neither run touched may be
+    in one of them only.
+    """
+    if excuses_difference(facts.run, difference):
+        return False
+    if difference.expected is None and difference.found is not None:
+        return facts.has_changed(difference.found.object_id)
+    if difference.found is None and difference.expected is not None:
+        return reference.facts[0].has_changed(difference.expected.object_id)
+    return True
 
 
 def _problem(differences: Sequence[Difference], when: str) -> Problem:
@@ -62,14 +74,28 @@ def _named(difference: Difference) -> str:
 
 
 def is_comparable(run: Run, step: int) -> bool:
-    """Return whether the world after a step must be as in the reference: all faults were over, and no work was left.
+    """Return whether the world after a step must be as in the reference: it was at rest, and no work was left.
 
-    A reconcile that waits for its retry, or a process that is down, will still change the world.
+    A fault that still lasts, a reconcile that waits for its retry, or a process that is down, will change the world.
     """
-    rested = [entry for entry in run.history.of(Rested) if entry.phase == Phase.STEP]
-    if step >= len(rested) or not rested[step].is_quiet or rested[step].at < run.faults_over_at:
+    rested = [entry for entry in run.history.of(Rested) if entry.number == step + 1]
+    if not rested or not rested[-1].is_quiet:
         return False
-    return not _unfinished(run, rested[step].at)
+    at = rested[-1].at
+    lasting = [entry for entry in run.history.of(FaultApplied) if entry.at <= at < entry.at + _seconds(entry.fault)]
+    return not lasting and not _unfinished(run, at)
+
+
+def _seconds(fault: Fault) -> float:
+    """Return how long a fault lasts at most."""
+    if fault.kind is FaultKind.LOSE_LEADERSHIP:
+        return _VOTES_ARE_CUT
+    if fault.kind is FaultKind.REPLACE_CHILD:
+        return inf  # the foreign object goes when the scenario has ended
+    try:
+        return abs(fault.seconds)
+    except ValueError:  # the argument is an object, or there is none
+        return _EVENTS_ARE_HELD if fault.kind in (FaultKind.HIDE, FaultKind.COALESCE) else 0.0
 
 
 def _unfinished(run: Run, at: float) -> bool:
@@ -80,8 +106,8 @@ def _unfinished(run: Run, at: float) -> bool:
         if entry.at > at:
             break
         if isinstance(entry, ProcessChanged):
-            (down.discard if entry.state in _UP else down.add)(entry.process)
-            if entry.state in _ENDED:
+            (down.add if entry.state in _DOWN else down.discard)(entry.process)
+            if entry.state in _DOWN and entry.state != "frozen":
                 waiting = {each for each in waiting if each[0] != entry.process}
         elif isinstance(entry, ReconcileStarted):
             waiting.add((entry.process, entry.controller, entry.request))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 
 from pyctrl import errors
-from pyctrl.simulation._history import FaultApplied, Sent
+from pyctrl.simulation._history import ProcessChanged, Reconciled
 from pyctrl.simulation._oracle.difference import Difference
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._run import Run
 from pyctrl.simulation._schedule import FaultKind
 
-__all__ = ["excuses_difference", "excuses_late_write", "is_honest_failure", "is_programming_error"]
+__all__ = ["excuses_difference", "is_honest_failure", "is_programming_error", "waits_for_retry"]
 
 # Errors that only a mistake in the program raises. All others may be honest: an answer that the simulation spoiled, or
 # what the operator makes of it. `pyctrl.errors` has some of each.
@@ -63,16 +63,18 @@ def excuses_difference(run: Run, difference: Difference) -> bool:
     return FaultKind.RESTORE_BACKUP in kinds and difference.object_id.resource == EXTERNAL
 
 
-def excuses_late_write(run: Run, sent: Sent) -> bool:
-    """Return whether a write of a replica that does not lead could not be prevented.
+def waits_for_retry(run: Run) -> bool:
+    """Return whether a reconcile that a fault made fail has not been tried again since the faults were over.
 
-    freeze: A process that stands still between its check of the Lease and the request sends the request when it goes
-    on. No client of Kubernetes can prevent that, because the server does not check Leases.
+    The wait of a work queue grows to 1000 s, longer than the world waits. What such a reconcile will do is unknown.
     """
-    return any(
-        isinstance(entry, FaultApplied)
-        and entry.fault.kind is FaultKind.FREEZE
-        and entry.process == sent.process
-        and entry.fault.point == sent.point
-        for entry in run.history
-    )
+    failed: dict[tuple[str, str], float] = {}
+    for entry in run.history:
+        if isinstance(entry, ProcessChanged) and entry.state in ("killed", "ended", "failed"):
+            failed.clear()
+        elif isinstance(entry, Reconciled):
+            key = entry.controller, entry.request
+            failed.pop(key, None)
+            if entry.error:
+                failed[key] = entry.at
+    return any(at < run.faults_over_at for at in failed.values())

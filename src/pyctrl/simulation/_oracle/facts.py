@@ -9,7 +9,7 @@ from typing import Any
 
 from pyctrl.simulation._history import Called, Logged, ObjectId, ProcessChanged, Reconciled
 from pyctrl.simulation._oracle.excuses import is_programming_error
-from pyctrl.simulation._oracle.normal_form import Normaliser, NormalObject
+from pyctrl.simulation._oracle.normal_form import EXTERNAL, Normaliser, NormalObject
 from pyctrl.simulation._oracle.quiet import Activity, activity_of
 from pyctrl.simulation._oracle.transitions import Transition, is_operator, is_terminating, owner_uids, transitions
 from pyctrl.simulation._run import Run, State
@@ -52,6 +52,7 @@ class Facts:
         self.run = run
         self.names = normaliser.names(run.end)
         self.transitions = list(transitions(run))
+        self._changed = {each.target for each in self.transitions}
         self._ever = normaliser.names_of(dict(self._objects_ever()))
         self.activity: Activity = activity_of(run, self.canonical)
         self._normaliser = normaliser
@@ -71,6 +72,10 @@ class Facts:
         states = [*self.run.steps, self.run.end]
         names = self.names if number == len(self.run.steps) else None
         return list(self._normaliser.normalise(states[number], names))
+
+    def has_changed(self, object_id: ObjectId) -> bool:
+        """Return whether something changed in an object, or it is an external system."""
+        return object_id in self._changed or object_id.resource == EXTERNAL
 
     def text(self, text: str) -> str:
         """Return a text with the names of every run."""
@@ -130,8 +135,9 @@ class Facts:
     def failures(self) -> dict[str, str]:
         """Why processes of the operator ended without being stopped."""
         found: dict[str, str] = {}
-        for entry in self.run.history:
-            if isinstance(entry, ProcessChanged) and is_operator(entry.process) and entry.state in ("failed", "ended"):
+        for entry in self.run.history.of(ProcessChanged):
+            has_lost_lease = entry.state == "ended" and entry.text
+            if is_operator(entry.process) and entry.state in ("failed", "ended") and not has_lost_lease:
                 found.setdefault(self.text(entry.text), f"{entry.process} {entry.state}: {entry.text}".rstrip(": "))
         return found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import blake2b
 
+from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle.normal_form import Normaliser
 from pyctrl.simulation._run import State
 
@@ -12,14 +14,18 @@ __all__ = ["fingerprint"]
 _NORMALISER = Normaliser()  # of states without a reference; keeps the objects that it has seen
 
 
-def fingerprint(state: State, normaliser: Normaliser | None = None) -> str:
+def fingerprint(
+    state: State, normaliser: Normaliser | None = None, unstable: Collection[ObjectId] = frozenset()
+) -> str:
     """Return a hash of what a state is in every run, independent of seed, uids, versions, times and generated names.
 
     Args:
         state: The world at rest.
         normaliser: That of a `Reference`, which knows what else differs between runs.
+        unstable: Canonical names of objects that do not count.
     """
-    found = sorted((each.canonical, each.content) for each in (normaliser or _NORMALISER).normalise(state))
+    normal = (normaliser or _NORMALISER).normalise(state)
+    found = sorted((each.canonical, each.content) for each in normal if each.canonical not in unstable)
     digest = blake2b(digest_size=16)
     for canonical, content in found:
         digest.update(f"{canonical}\n{len(content)}\n".encode())

@@ -35,6 +35,6 @@ def _problems(reference: Reference, run: Run) -> Iterator[Problem]:
     if not run.error:
         yield from orphan_problems(facts, reference.facts, reference.ends_with)
         yield from finalizer_problems(facts, reference.facts)
-        yield from end_state_problems(run, reference.states, facts.normal_state, reference.unstable)
+        yield from end_state_problems(facts, reference)
         yield from quiet_problems(run, facts.activity, [each.activity for each in reference.facts])
     yield from error_problems(facts, reference.facts)

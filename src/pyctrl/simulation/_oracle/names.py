@@ -62,7 +62,7 @@ def is_volatile(text: str, families: frozenset[Family] = frozenset()) -> bool:
 
 def generated_prefix(object_id: ObjectId, obj: Json) -> str:
     """Return the part of a name before the part that is generated, or made of a hash or a time; "" if there is none."""
-    name, metadata = object_id.name, obj["metadata"]
+    name, metadata = object_id.name, obj.get("metadata") or {}
     prefix: str = (metadata.get("generateName") or "")[:_LONGEST_BASE]
     if prefix and name.startswith(prefix) and len(name) > len(prefix):
         return prefix
@@ -96,7 +96,7 @@ class CanonicalNames:
         self._texts: dict[str, str] = {}
         self.prefixes: frozenset[str] = frozenset(filter(None, (_VOLUME, *prefixes, *self._generated.values())))
         self._gone = self._pattern_of_gone()
-        self._uids = {obj["metadata"].get("uid", ""): object_id for object_id, obj in objects.items()}
+        self._uids = {(obj.get("metadata") or {}).get("uid", ""): object_id for object_id, obj in objects.items()}
         self._addresses = frozenset(address for obj in objects.values() for address in _addresses_of(obj))
 
     def _find_generated(self, objects: Mapping[ObjectId, Json]) -> Iterator[tuple[str, str]]:

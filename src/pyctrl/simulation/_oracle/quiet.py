@@ -44,6 +44,7 @@ class Activity:
         reconciles: Reconciles, by controller and object.
         requests: Requests that changed nothing, and reads, by verb and resource.
         failing: Reconciles that still fail: the last error of each.
+        is_restless: The world did not come to rest before.
     """
 
     seconds: float
@@ -52,12 +53,15 @@ class Activity:
     reconciles: Counter[str] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
     failing: dict[str, str] = field(default_factory=dict)
+    is_restless: bool = False
 
 
 def activity_of(run: Run, canonical: Canonical) -> Activity:
     """Return what the operator did in a run's time of quiet."""
     entries = [entry for entry in run.history if entry.at >= run.quiet_from]
     activity = Activity(max((entry.at for entry in entries), default=run.quiet_from) - run.quiet_from)
+    rested = [entry for entry in run.history.of(Rested) if entry.phase != Phase.STEP]
+    activity.is_restless = any(not entry.is_quiet for entry in rested)
     late = _Late(run)
     written: set[ObjectId] = set()
     for entry in entries:
@@ -130,8 +134,7 @@ class _Late:
 def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity]) -> Iterator[Problem]:
     """Yield what the operator of a run did in the time of quiet and does not do, or less often, without faults."""
     known = list(references)
-    restless = [entry for entry in run.history.of(Rested) if entry.phase == Phase.END and not entry.is_quiet]
-    if restless:
+    if activity.is_restless and not any(each.is_restless for each in known):
         yield _problem("the world does not come to rest after the faults are over")
     for key, error in sorted(activity.failing.items()):
         if not any(key in each.failing for each in known):

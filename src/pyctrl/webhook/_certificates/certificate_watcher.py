@@ -91,6 +91,7 @@ class ServingCertificate:
         try:
             content = tuple(path.read_bytes() for path in self._files)
             if content == self._content:
+                self._read_error = ""  # the previous files are back
                 return False
             self._in_use = self._context()
         except ConfigError as error:

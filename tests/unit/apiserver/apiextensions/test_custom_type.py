@@ -48,3 +48,19 @@ def test_a_definition_restricts_names() -> None:
     for wrong, message in (("longer", "may not be more than 5 bytes"), ("a-b", "should match '\\^\\[a-z\\]\\+\\$'")):
         with pytest.raises(StatusError, match=f"metadata.name: .*{message}"):
             create(registry, {**obj, "metadata": {"name": wrong}})
+
+
+def test_old_duplicates_of_a_list_do_not_refuse_an_update() -> None:
+    """An object that had duplicates before the list became a set can be changed; new duplicates are refused."""
+    registry = ResourceRegistry()
+    listed = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"l": listed, "k": {}}}}}
+    schema["properties"]["spec"]["properties"]["k"] = {"type": "string"}
+    registry.install(create(registry, definition(schema))[0])
+    obj = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"l": ["x"]}}
+    good, _ = create(registry, obj)
+    doubled = {**good, "spec": {"l": ["x", "x"]}}
+
+    assert update(registry, {**doubled, "spec": {"l": ["x", "x"], "k": "v"}}, doubled)["spec"]["k"] == "v"
+    with pytest.raises(StatusError, match="Duplicate value"):
+        update(registry, doubled, good)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
@@ -35,3 +37,21 @@ def test_a_collection_is_deleted_by_selector(ask: Asker) -> None:
 def test_some_namespaces_cannot_be_deleted(ask: Asker) -> None:
     """default, kube-system and kube-public cannot be deleted."""
     assert ask("DELETE", "/api/v1/namespaces/default")[0] == 403
+
+
+async def test_a_repeated_delete_does_not_extend_the_time(ask: Asker) -> None:
+    """The deletion timestamp is that of the first delete."""
+    ask.make("a", finalizers=["x.io/f"])
+    first = ask("DELETE", f"{CONFIGMAPS}/a")[1]
+    await asyncio.sleep(10)
+    assert ask("DELETE", f"{CONFIGMAPS}/a")[1] == first
+
+
+def test_a_dry_run_of_a_delete_deletes_nothing(ask: Asker) -> None:
+    """After a dry run the object is there, not marked as deleted."""
+    made = ask.make("a")
+    held = ask.make("b", finalizers=["x.io/f"])
+    for name in "ab":
+        assert ask("DELETE", f"{CONFIGMAPS}/{name}", dryRun="All")[0] == 200
+    assert ask("DELETE", CONFIGMAPS, dryRun="All")[0] == 200
+    assert (ask("GET", f"{CONFIGMAPS}/a")[1], ask("GET", f"{CONFIGMAPS}/b")[1]) == (made, held)

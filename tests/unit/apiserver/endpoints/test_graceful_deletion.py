@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.apiserver._kit import CONFIGMAPS, Asker
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -31,3 +31,32 @@ def test_propagation_is_written_as_a_finalizer(ask: Asker, policy: str, finalize
         assert answer["status"] == "Success"
     else:
         assert answer["metadata"]["finalizers"] == finalizers
+
+
+@pytest.mark.parametrize(
+    ("second", "finalizers"),
+    [
+        (None, ["x.io/f", "foregroundDeletion"]),
+        ("Foreground", ["x.io/f", "foregroundDeletion"]),
+        ("Orphan", ["x.io/f", "orphan"]),
+        ("Background", ["x.io/f"]),
+    ],
+)
+def test_a_second_delete_may_change_the_propagation(ask: Asker, second: str | None, finalizers: list[str]) -> None:
+    """A delete with a policy replaces that of an earlier one; without a policy it stays."""
+    ask.make("a", finalizers=["x.io/f"])
+    ask("DELETE", f"{CONFIGMAPS}/a", {"propagationPolicy": "Foreground"})
+    ask("DELETE", f"{CONFIGMAPS}/a", {"propagationPolicy": second} if second else None)
+    assert ask("GET", f"{CONFIGMAPS}/a")[1]["metadata"]["finalizers"] == finalizers
+
+
+def test_a_write_during_the_grace_period_does_not_remove_a_pod(ask: Asker) -> None:
+    """A pod that runs on a node stays until the kubelet deletes it with a grace period of zero."""
+    spec = {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}
+    ask("POST", PODS, {"metadata": {"name": "p"}, "spec": spec})
+    _, marked = ask("DELETE", f"{PODS}/p")
+    assert marked["metadata"]["deletionGracePeriodSeconds"] == 30
+    ask("PATCH", f"{PODS}/p", {"metadata": {"labels": {"k": "v"}}}, headers=MERGE)
+    assert ask("GET", f"{PODS}/p")[0] == 200
+    ask("DELETE", f"{PODS}/p", {"gracePeriodSeconds": 0})
+    assert ask("GET", f"{PODS}/p")[0] == 404

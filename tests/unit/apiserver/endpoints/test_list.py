@@ -105,3 +105,25 @@ def test_yaml_is_answered_to_who_asks_for_it(ask: Asker) -> None:
     assert isinstance(answer.body, bytes)
     assert b"kind: ConfigMap\n" in answer.body
     assert ("Content-Type", "application/yaml") in answer.headers
+
+
+def test_a_list_of_version_0_is_whole(ask: Asker) -> None:
+    """A list at version 0 is answered from memory and has all objects, whatever its limit is."""
+    for name in "abc":
+        ask.make(name)
+    _, found = ask("GET", CONFIGMAPS, limit="1", resourceVersion="0")
+    assert names(found) == ["a", "b", "c"]
+    assert "continue" not in found["metadata"]
+
+
+def test_a_namespace_whose_name_begins_like_another_lists_its_own_objects(ask: Asker) -> None:
+    """A list of the namespace `a` has no object of `a-b`, at present and at an older version."""
+    for namespace in ("a", "a-b", "ab"):
+        ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+        ask("POST", f"/api/v1/namespaces/{namespace}/configmaps", {"metadata": {"name": f"in-{namespace}"}})
+    version = str(ask.server.storage.version)
+    ask("POST", "/api/v1/namespaces/a/configmaps", {"metadata": {"name": "later"}})
+
+    assert names(ask("GET", "/api/v1/namespaces/a/configmaps")[1]) == ["in-a", "later"]
+    exactly = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
+    assert names(ask("GET", "/api/v1/namespaces/a/configmaps", **exactly)[1]) == ["in-a"]

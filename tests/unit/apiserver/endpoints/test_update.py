@@ -52,3 +52,26 @@ def test_status_has_its_own_door(ask: Asker) -> None:
     wish = {"spec": {"unschedulable": None}, "status": {"phase": "Running"}}
     _, changed = ask("PATCH", f"{nodes}/n/status", wish, headers=MERGE)
     assert (changed["spec"].get("unschedulable"), changed["status"].get("phase")) == (True, "Running")
+
+
+def test_a_replacement_for_another_uid_is_a_conflict(ask: Asker) -> None:
+    """An update of an object that was deleted does not change the new object of its name."""
+    old = ask.make("a")
+    ask("DELETE", f"{CONFIGMAPS}/a")
+    ask.make("a")
+    body = {"metadata": {"name": "a", "uid": old["metadata"]["uid"]}, "data": {"k": "2"}}
+    code, status = ask("PUT", f"{CONFIGMAPS}/a", body)
+    assert (code, status["reason"]) == (409, "Conflict")
+
+
+def test_a_dry_run_of_an_update_stores_nothing(ask: Asker) -> None:
+    """The response to a dry run has the change; the stored object does not, and stays without its finalizers."""
+    made = ask.make("a", finalizers=["x.io/f"])
+    body = {"metadata": {"name": "a"}, "data": {"k": "v"}}
+    code, shown = ask("PUT", f"{CONFIGMAPS}/a", body, dryRun="All")
+    assert (code, shown["data"], "finalizers" in shown["metadata"]) == (200, {"k": "v"}, False)
+    assert ask("GET", f"{CONFIGMAPS}/a")[1] == made
+
+    _, marked = ask("DELETE", f"{CONFIGMAPS}/a")
+    assert ask("PUT", f"{CONFIGMAPS}/a", body, dryRun="All")[0] == 200
+    assert ask("GET", f"{CONFIGMAPS}/a")[1] == marked

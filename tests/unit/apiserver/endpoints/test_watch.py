@@ -245,3 +245,24 @@ async def test_watchers_are_told_in_the_order_of_their_coming(ask: Asker) -> Non
         await asyncio.sleep(1)
         ask.make("a")
     assert told == sorted(told)
+
+
+async def test_a_watch_from_a_later_version_begins_there(ask: Asker) -> None:
+    """A version that the server has not reached yet, as of another replica, is not repeated when it comes."""
+    version = int(ask.make("a")["metadata"]["resourceVersion"])
+    async with ask.watching(resourceVersion=str(version + 2)) as watching:
+        for name in ("b", "c", "d"):
+            ask.make(name)
+        assert await watching.take(1) == [("ADDED", "d")]
+
+
+async def test_each_watch_has_its_own_view_of_an_event(ask: Asker) -> None:
+    """The same change is an update for one watcher, an addition for another, and a deletion for a third."""
+    ask.make("a", labels={"on": "0"})
+    version = str(ask.server.storage.version)
+    ask.change("a", metadata={"labels": {"on": "1"}})
+    seen = []
+    for selector in ("", "on=1", "on=0"):
+        async with ask.watching(resourceVersion=version, labelSelector=selector) as watching:
+            seen += await watching.take(1)
+    assert seen == [("MODIFIED", "a"), ("ADDED", "a"), ("DELETED", "a")]

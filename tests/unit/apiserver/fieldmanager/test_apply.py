@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from pyctrl import _clock
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
 from pyctrl.apiserver._fieldmanager.apply import server_side_apply
@@ -149,10 +151,12 @@ def test_keyed_lists_and_sets_are_shared_item_by_item(apply: Applier) -> None:
 
 
 def test_applying_the_same_again_changes_nothing(apply: Applier) -> None:
-    """An apply without changes keeps the object, including the times of its managed fields."""
+    """An apply without changes keeps the object, including the times of its managed fields, also at a later time."""
+    began = _clock.now()
     apply("one", {"map": {"k": "1"}})
     before = copy.deepcopy(apply.live)
-    apply("one", {"map": {"k": "1"}})
+    with _clock.use(lambda: began + timedelta(seconds=2)):
+        apply("one", {"map": {"k": "1"}})
     assert apply.live == before
 
 

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from pyctrl.apiserver import ApiServer, ResourceRegistry
+from pyctrl.apiserver._meta.system_fields import generated_name, keep_system_fields
 from tests.unit.apiserver._kit import CONFIGMAPS, Asker
 from tests.unit.apiserver._objects import create, update
 
@@ -42,3 +43,21 @@ def test_the_same_randomness_makes_the_same_objects() -> None:
     assert first["metadata"]["uid"] == second["metadata"]["uid"]
     assert first["metadata"]["name"] == second["metadata"]["name"]
     assert len(first["metadata"]["name"]) == len("a-") + 5
+
+
+def test_a_write_cannot_undo_a_deletion_or_set_a_generation() -> None:
+    """An update keeps the deletion timestamp, the grace period and the generation, whatever the client sends."""
+    old = {"creationTimestamp": "c", "uid": "u", "generation": 3, "deletionTimestamp": "d"}
+    old["deletionGracePeriodSeconds"] = 0
+    new = {"name": "a", "generation": 9, "uid": "u"}
+
+    keep_system_fields(new, old)
+
+    assert new == {"name": "a", **old}
+
+
+def test_a_generated_name_fits_a_label() -> None:
+    """A long prefix is cut, so that the name with its suffix has at most 63 characters."""
+    made = generated_name("a" * 80, Random(1))
+
+    assert (len(made), made[:58]) == (63, "a" * 58)

@@ -140,3 +140,10 @@ def test_an_unknown_directive_is_refused(schema: SchemaNode) -> None:
     with pytest.raises(StatusError) as refused:
         strategic_merge(LIVE, {"spec": {"$patch": "remove"}}, schema)
     assert (refused.value.code, str(refused.value)) == (500, "unknown patch type: remove in map: map[$patch:remove]")
+
+
+def test_a_null_in_a_new_map_is_not_stored(schema: SchemaNode) -> None:
+    """A patch that adds a map with nulls, or an item with nulls, adds what is not null."""
+    merged = strategic_merge(LIVE, {"metadata": {"labels": {"x": None, "y": "1"}}}, schema)
+    assert merged["metadata"]["labels"] == {"y": "1"}
+    assert _containers(schema, {"name": "c", "image": "1", "args": None})[0] == {"name": "c", "image": "1"}

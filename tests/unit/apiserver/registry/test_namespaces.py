@@ -25,3 +25,13 @@ def test_a_namespace_goes_when_it_is_finalized(ask: Asker) -> None:
     assert ask("GET", path)[0] == 200
     assert ask("PUT", f"{path}/finalize", {**marked, "spec": {"finalizers": []}})[0] == 200
     assert ask("GET", path)[0] == 404
+
+
+def test_a_second_delete_does_not_remove_a_namespace_that_has_content(ask: Asker) -> None:
+    """A namespace that is deleted is Terminating, also after more deletes, until it is finalized."""
+    path = "/api/v1/namespaces/n"
+    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "n"}})
+    for _ in range(2):
+        code, marked = ask("DELETE", path)
+        assert (code, marked["status"]) == (200, {"phase": "Terminating"})
+    assert ask("GET", path)[1]["status"] == {"phase": "Terminating"}

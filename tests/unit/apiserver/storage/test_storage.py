@@ -120,3 +120,27 @@ async def test_waiting_for_a_version() -> None:
     assert not await storage.reaches(storage.version + 1, seconds=1)
     asyncio.get_running_loop().call_later(1, put, collection, "a")
     assert await storage.reaches(storage.version + 1, seconds=5)
+
+
+def test_a_removal_is_a_version_of_its_own() -> None:
+    """A watch from the version before a removal has the removal."""
+    collection = Storage().collection("", "configmaps")
+    put(collection, "a")
+    before = put(collection, "b")
+
+    assert remove(collection, "a") == before + 1
+    found = collection.events_from(collection.position_after(before))
+    assert [(event.type, event.version) for event in found] == [("DELETED", before + 1)]
+
+
+def test_a_reader_that_is_too_slow_is_told() -> None:
+    """Events from a position that the bounded history no longer has are refused: some are lost."""
+    collection = Storage(history=2).collection("", "configmaps")
+    put(collection, "a")
+    position = collection.end
+    for _ in range(10):
+        put(collection, "a")
+
+    with pytest.raises(Compacted):
+        collection.events_from(position)
+    assert len(collection.events_from(collection.end - 1)) == 1

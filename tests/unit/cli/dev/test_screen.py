@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import RichLog, Static
 
 from pyctrl.cli._dev.details_screen import DetailsScreen
 from pyctrl.cli._dev.log_lines import LogLines
 from pyctrl.cli._dev.row_list import RowList
 from pyctrl.cli._dev.screen import DevScreen
-from pyctrl.dev import DevSession
+from pyctrl.dev import DevSession, ObjectDetails
 from tests.unit.dev._programs import PROGRAM
 from tests.unit.dev._sessions import box_session
 
@@ -28,7 +28,7 @@ pytestmark = [
 
 FAILS = PROGRAM.replace("if box is None:", "raise OSError('no disk')\n        if box is None:")
 SIZES = [(80, 24), (120, 40), (30, 20)]
-PATIENCE = 10.0  # seconds
+PATIENCE = 45.0  # seconds, on a busy machine; less than the limit of a test, so that the screen is in the message
 
 
 class Seen:
@@ -46,17 +46,18 @@ class Seen:
 
     async def shows(self, *texts: str) -> None:
         """Wait until all texts are on the screen."""
-        await self._until(lambda: all(each in self.text for each in texts), texts)
+        await self.until(lambda: all(each in self.text for each in texts), texts)
 
     async def hides(self, *texts: str) -> None:
         """Wait until none of the texts is on the screen."""
-        await self._until(lambda: not any(each in self.text for each in texts), texts)
+        await self.until(lambda: not any(each in self.text for each in texts), texts)
 
     async def press(self, *keys: str) -> None:
         """Press keys."""
         await self.pilot.press(*keys)
 
-    async def _until(self, is_met: Any, what: object) -> None:
+    async def until(self, is_met: Callable[[], bool], what: object) -> None:
+        """Wait until something is so."""
         until = asyncio.get_running_loop().time() + PATIENCE
         while not is_met():
             assert asyncio.get_running_loop().time() < until, f"{what}\n{self.text}"
@@ -154,12 +155,51 @@ async def test_a_paused_screen_says_so(tmp_path: Path) -> None:
         await seen.press("p")
         await seen.shows("PAUSED", "the program runs")
         (tmp_path / "boxes.py").write_text(PROGRAM + "colour = red\n")
-        await asyncio.sleep(1.5)
-        assert seen.session.problem
+        await seen.until(lambda: bool(seen.session.problem), "a problem")
+        await seen.app._refresh()
+        await seen.pilot.pause()
         assert "NameError" not in seen.text
         await seen.press("p")
         await seen.shows("NameError")
         await seen.hides("PAUSED")
+
+
+async def test_a_refresh_that_ends_after_the_screen_is_dropped(tmp_path: Path) -> None:
+    """A refresh that is under way when the screen ends, or when details are closed, is dropped without an error."""
+    is_read, is_closed = asyncio.Event(), asyncio.Event()
+
+    class Ending(Screen[None]):
+        async def on_unmount(self) -> None:
+            assert self in self.app.screen_stack
+            assert isinstance(self.app, DevScreen)
+            await self.app._refresh()
+
+    class EndingScreen(DevScreen):
+        def get_default_screen(self) -> Screen[None]:
+            return Ending(id="_default")
+
+    async with box_session(tmp_path, PROGRAM) as session:
+        app = EndingScreen(session, [], LogLines())
+        async with app.run_test() as pilot:
+            seen = Seen(app, session, pilot)
+            await seen.shows("done (")
+            await seen.press("enter")
+            await seen.shows("└─ ConfigMap sample")
+            details = app.screen
+            assert isinstance(details, DetailsScreen)
+
+            async def read() -> ObjectDetails:
+                is_read.set()
+                await is_closed.wait()
+                return details.details
+
+            details._read = read
+            refresh = asyncio.create_task(details._refresh())
+            await is_read.wait()
+            await seen.press("escape")
+            await seen.hides("└─ ConfigMap sample")
+            is_closed.set()
+            await refresh
 
 
 async def test_help_and_log(tmp_path: Path) -> None:

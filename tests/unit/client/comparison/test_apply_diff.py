@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -122,3 +122,22 @@ async def test_an_item_that_is_no_longer_stated() -> None:
 
     assert difference(both, live) is None
     assert difference(one, live) == "metadata.finalizers"
+
+
+async def test_an_owner_of_object_and_status() -> None:
+    """An apply is compared with the fields of the object that its owner has, not with those of its status."""
+    client = Client(InProcessTransport(ApiServer()))
+    metadata = {"name": "a", "namespace": "default"}
+    head = {"apiVersion": "v1", "kind": "Service", "metadata": metadata}
+    wanted = {**head, "spec": {"ports": [{"port": 80}]}}
+    status = {**head, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    status["status"]["conditions"][0] |= {"reason": "Ok", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    await client.apply(wanted, field_owner="me")
+    await client.status.apply(status, field_owner="me")
+    later = _clock.now() + timedelta(seconds=2)
+    with _clock.use(lambda: later):  # entries are ordered by time
+        live = await client.apply({**wanted, "spec": {"ports": [{"port": 81}]}}, field_owner="me")
+
+    assert [entry.get("subresource") for entry in live.metadata.managed_fields] == ["status", None]
+    assert difference({**wanted, "spec": {"ports": [{"port": 81}]}}, live) is None
+    assert difference(wanted, live) == "spec.ports"

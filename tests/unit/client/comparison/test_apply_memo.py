@@ -10,7 +10,7 @@ import pytest
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, CachedClient, KindOptions
-from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult
+from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult, dry_run
 from pyctrl.kinds.apps.v1 import Deployment
 
 KEY = Key("default", "a")
@@ -67,6 +67,18 @@ async def test_an_apply_is_tried_once(live: Client) -> None:
 
     assert results == [NONE] * 4
     assert sent.verbs == ["apply", "patch"]
+
+
+async def test_a_dry_run_is_not_remembered(live: Client) -> None:
+    """An apply that only a dry run has tried is sent."""
+    await live.create_or_apply(DEPLOYMENT)
+    wanted = {**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], "replicas": 2}}
+
+    await dry_run(live).create_or_apply(wanted)
+    results = [(await live.create_or_apply(wanted)).result for _ in range(2)]
+
+    assert results == [UPDATED, NONE]
+    assert (await live.get(Deployment, KEY)).spec.replicas == 2
 
 
 async def test_a_change_of_hands_is_seen(live: Client) -> None:

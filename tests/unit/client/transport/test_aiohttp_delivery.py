@@ -70,6 +70,37 @@ async def test_what_the_function_raises_ends_it(error: Exception, begin: bytes) 
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize("fails_at", [1, 2])
+async def test_a_failure_of_the_function_wakes_a_stream_that_stays_open(fails_at: int) -> None:
+    """A watch whose function fails ends at once and closes the connection, although the server sends nothing more."""
+    seen, is_gone = list[bytes](), asyncio.Event()
+
+    def take(chunk: bytes) -> None:
+        seen.append(chunk)
+        if len(seen) == fails_at:
+            raise ValueError("mine")
+
+    async def serve(peer: Peer) -> None:
+        await peer.head()
+        try:
+            await peer.send(CHUNKED + b"3\r\none\r\n")
+            while not seen:
+                await asyncio.sleep(0)
+            if fails_at == 2:
+                await peer.send(b"3\r\ntwo\r\n")
+            await peer.reader.read()
+        finally:
+            is_gone.set()
+
+    async with serving(serve) as (transport, _):
+        with pytest.raises(ValueError, match="mine"):
+            async with asyncio.timeout(5), transport.stream(WATCH) as stream:
+                await deliver(stream, take)
+        async with asyncio.timeout(5):
+            await is_gone.wait()
+    assert len(seen) == fails_at
+
+
 async def test_a_connection_is_used_again_afterwards() -> None:
     """The connection is reused, and the next streams arrive complete, each at its own reader."""
     seen: list[list[bytes]] = []

@@ -1,11 +1,13 @@
-"""Time limits of a request do not include the login."""
+"""Time limits of a request and of a stream's head, which do not include the login."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from pyctrl.errors import RequestTimeout
 from tests.unit.client.transport.test_aiohttp import GET, OK, WATCH, Peer, Rotating, serving
 
 pytestmark = pytest.mark.real_time
@@ -48,3 +50,16 @@ async def test_a_login_may_take_its_time() -> None:
             assert (stream.status, await stream.read()) == (200, b"ok")
         credentials.token = 0
         assert (await transport.request(GET)).body == b"ok"
+
+
+async def test_a_head_that_does_not_come() -> None:
+    """A stream whose head does not come in time fails, although a watch has no timeout."""
+
+    async def serve(peer: Peer) -> None:
+        while await peer.head():
+            pass
+
+    async with serving(serve) as (transport, server):
+        with pytest.raises(RequestTimeout, match=server.url):
+            async with asyncio.timeout(5), transport.stream(replace(WATCH, head_timeout=0.1)):
+                pass

@@ -7,8 +7,9 @@ import logging
 import pytest
 
 from pyctrl.api import CustomResource, Key, Model
-from pyctrl.client import Client, InProcessTransport, ServerWarning
-from pyctrl.errors import ApiError, InternalError, ServiceUnavailable
+from pyctrl.client import Client, InProcessTransport, MergePatch, ServerWarning
+from pyctrl.errors import ApiError, InternalError, Invalid, ServiceUnavailable
+from pyctrl.kinds.core.v1 import Secret
 from tests.unit.client._fake_server import FakeServer
 
 
@@ -95,3 +96,22 @@ async def test_redirects_are_failures(client: Client, server: FakeServer) -> Non
 
     with pytest.raises(ApiError, match="302"):
         await client.get(Widget, KEY)
+
+
+async def test_the_error_of_a_secret_does_not_quote_it(client: Client, server: FakeServer) -> None:
+    """The values of a Secret that the server quotes in an error appear neither in its message nor in its causes."""
+    quoted = 'Invalid value: "{\\"data\\":{\\"password\\":\\"aHVudGVyMg==\\"}}": json: cannot unmarshal'
+    causes = [{"reason": "FieldValueInvalid", "message": quoted, "field": "data"}]
+    status = {"kind": "Status", "apiVersion": "v1", "code": 422, "reason": "Invalid", "message": quoted}
+    server.reply({**status, "details": {"causes": causes}}, status=422)
+    server.reply({**status, "details": {"causes": causes}}, status=422)
+
+    with pytest.raises(Invalid) as caught:
+        await client.patch(Secret, KEY, MergePatch({"data": 1}))
+    shown = f"{caught.value} {caught.value.message} {caught.value.status}"
+    assert "aHVudGVyMg" not in shown
+    assert shown.count("<secret contents redacted>") >= 2
+    assert "json: cannot unmarshal" in shown
+
+    with pytest.raises(Invalid, match="aHVudGVyMg"):  # of a kind without secrets
+        await client.patch(Widget, KEY, MergePatch({"data": 1}))

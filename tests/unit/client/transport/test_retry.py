@@ -66,6 +66,15 @@ async def test_retry_after(status: int) -> None:
     assert 2 <= wait <= 2.2
 
 
+async def test_clients_do_not_retry_together() -> None:
+    """Two clients that get the same Retry-After do not retry at the same moment."""
+    scripts = [Script(answer(429, "2"), answer(200)) for _ in range(2)]
+    for seed, script in enumerate(scripts):
+        await Client(script, random=Random(seed)).get(Widget, KEY)
+
+    assert scripts[0].waits != scripts[1].waits
+
+
 async def test_zero_does_not_spin() -> None:
     """Retry-After: 0 does not retry without a delay."""
     script = Script(*[answer(429, "0")] * 3, answer(200))

@@ -15,6 +15,7 @@ import yaml
 
 from pyctrl.client import Anonymous, Config, is_same_login
 from pyctrl.manager import KubeconfigProvider
+from tests.unit.client._authority import Authority
 
 
 def kubeconfig(*, current: str = "", **servers: str) -> str:
@@ -180,3 +181,20 @@ async def test_a_hostile_file_is_told_of(tmp_path: Path, caplog: pytest.LogCaptu
     async with following(KubeconfigProvider(tmp_path)) as follower:
         assert follower.servers == {"good": "one"}
     assert "nested more than 100 levels deep" in caplog.text
+
+
+async def test_a_certificate_file_that_comes_later_is_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A context whose certificate authority cannot be read is tried again, although its kubeconfig does not change."""
+    authority, path = tmp_path / "ca.crt", tmp_path / "config"
+    content = yaml.safe_load(kubeconfig(a="one", b="two"))
+    content["clusters"][1]["cluster"]["certificate-authority"] = str(authority)
+    path.write_text(yaml.safe_dump(content))
+    async with following(KubeconfigProvider(path, trusted=True)) as follower:
+        assert follower.servers == {"a": "one"}
+        before = follower.told[-1]["a"]
+        await asyncio.sleep(60)
+        assert len([text for text in caplog.messages if "keeping cluster 'b'" in text]) == 1
+        authority.write_bytes(Authority().pem)
+        await asyncio.sleep(10)
+        assert follower.servers == {"a": "one", "b": "two"}
+        assert follower.told[-1]["a"] is before

@@ -16,9 +16,10 @@ from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport
 from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.errors import NotLeading
+from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import Group, OnLoss
-from tests.unit.manager._replicas import Replica, config_map, forever, now, stand_still
+from tests.unit.manager._replicas import KEY, Replica, config_map, forever, now, stand_still
 
 
 @pytest.fixture
@@ -161,3 +162,31 @@ async def test_who_had_no_time_to_stop_is_named(server: ApiServer, caplog: pytes
         one.manager.ask_to_stop()
         await one.ran
     assert "Cancelled leader election runnables that did not stop in time" in caplog.messages
+
+
+async def test_another_holder_closes_the_gate_at_once(server: ApiServer, admin: Client) -> None:
+    """Once another holder is seen in the Lease, not even cleanup may write, although the own lease has not expired."""
+    one = Replica(server, "one", on_loss=OnLoss.CONTEND)
+    refused: list[float] = []
+
+    async def elected() -> None:
+        try:
+            await forever()
+        finally:
+            for name in ("first", "second"):
+                with pytest.raises(NotLeading):
+                    await admin.create(config_map(name))
+                refused.append(now())
+                await asyncio.sleep(1)
+
+    async with one.running(elected):
+        await one.manager.elected.wait()
+        await asyncio.sleep(1)
+        lease = await admin.get(Lease, KEY)
+        lease.spec.holder_identity = "two"
+        taken_at = now()
+        await admin.update(lease)
+        await asyncio.sleep(5)
+        names = {found.metadata.name for found in await admin.list(ConfigMap)}
+    assert names == set()
+    assert [at - taken_at < 3 for at in refused] == [True, True]  # the own lease lasts for 14 s

@@ -50,6 +50,11 @@ class Ending:
             again = again[1:]
         return min([inf if self.grace is None else self.grace, *again])
 
+    @property
+    def is_hurried(self) -> bool:
+        """Whether the grace period is cut short."""
+        return self.patience < (inf if self.grace is None else self.grace)
+
     def outcome(self, *, overdue: bool) -> type[BaseException] | None:
         """Return the expected result of `run`."""
         return GracePeriodExceeded if overdue and self.raises is None and self.grace != 0 else self.raises

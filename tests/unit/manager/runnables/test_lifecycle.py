@@ -161,6 +161,31 @@ async def test_the_second_signal_cancels_what_is_left(caplog: pytest.LogCaptureF
     assert now() == 6
 
 
+@pytest.mark.parametrize("again", ["signal", "ask", "cancel"])
+async def test_a_second_stop_does_not_interrupt_cleanup(again: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A `finally` that runs since the first stop is finished after a second one, and is interrupted 5 s later."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Life("quick", journal, cleanup=4), Group.ELECTED)
+    lifecycle.add(Life("slow", journal, cleanup=20), Group.ELECTED)
+    running = asyncio.create_task(lifecycle.run(handle_signals=True))
+    await asyncio.sleep(5)
+    lifecycle.ask_to_stop()
+    await asyncio.sleep(1)
+    {"signal": lambda: send(signal.SIGTERM), "ask": lifecycle.ask_to_stop, "cancel": running.cancel}[again]()
+    await asyncio.wait([running])
+
+    assert journal[-1] == "quick ends"
+    assert now() == 6 + 5
+    slow = "cancelled runnables that had not stopped when asked a second time: elected/slow"
+    if again == "cancel":
+        assert running.cancelled()
+        assert f"error dropped during shutdown: {slow}" in caplog.messages
+    else:
+        with pytest.raises(GracePeriodExceeded, match=slow):
+            await running
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 async def test_cancelling_stops_in_order() -> None:
     """A cancelled run stops all groups with their grace period, then raises CancelledError."""
     lifecycle, journal = make(), list[str]()

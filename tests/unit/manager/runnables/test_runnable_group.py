@@ -98,3 +98,15 @@ async def test_elected_work_that_has_ended_is_not_asked_to_stop() -> None:
     await asyncio.sleep(1)
     assert journal == ["worker starts", "worker ends", "worker starts"]
     await running
+
+
+async def test_a_stop_after_a_stop_does_not_interrupt_cleanup() -> None:
+    """Elected work that cleans up because the lease was lost is not cancelled again when the manager stops, too."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.elect(asyncio.Event().wait, cast(WriteGate, Open()), restarts=True)  # type: ignore[arg-type]
+    lifecycle.add(Life("work", journal, cleanup=3), Group.ELECTED)
+    running = asyncio.create_task(run_until(lifecycle, 6))
+    await asyncio.sleep(5)
+    await asyncio.gather(lifecycle.stop_elected(timedelta(seconds=10)), running)
+    assert journal == ["work starts", "work is ready", "work ends"]
+    assert now() == 8

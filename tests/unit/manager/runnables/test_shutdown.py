@@ -167,6 +167,7 @@ class Kind:
         well: how it ends without cancellation.
         cut: seconds from its final cancellation to its end.
         cut_at_once: the same, without a request to stop before.
+        cleans: whether it was cancelled by the request to stop, so that a second request does not interrupt it.
         badly: how it ends after cancellation.
         says: a log line about its failure, for every way to stop.
         is_ready: whether the groups after its own start.
@@ -180,6 +181,7 @@ class Kind:
     well: str = "was cancelled"
     cut: float = 0
     cut_at_once: float = 0
+    cleans: bool = False
     badly: str = "was cancelled"
     says: str = ""
     is_ready: bool = True
@@ -193,14 +195,14 @@ LEFT = "Runnable did not end when cancelled, abandoning it"
 KINDS = (
     Kind(name="an async function", make=function, well=""),
     Kind(name="an object", make=Subject),
-    Kind(name="one that cleans up", make=Cleaning, drains=2, cut_at_once=2),
+    Kind(name="one that cleans up", make=Cleaning, drains=2, cut_at_once=2, cleans=True),
     Kind(name="one that finishes", make=lambda: Finishing(20), drains=20, well="returned"),
     Kind(name="one that does not finish", make=lambda: Finishing(60), drains=60, well="returned"),
     Kind(name="one that fails when asked", make=Rude, says="Failed to ask a runnable to stop, cancelling it"),
     Kind(name="one that has ended", make=Done, well="returned"),
     Kind(name="one that fails when cancelled", make=Sore, well="failed", badly="failed", says=LATE),
     Kind(name="one that is not ready", make=Unready, is_ready=False),
-    Kind(name="one that ignores it", make=Stubborn, drains=inf, cut=BEHIND, badly="runs", says=LEFT),
+    Kind(name="one that ignores it", make=Stubborn, drains=inf, cut=BEHIND, cleans=True, badly="runs", says=LEFT),
     Kind(name="one whose getting ready ignores it", make=HeedlesslyUnready, is_ready=False, says=LEFT, lags=BEHIND),
     Kind(
         name="one that is down",
@@ -241,10 +243,11 @@ async def live_and_end(kind: Kind, ending: Ending, group: Group) -> None:
     error, took = await outcome(lifecycle, ending, fail.set)
 
     began = now() - took
-    is_overdue = kind.drains > ending.patience
+    patience = ending.patience + (BEHIND if kind.cleans and ending.is_hurried else 0)
+    is_overdue = kind.drains > patience
     lasts = kind.drains
     if is_overdue:
-        lasts = ending.patience + (kind.cut if ending.patience else kind.cut_at_once or kind.cut)
+        lasts = patience + (kind.cut if ending.patience else kind.cut_at_once or kind.cut)
     assert (None if error is None else type(error)) is ending.outcome(overdue=is_overdue)
     if isinstance(error, GracePeriodExceeded):
         assert str(error).endswith(f": {group}/subject")

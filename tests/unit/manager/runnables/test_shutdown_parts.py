@@ -247,3 +247,30 @@ async def test_every_part_of_a_manager_ends(case: Case, caplog: pytest.LogCaptur
             error.add_note(f"{case.name}, {ending.name}")
             raise
     gc.collect(1)
+
+
+async def test_more_stops_do_not_interrupt_the_cleanup_of_a_reconcile() -> None:
+    """A reconcile that the second stop cancels finishes its `finally`, whatever follows, and writes in it."""
+    world = World(Ending(name="", asks=("ask",)))
+
+    class Careful(Reconciler[ConfigMap]):
+        async def reconcile(self, request: Request) -> None:
+            if request.name != "job":
+                return
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(4)
+                await self.client.create(config_map("cleaned-up"))
+
+    async with _life(world):
+        await world.admin.create(config_map("job"))
+        Builder(world.manager).reconciles(ConfigMap).build(Careful())
+        running = asyncio.create_task(world.manager.run(handle_signals=False))
+        await asyncio.sleep(5)
+        for stop in (world.manager.ask_to_stop, world.manager.ask_to_stop, world.manager.ask_to_stop, running.cancel):
+            stop()
+            await asyncio.sleep(1)
+        assert await world.names() == {"job"}
+        await asyncio.wait([running])
+        assert await world.names() == {"job", "cleaned-up"}

@@ -16,8 +16,12 @@ from pyctrl.api import (
     owner_reference,
     set_controller_reference,
 )
+from pyctrl.cache import Cache, CachedClient
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
+from pyctrl.cluster._controllers.garbagecollector.controller import UNKNOWN_KIND_RETRY, GarbageCollector
+from pyctrl.cluster._controllers.garbagecollector.graph import Graph, GraphNode
+from pyctrl.controller import Request, Result
 from pyctrl.kinds.core.v1 import (
     ConfigMap,
 )
@@ -95,3 +99,121 @@ async def test_an_owner_that_never_was_does_not_keep_anything(client: Client) ->
     ghost.metadata.uid = "33333333-3333-3333-3333-333333333333"
     await client.create(configmap("child", ghost))
     await gone(client, "child")
+
+
+async def test_an_owner_waits_only_for_dependents_that_block_it(client: Client) -> None:
+    """A dependent without blockOwnerDeletion does not hold back an owner that is deleted in the foreground."""
+    a = await client.create(configmap("a"))
+    child = configmap("b")
+    child.metadata.owner_references = [owner_reference(a)]
+    child.metadata.finalizers = ["x.io/f"]
+    await client.create(child)
+    await client.delete(a, propagation="Foreground")
+    await gone(client, "a")
+    await wait_for(client, ConfigMap, child.key, lambda found: found.metadata.deletion_timestamp is not None)
+
+
+async def test_foreground_deletion_waits_for_the_dependents_of_dependents(client: Client) -> None:
+    """A chain that is deleted in the foreground goes from its end."""
+    a = await client.create(configmap("a"))
+    b = await client.create(configmap("b", a))
+    last = configmap("c", b)
+    last.metadata.finalizers = ["x.io/f"]
+    last = await client.create(last)
+    await client.delete(a, propagation="Foreground")
+    await wait_for(client, ConfigMap, last.key, lambda found: found.metadata.deletion_timestamp is not None)
+    await asyncio.sleep(60)
+    assert (await client.get(ConfigMap, b.key)).metadata.finalizers == ["foregroundDeletion"]
+    await client.patch(last, MergePatch({"metadata": {"finalizers": None}}))
+    await gone(client, "c", "b", "a")
+
+
+async def test_an_orphan_keeps_its_other_owners(client: Client) -> None:
+    """Orphan propagation removes the reference to the deleted owner only."""
+    a, b = await client.create(configmap("a")), await client.create(configmap("b"))
+    child = configmap("child")
+    child.metadata.owner_references = [owner_reference(a), owner_reference(b)]
+    await client.create(child)
+    await client.delete(a, propagation="Orphan")
+    await gone(client, "a")
+    left = await client.get(ConfigMap, child.key)
+    assert [ref.uid for ref in left.metadata.owner_references] == [b.metadata.uid]
+
+
+async def test_an_owner_of_another_namespace_is_none(client: Client) -> None:
+    """An object whose owner lives in another namespace is collected: owners have the namespace of their dependents."""
+    elsewhere = await client.create(ConfigMap(metadata=ObjectMeta(name="a", namespace="kube-system")))
+    child = configmap("child")
+    reference = owner_reference(elsewhere)
+    child.metadata.owner_references = [reference]
+    await client.create(child)
+    await gone(client, "child")
+
+
+async def test_a_new_object_of_an_owners_name_is_another_owner(client: Client) -> None:
+    """The dependents of a deleted object do not belong to the next object of its name."""
+    a = await client.create(configmap("a"))
+    ghost = a.deep_copy()
+    ghost.metadata.uid = "33333333-3333-3333-3333-333333333333"
+    await client.create(configmap("child", ghost))
+    await gone(client, "child")
+    assert await client.find(ConfigMap, a.key) is not None
+
+
+class Collecting:
+    """A garbage collector whose graph has only what a test puts into it, as one that lags behind the server."""
+
+    def __init__(self, client: Client) -> None:
+        self.graph = Graph()
+        self._collector = GarbageCollector(self.graph)
+        self._collector.client = CachedClient(Cache(client), client)
+
+    async def process(self, obj: ConfigMap) -> Result | None:
+        """Put an object into the graph and process it."""
+        self.graph.put(GraphNode.of(ConfigMap.gvk, obj))
+        return await self._collector.reconcile(Request("", obj.metadata.uid))
+
+
+@pytest_asyncio.fixture
+async def quiet() -> AsyncIterator[Client]:
+    """A client of a new cluster without controllers."""
+    async with Cluster(random=Random(1), controllers=False, kubelet=False) as cluster, cluster.client() as client:
+        yield client
+
+
+async def test_an_owner_that_the_graph_lacks_is_looked_up(quiet: Client) -> None:
+    """A dependent whose owner was created a moment ago stays, although the graph does not have the owner yet."""
+    owner = await quiet.create(configmap("a"))
+    child = await quiet.create(configmap("child", owner))
+
+    await Collecting(quiet).process(child)
+
+    assert await quiet.find(ConfigMap, child.key) is not None
+
+
+async def test_what_took_the_name_of_a_dependent_is_left_alone(quiet: Client) -> None:
+    """A stale node neither deletes the new object of its name nor changes the owners of that object."""
+    owner = await quiet.create(configmap("a"))
+    other = await quiet.create(configmap("b"))
+    stale = await quiet.create(configmap("child", other))
+    await quiet.delete(stale)
+    present = await quiet.create(configmap("child", owner))
+    stale_with_two = stale.deep_copy()
+    stale_with_two.metadata.owner_references = [owner_reference(owner), owner_reference(other)]
+    collecting = Collecting(quiet)
+    await quiet.delete(other)
+
+    await collecting.process(stale_with_two)  # one owner is gone: its reference would be removed
+    await collecting.process(stale)  # its only owner is gone: it would be deleted
+
+    assert await quiet.get(ConfigMap, present.key) == present
+
+
+async def test_an_owner_of_a_kind_that_is_not_served_is_looked_up_again(quiet: Client) -> None:
+    """While the kind of an owner is unknown its dependents stay, and are processed again later."""
+    unknown = Unstructured.new(GroupVersionKind("example.com", "v1", "Thing"), name="t", namespace="default")
+    unknown.metadata.uid = "33333333-3333-3333-3333-333333333333"
+    child = await quiet.create(configmap("child", unknown))
+
+    assert await Collecting(quiet).process(child) == Result(requeue_after=UNKNOWN_KIND_RETRY)
+    assert await quiet.find(ConfigMap, child.key) is not None

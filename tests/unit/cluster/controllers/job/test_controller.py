@@ -10,9 +10,17 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+import pytest
+
 from pyctrl.api import ObjectMeta
-from pyctrl.client import Client, MergePatch, wait_for
+from pyctrl.cache import Cache, CachedClient
+from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
 from pyctrl.cluster import Cluster
+from pyctrl.cluster._controllers.job.controller import JobSync
+from pyctrl.cluster._controllers.job.pod_failures import BackoffRecord
+from pyctrl.cluster._controllers.job.view import JobView
+from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.errors import Conflict
 from pyctrl.kinds.batch.v1 import (
     Job,
     JobSpec,
@@ -143,3 +151,46 @@ async def test_the_simulated_kubelet_completes_jobs() -> None:
         assert job.status.start_time is not None
         assert job.status.completion_time is not None
         assert job.status.completion_time - job.status.start_time < timedelta(minutes=1)
+
+
+async def test_a_finished_job_makes_no_more_pods(client: Client) -> None:
+    """The pods of a finished Job may be deleted: none takes their place."""
+    await create(client)
+    (pod,) = await active(client, 1)
+    await set_phase(client, pod, "Succeeded")
+    await ends(client, "Complete")
+    await client.delete(pod)
+    await asyncio.sleep(60)
+    assert await pods_of(client) == []
+
+
+async def test_a_job_of_the_same_name_begins_without_a_backoff(client: Client) -> None:
+    """The failures of a deleted Job do not delay the pods of the next Job of its name."""
+    await create(client, backoff_limit=9)
+    for _ in range(3):
+        (pod,) = await active(client, 1)
+        await set_phase(client, pod, "Failed")
+        await active(client, 0)
+    await client.delete(Job, WORK, propagation="Background")
+    await wait_until_gone(client, Job, WORK)
+    await until_pods(client, lambda pods: not pods)
+
+    began = asyncio.get_running_loop().time()
+    await create(client)
+    (pod,) = await active(client, 1)
+    await set_phase(client, pod, "Failed")
+    await active(client, 0)
+    await active(client, 1)
+    assert round(asyncio.get_running_loop().time() - began) == 10
+
+
+async def test_a_status_is_not_written_for_a_job_that_changed_unseen() -> None:
+    """Counts that were computed from an older state of the Job are a conflict: pods would be counted twice."""
+    async with Cluster(random=Random(1), controllers=False, kubelet=False) as cluster, cluster.client() as client:
+        stale = await create(client, parallelism=0)
+        await client.patch(Job, WORK, MergePatch({"metadata": {"labels": {"changed": "yes"}}}))
+        recorder = LegacyEventRecorder(client, "job-controller")
+        sync = JobSync(CachedClient(Cache(client), client), recorder, JobView(stale, []), BackoffRecord())
+
+        with pytest.raises(Conflict):
+            await sync.sync()

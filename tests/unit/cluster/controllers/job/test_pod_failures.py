@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, MergePatch, wait_until_gone
+from pyctrl.cluster._controllers.job.pod_failures import BackoffRecord, remaining_backoff
 from pyctrl.kinds.batch.v1 import (
     Job,
     PodFailurePolicy,
@@ -51,3 +56,26 @@ async def test_a_failure_policy_decides_about_failures(client: Client) -> None:
     name = f"default/{other.metadata.name}"
     message = f"Container c for pod {name} failed with exit code 42 matching FailJob rule at index 1"
     assert [c.message for c in job.status.conditions] == [message, message]
+
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def ended(name: str, minutes: int) -> Pod:
+    """Make a pod that was deleted a number of minutes after the start."""
+    return Pod(metadata=ObjectMeta(name=name, deletion_timestamp=START + timedelta(minutes=minutes)))
+
+
+def test_a_success_ends_the_backoff_of_earlier_failures() -> None:
+    """Only failures after the last success slow the creation of pods."""
+    record = BackoffRecord().after([], [ended("a", 1), ended("b", 2)])
+    assert record == BackoffRecord(2, START + timedelta(minutes=2))
+    assert record.after([], [ended("c", 3)]).failures == 3
+    assert record.after([ended("d", 4)], [ended("c", 3)]).failures == 0
+    assert record.after([ended("d", 4)], [ended("c", 3), ended("e", 5)]).failures == 1
+
+
+@pytest.mark.parametrize(("failures", "seconds"), [(0, 0), (1, 10), (2, 20), (6, 320), (7, 600), (2000, 600)])
+def test_the_backoff_doubles_up_to_ten_minutes(failures: int, seconds: int) -> None:
+    """The backoff begins with 10 s, doubles with each failure, and ends at 10 min after any number of failures."""
+    assert remaining_backoff(failures, START, START) == timedelta(seconds=seconds)

@@ -1,0 +1,138 @@
+"""The default scenario: each kind of a program is created, each of its fields changed, deleted, and created again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyctrl.api import GroupKind, GroupVersionKind, KubernetesObject
+from pyctrl.apiserver import OfflineValidator
+from pyctrl.errors import CommandFailed
+from pyctrl.manifests import sample
+from pyctrl.program import DeclaredKinds, find_samples, manifest_files, read_manifests
+from pyctrl.simulation._field_changes import changed_objects
+from pyctrl.simulation._manifest_steps import ManifestStep
+from pyctrl.simulation._scenarios import ManifestScenario
+
+__all__ = ["default_scenario", "samples_beside"]
+
+Json = dict[str, Any]
+
+CHANGES = 16  # of one object; a step costs each run some milliseconds, and brings plans of its own
+
+PLAIN: Mapping[str, Json] = {  # samples of built-in kinds that a program may reconcile
+    "ConfigMap": {"apiVersion": "v1", "data": {"key": "value"}},
+    "Secret": {"apiVersion": "v1", "stringData": {"key": "value"}},
+    "Namespace": {"apiVersion": "v1"},
+    "Service": {"apiVersion": "v1", "spec": {"selector": {"app": "sample"}, "ports": [{"port": 80}]}},
+    "Deployment": {
+        "apiVersion": "apps/v1",
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "sample"}},
+            "template": {
+                "metadata": {"labels": {"app": "sample"}},
+                "spec": {"containers": [{"name": "main", "image": "registry.example/sample:1"}]},
+            },
+        },
+    },
+}
+
+
+def default_scenario(
+    declared: DeclaredKinds, *, reconciled: Sequence[GroupVersionKind] = (), samples: Sequence[Json] | None = None
+) -> ManifestScenario:
+    """Return the scenario that exercises the kinds that a program reconciles.
+
+    It begins with the project's samples; a custom kind without one gets a generated one. Samples of other kinds are
+    created first, and stay. Then each object of a reconciled kind is created, the first one of each kind is changed,
+    field by field as its schema allows, deleted, and created again. A change is always one field of the sample: the
+    field that was changed before goes back. A change that the server refuses, such as one of an immutable field, is
+    left out, in each run in the same manner. It is the same for the same samples and classes.
+
+    Args:
+        declared: The custom kinds of the program; see `pyctrl.program.declared_kinds`.
+        reconciled: Built-in kinds that it reconciles.
+        samples: The project's samples; by default those beside the kinds' classes.
+
+    Raises:
+        CommandFailed: A sample cannot be read, or a built-in kind has none.
+    """
+    definitions = declared.definitions()
+    if samples is None:
+        samples = samples_beside([kind for kinds in declared.kinds.values() for kind in kinds])
+    kinds = [*declared.kinds, *(gvk.group_kind for gvk in reconciled)]
+    exercised = {kind: [each for each in samples if _kind(each) == kind] for kind in kinds}
+    for definition in definitions:
+        name = GroupKind(definition["spec"]["group"], definition["spec"]["names"]["kind"])
+        exercised[name] = exercised[name] or [sample(definition)]
+    for gvk in reconciled:
+        exercised[gvk.group_kind] = exercised[gvk.group_kind] or [_plain(gvk)]
+    others = [each for each in samples if _kind(each) not in exercised]
+    return ManifestScenario("samples", tuple(_steps(others, exercised, definitions)))
+
+
+def samples_beside(kinds: Sequence[type[KubernetesObject]]) -> list[Json]:
+    """Return the samples of the project of some classes: ``config/samples`` and ``config/sample.yaml``, in order.
+
+    Raises:
+        CommandFailed: A file cannot be read.
+    """
+    paths: dict[Path, None] = {}
+    for kind in kinds:
+        try:
+            file = inspect.getsourcefile(kind)
+        except (OSError, TypeError):  # made by a call, or typed into a console
+            continue
+        paths.update(dict.fromkeys(find_samples(Path(file).resolve().parent) if file else ()))
+    return [manifest.obj for path in paths for file in manifest_files(path) for manifest in read_manifests(file)]
+
+
+def _kind(obj: Json) -> GroupKind:
+    return GroupVersionKind.parse(obj["apiVersion"], obj["kind"]).group_kind
+
+
+def _plain(gvk: GroupVersionKind) -> Json:
+    known = PLAIN.get(gvk.kind)
+    if known is None or known["apiVersion"] != gvk.api_version:
+        raise CommandFailed(
+            f"there is no sample of {gvk.kind} to begin the scenario with;"
+            " add one to config/samples, or give a scenario of your own"
+        )
+    namespace = {} if gvk.kind == "Namespace" else {"namespace": "default"}
+    return {**known, "kind": gvk.kind, "metadata": {"name": f"{gvk.kind.lower()}-sample", **namespace}}
+
+
+def _steps(
+    others: Sequence[Json], exercised: Mapping[GroupKind, Sequence[Json]], definitions: Sequence[Json]
+) -> Iterator[ManifestStep]:
+    for obj in sorted(others, key=lambda obj: obj["kind"] != "Namespace"):
+        if obj["kind"] != "CustomResourceDefinition":
+            yield ManifestStep(obj, rests=False)
+    for objects in exercised.values():
+        yield from map(ManifestStep, objects)
+    firsts = [objects[0] for objects in exercised.values()]
+    validator = OfflineValidator()
+    for definition in definitions:
+        plain = {name: value for name, value in definition["spec"].items() if name != "conversion"}  # without a server
+        validator.define({**definition, "spec": plain})
+    for obj in firsts:
+        changed = changed_objects(
+            obj, _schema(obj, definitions), lambda each: not validator.validate(each).problems, most=CHANGES
+        )
+        yield from (ManifestStep(each, base=obj, is_optional=True) for each in changed)
+    yield from (ManifestStep(obj, deletes=True) for obj in reversed(firsts))
+    yield from map(ManifestStep, firsts)
+
+
+def _schema(obj: Json, definitions: Sequence[Json]) -> Json:
+    """Return the OpenAPI schema of an object's kind and version; empty for built-in kinds."""
+    group, _, version = obj["apiVersion"].rpartition("/")
+    for definition in definitions:
+        spec = definition["spec"]
+        if (spec["group"], spec["names"]["kind"]) == (group, obj["kind"]):
+            schemas: list[Json] = [each["schema"] for each in spec["versions"] if each["name"] == version]
+            return schemas[0]["openAPIV3Schema"] if schemas else {}
+    return {}
