@@ -9,7 +9,7 @@ from pyctrl.simulation._evidence import Act, Evidence, without_uuids
 from pyctrl.simulation._history import Called, Sent
 from pyctrl.simulation._leaves import leaves
 
-__all__ = ["act_noun", "act_text", "cut", "error_text", "is_read"]
+__all__ = ["act_noun", "act_text", "cut", "error_text", "is_deleting", "is_read"]
 
 LONGEST = 100  # columns of an error or a call
 VALUE = 24  # columns of a value
@@ -54,6 +54,19 @@ _READS = ("get", "list", "find", "read", "exists", "describe", "head", "status",
 def is_read(entry: Act) -> bool:
     """Return whether a call only reads, by its name. Writes do not."""
     return isinstance(entry, Called) and entry.point.what.rpartition(".")[2].startswith(_READS)
+
+
+_DELETES = (
+    *("delete", "remove", "destroy", "release", "drop", "terminate", "deprovision", "revoke", "erase", "clean"),
+    *("purge", "uninstall", "unregister", "detach", "free", "cancel", "stop", "wipe"),
+)
+
+
+def is_deleting(entry: Act) -> bool:
+    """Return whether a write or a call deletes, by its name."""
+    if isinstance(entry, Called):
+        return entry.point.what.rpartition(".")[2].lower().startswith(_DELETES)
+    return entry.verb.startswith("delete")
 
 
 def _object(evidence: Evidence, entry: Sent) -> str:

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyctrl.simulation._evidence import CRASHES, Evidence, object_of
+from pyctrl.simulation._evidence import CRASHES, OLD_VIEWS, Evidence, object_of
 from pyctrl.simulation._history import History, ObjectId, Reconciled, Sent
 from pyctrl.simulation._leaves import leaves
 from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
 __all__ = ["CREATES"]
-
-#: Faults after which the operator acts on an old view.
-OLD_VIEWS = frozenset(
-    {
-        FaultKind.DELAY,
-        FaultKind.COALESCE,
-        FaultKind.HIDE,
-        FaultKind.STALE,
-        FaultKind.TIME_TRAVEL,
-        FaultKind.TEAR,
-        FaultKind.COMPACT,
-        FaultKind.RESTORE_BACKUP,
-    }
-)
 
 
 def _duplicate(evidence: Evidence) -> Sent | None:

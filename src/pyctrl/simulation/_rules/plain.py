@@ -5,7 +5,6 @@ from __future__ import annotations
 from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._rules.rule import Rule, since
-from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["PLAIN"]
 
@@ -19,7 +18,7 @@ def _never(evidence: Evidence) -> str:
 
 def _more(evidence: Evidence) -> str:
     extra = evidence.later((*evidence.extra, *evidence.extra_calls))
-    if not extra or not evidence.faults or evidence.problems_of(ProblemKind.NOT_QUIET):
+    if not extra or not evidence.faults:
         return ""
     return f"{since(evidence)}, the operator also made {act_noun(evidence, extra[-1])}, which it does not do without it"
 
