@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-from contextvars import Context, copy_context
+from contextvars import Context
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, TypeVar
@@ -27,8 +27,8 @@ current_process = simulated_process
 
 
 def context_of(process: str) -> Context:
-    """Return a copy of the current context that belongs to a process."""
-    context = copy_context()
+    """Return a new context that belongs to a process. It has nothing of the current one, as a process that starts."""
+    context = Context()
     context.run(current_process.set, process)
     return context
 
