@@ -39,6 +39,19 @@ def test_random_names_of_the_operator_count_as_well() -> None:
     assert "create is not idempotent" in guess(evidence(reference, run, problem(END_STATE, "jobs default/web-c")))
 
 
+def test_a_change_is_not_idempotent() -> None:
+    """A change of the current value that is made again after a lost answer is not idempotent."""
+    counts = [{"spec": {"count": number}} for number in range(4)]
+    reference = one_job().write("create", JOB, counts[1]).write("patch", JOB, counts[2]).done()
+    run = one_job(f"answer-lost patch {JOB}#1").write("create", JOB, counts[1]).fault()
+    run.write("patch", JOB, counts[2], status=0, has_effect=True).done("Lost").begin()
+    run.write("patch", JOB, counts[3]).done()
+    assert guess(evidence(reference, run, problem(END_STATE, JOB))) == (
+        "a change is not idempotent: after the lost answer, spec.count of Job default/web was changed once more, from "
+        "2 to 3; compute the new value from the parent, not from the current value"
+    )
+
+
 def test_the_only_record_is_in_the_status() -> None:
     """A second object after a status write that failed is a name that only the status has."""
     reference = one_job().write("create", "jobs default/web-a", generate="web-")
