@@ -184,6 +184,16 @@ def test_a_child_of_the_old_parent_is_collected() -> None:
     assert text.startswith("a child of the old parent is kept: Job default/web of the deleted parent was taken for")
 
 
+def test_a_recreated_parent_is_taken_for_the_old_one() -> None:
+    """An external call that is not made for the recreated parent was remembered by name."""
+    reference = one_job().call("Dns.put('web')").done().user("delete", PARENT).user("create", PARENT)
+    reference.begin().call("Dns.put('web')").done()
+    run = one_job(f"recreate-parent step#1 by {PARENT}").call("Dns.put('web')").done().fault()
+    run.user("delete", PARENT).user("create", PARENT).begin().call("Dns.delete('web')").done()
+    text = guess(evidence(reference, run, problem(END_STATE)))
+    assert text.startswith("a recreated parent is taken for the old one: Dns.put('web') was not made for the new one")
+
+
 def held(schedule: str = "") -> Script:
     """Return a run in which the parent gets a finalizer before a call."""
     run = one_job(schedule).write("update", PARENT, {"metadata": {"finalizers": ["a/b"]}})

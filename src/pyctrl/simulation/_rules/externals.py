@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyctrl.simulation._act_words import is_deleting, is_read
-from pyctrl.simulation._evidence import OLD_VIEWS, Evidence, without_uuids
+from pyctrl.simulation._evidence import Evidence, without_uuids
 from pyctrl.simulation._history import Called
 from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._schedule import FaultKind
@@ -18,7 +18,7 @@ def _not_idempotent(evidence: Evidence) -> str:
         return ""
     hit = {fault.point.what for fault in evidence.faults_of(*_REPEATED)}
     for call in sorted(evidence.extra_calls, key=lambda call: call.point.what not in hit):
-        if is_read(call) or (is_deleting(call) and evidence.faults_of(*OLD_VIEWS)):
+        if is_read(call) or is_deleting(call):
             continue
         text = without_uuids(call.call)
         made = [each for each in evidence.run.history.of(Called) if without_uuids(each.call) == text]

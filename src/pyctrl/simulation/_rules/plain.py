@@ -20,8 +20,8 @@ def _more(evidence: Evidence) -> str:
     extra = evidence.later((*evidence.extra, *evidence.extra_calls))
     if not extra or not evidence.faults:
         return ""
-    fields = f" ({', '.join(changed_fields(evidence, extra[-1]))})" if evidence.effect(extra[-1]) else ""
-    what = f"{act_noun(evidence, extra[-1])}{fields}"
+    fields = ", ".join(changed_fields(evidence, extra[-1]))
+    what = act_noun(evidence, extra[-1]) + (f" ({fields})" if fields else "")
     return f"{since(evidence)}, the operator also made {what}, which it does not do without it"
 
 
