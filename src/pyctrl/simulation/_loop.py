@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-from contextvars import Context, copy_context
+from contextvars import Context
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, TypeVar
@@ -27,8 +27,8 @@ current_process = simulated_process
 
 
 def context_of(process: str) -> Context:
-    """Return a copy of the current context that belongs to a process."""
-    context = copy_context()
+    """Return a new context that belongs to a process. It has nothing of the current one, as a process that starts."""
+    context = Context()
     context.run(current_process.set, process)
     return context
 
@@ -66,6 +66,8 @@ class SimulationLoop(VirtualTimeLoop):
         self._shuffle = shuffle
         #: The difference of the wall clock of each process from that of the cluster.
         self.skew: dict[str, timedelta] = {}
+        self._nothing = asyncio.Handle(lambda: None, (), self)
+        self._nothing.cancel()
         self._tasks: dict[str, WeakSet[asyncio.Task[Any]]] = {}
         #: Called before each iteration with the number of callbacks that each process has run.
         self.on_iteration: Callable[[dict[str, int]], None] | None = None
@@ -75,11 +77,11 @@ class SimulationLoop(VirtualTimeLoop):
         ready = self._ready
         if process in ready.frozen:
             return
-        withheld = ready.frozen[process] = [each for each in ready if each._context.get(current_process) == process]
-        if withheld:
-            kept = [each for each in ready if each._context.get(current_process) != process]
-            ready.clear()
-            ready.extend(kept)
+        withheld = ready.frozen[process] = []
+        for place, handle in enumerate(ready):
+            if handle._context.get(current_process) == process:
+                withheld.append(handle)
+                ready[place] = self._nothing  # the running iteration has counted its handles
 
     def thaw(self, process: str) -> None:
         """Run the withheld callbacks of a process in their order, and go on."""
