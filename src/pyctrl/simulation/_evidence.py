@@ -110,6 +110,11 @@ class Evidence:
         return tuple(self.run.history.of(FaultApplied))
 
     @property
+    def schedule(self) -> tuple[Fault, ...]:
+        """The faults that took place."""
+        return tuple(entry.fault for entry in self.faults)
+
+    @property
     def began(self) -> float:
         """Seconds at which the first fault took place; 0.0 without any."""
         return self.faults[0].at if self.faults else 0.0
@@ -234,9 +239,9 @@ class Evidence:
             return made[-1]
         return ObjectId(entry.target.resource, entry.target.namespace, entry.point.what.rpartition("/")[2])
 
-    def effect(self, entry: Sent) -> tuple[Json, Json] | None:
+    def effect(self, entry: Act) -> tuple[Json, Json] | None:
         """Return the object before and after a write that changed it; None if it was not changed, or was not there."""
-        if not entry.has_effect:
+        if not isinstance(entry, Sent) or not entry.has_effect:
             return None
         target, version = self.target(entry), _version(entry.answer)
         changes = [change for change in self._until(entry) if change.target == target]
