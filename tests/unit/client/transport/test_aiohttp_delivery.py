@@ -8,6 +8,7 @@ import gzip
 import pytest
 
 from pyctrl.client import AiohttpTransport, Config, Tls, deliver
+from pyctrl.errors import StreamBroken
 from tests.unit.client._authority import Authority
 from tests.unit.client.transport.test_aiohttp import CHUNKED, WATCH, Peer, SocketServer, answering, serving
 
@@ -99,6 +100,21 @@ async def test_a_failure_of_the_function_wakes_a_stream_that_stays_open(fails_at
         async with asyncio.timeout(5):
             await is_gone.wait()
     assert len(seen) == fails_at
+
+
+async def test_a_connection_that_broke_before_is_named() -> None:
+    """A stream that broke between its head and the delivery of its body is a StreamBroken that names the server."""
+
+    async def serve(peer: Peer) -> None:
+        await peer.head()
+        await peer.send(CHUNKED + b"3\r\none\r\n")
+        peer.reset()
+
+    async with serving(serve) as (transport, server), transport.stream(WATCH) as stream:
+        while stream._content.exception() is None:  # type: ignore[attr-defined]  # until aiohttp has noticed
+            await asyncio.sleep(0)
+        with pytest.raises(StreamBroken, match=server.url):
+            await deliver(stream, lambda _chunk: None)
 
 
 async def test_a_connection_is_used_again_afterwards() -> None:
