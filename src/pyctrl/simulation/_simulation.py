@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from pyctrl.api import Key
+from pyctrl.api import Key, Unstructured
 from pyctrl.apiserver import ApiServer
-from pyctrl.dev import find_requirements
+from pyctrl.dev import Requirements, find_requirements
 from pyctrl.manager import LeaderElection
 from pyctrl.program import install_definitions
 from pyctrl.rbac import compare
@@ -26,6 +26,7 @@ from pyctrl.simulation._process import Process, Setup
 from pyctrl.simulation._run import Run, State
 from pyctrl.simulation._schedule import Schedule
 from pyctrl.simulation._step_faults import StepFaults
+from pyctrl.simulation._webhook_calls import WebhookCalls
 from pyctrl.simulation._world import LEASE, World
 from pyctrl.testing import VirtualTimeError
 
@@ -112,16 +113,20 @@ class _Execution:
     async def run(self) -> None:
         run, injector, seed = self._run, self._injector, self._run.schedule.seed
         random = Random(seed)
-        server = ApiServer(random=random, history=HISTORY)
+        webhooks = WebhookCalls()
+        server = ApiServer(random=random, history=HISTORY, webhooks=webhooks)
         creation = World.create(seed=seed, server=server, random=random, injector=injector, history=self._history)
         async with creation as world:
+            webhooks.connect(world)
             world.expected, world.fingerprint = self._expected, self._simulation.fingerprint
-            await self._furnish(world)
+            requirements = await self._furnish(world)
             run.initial = world.state()
             step_faults = StepFaults(world)
             run.foreign, world.on_step_fault = step_faults.foreign, step_faults.apply
             invariants = InvariantChecks(world, self._simulation.invariants)
             self._start(world)
+            if requirements.registrations:
+                await _install_webhooks(world, requirements.registrations)
             run.error = await self._play(world)
             injector.is_armed = False
             await step_faults.end()
@@ -132,7 +137,7 @@ class _Execution:
             if self._ended is not None:
                 self._ended(run)
 
-    async def _furnish(self, world: World) -> None:
+    async def _furnish(self, world: World) -> Requirements:
         """Install the kinds of the program; wait until the cluster has come to rest."""
         setup = self._simulation.setup_of(world)
         requirements = await find_requirements(setup, name="the program", account=Key("default", "operator"))
@@ -140,6 +145,7 @@ class _Execution:
         await world.wait_until_idle()
         world.states.begin()
         self._history.entries.clear()
+        return requirements
 
     def _start(self, world: World) -> None:
         simulation = self._simulation
@@ -172,6 +178,16 @@ class _Execution:
         await asyncio.sleep(max(QUIET, 2 * world.longest_requeue))
         run.end = world.state()
         run.steps = world.steps
+
+
+async def _install_webhooks(world: World, registrations: Sequence[dict[str, Any]]) -> None:
+    """Register the webhooks of the operator once it answers, as a Deployment's readiness probe ensures."""
+    process = world.processes[0]
+    while process.manager is None:
+        await asyncio.sleep(0.01)
+    await process.manager.started.wait()
+    for each in registrations:
+        await world.client.create(Unstructured.from_wire(each))
 
 
 def _undeclared(world: World) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ class World:
         self._stale: dict[str, float] = {}
         self._votes_cut: set[str] = set()
         self._version_at_rest = cluster.server.storage.version
-        self._server_down = False
+        self._backup = cluster.server.storage.backup()
         cluster.server.storage.listen(self._changed)
 
     @staticmethod
@@ -241,6 +241,8 @@ class World:
         self._last_activity = self.now
         stored = event.current or event.previous
         target = ObjectId(name, stored.namespace, stored.name)
+        if requester.get()[0] == "user":
+            self._backup = self.server.storage.backup()
         obj = msgspec.json.decode(stored.data)
         if prefix := obj["metadata"].get("generateName"):
             self._generated[target] = f"{prefix}*"
@@ -313,6 +315,8 @@ class World:
                 process.link.tear()
             case FaultKind.RESTART_SERVER:
                 self.restart_server()
+            case FaultKind.RESTORE_BACKUP:
+                self.restore_backup()
             case FaultKind.COMPACT:
                 self.compact()
             case FaultKind.JUMP_CLOCK:
@@ -356,6 +360,12 @@ class World:
                 process.link.cut()
                 self.call_later(seconds, process.link.heal)
         self.server.compact()
+
+    def restore_backup(self, seconds: float = 5.0) -> None:
+        """Let the API server come back with its objects as they were after the last write of the user."""
+        self.restart_server(seconds)
+        with self.acting_as_user():
+            self.server.storage.restore(self._backup)
 
     def jump_clock(self, by: timedelta) -> None:
         """Set the wall clock of all processes of the operator forward, or back."""
@@ -426,4 +436,4 @@ MEDDLING = frozenset(
     {FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD, FaultKind.REPLACE_CHILD, FaultKind.RECREATE_PARENT}
 )
 OF_ONE = frozenset({FaultKind.LOSE_LEADERSHIP, FaultKind.FREEZE})
-OF_WORLD = frozenset({FaultKind.RESTART_SERVER, FaultKind.COMPACT, FaultKind.JUMP_CLOCK})
+OF_WORLD = frozenset({FaultKind.RESTART_SERVER, FaultKind.RESTORE_BACKUP, FaultKind.COMPACT, FaultKind.JUMP_CLOCK})
