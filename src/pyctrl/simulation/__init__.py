@@ -7,21 +7,41 @@ from typing import TYPE_CHECKING
 from pyctrl._lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from pyctrl.simulation._exploration import Explorer, ExploreOptions, ExploreProgress
+    from pyctrl.simulation._exploration import ExploreOptions, ExploreProgress, Explorer
+    from pyctrl.simulation._explorer import explore_program
+    from pyctrl.simulation._external import External, ExternalError
+    from pyctrl.simulation._invariants import Invariant, always, eventually
+    from pyctrl.simulation._network import Network
+    from pyctrl.simulation._plugin import Broken, Explore
+    from pyctrl.simulation._process import Process
     from pyctrl.simulation._report import Attempt, Outcome, Plan, Report, Story
     from pyctrl.simulation._reporting import report_page, report_text, report_to_wire
+    from pyctrl.simulation._scenarios import Delete
     from pyctrl.simulation._schedule import Schedule
+    from pyctrl.simulation._world import World
 
 __all__ = [
     "Attempt",
+    "Broken",
+    "Delete",
+    "Explore",
     "ExploreOptions",
     "ExploreProgress",
     "Explorer",
+    "External",
+    "ExternalError",
+    "Invariant",
+    "Network",
     "Outcome",
     "Plan",
+    "Process",
     "Report",
     "Schedule",
     "Story",
+    "World",
+    "always",
+    "eventually",
+    "explore_program",
     "report_page",
     "report_text",
     "report_to_wire",
@@ -29,6 +49,14 @@ __all__ = [
 
 _NAMES = {
     "_exploration": ("ExploreOptions", "ExploreProgress", "Explorer"),
+    "_explorer": ("explore_program",),
+    "_external": ("External", "ExternalError"),
+    "_invariants": ("Invariant", "always", "eventually"),
+    "_network": ("Network",),
+    "_plugin": ("Broken", "Explore"),
+    "_process": ("Process",),
+    "_scenarios": ("Delete",),
+    "_world": ("World",),
     "_report": ("Attempt", "Outcome", "Plan", "Report", "Story"),
     "_reporting": ("report_page", "report_text", "report_to_wire"),
     "_schedule": ("Schedule",),

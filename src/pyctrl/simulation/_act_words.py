@@ -9,7 +9,7 @@ from pyctrl.simulation._evidence import Act, Evidence, without_uuids
 from pyctrl.simulation._history import Called, Sent
 from pyctrl.simulation._leaves import leaves
 
-__all__ = ["act_noun", "act_text", "cut", "error_text", "is_read"]
+__all__ = ["act_noun", "act_text", "changed_fields", "cut", "error_text", "is_deleting", "is_read"]
 
 LONGEST = 100  # columns of an error or a call
 VALUE = 24  # columns of a value
@@ -42,7 +42,7 @@ def act_text(evidence: Evidence, entry: Act) -> str:
         return f"{text} (dry run)"
     if entry.status >= 400:
         return f"{text}: {entry.status} {entry.reason}"
-    fields = ", ".join(_fields(evidence, entry))
+    fields = ", ".join(changed_fields(evidence, entry))
     version = _version(entry.answer)
     text = text + (f": {fields}" if fields else "") + (f" (v{version})" if version else "")
     return text if entry.status else f"{text}, without an answer"
@@ -56,12 +56,25 @@ def is_read(entry: Act) -> bool:
     return isinstance(entry, Called) and entry.point.what.rpartition(".")[2].startswith(_READS)
 
 
+_DELETES = (
+    *("delete", "remove", "destroy", "release", "drop", "terminate", "deprovision", "revoke", "erase", "clean"),
+    *("purge", "uninstall", "unregister", "detach", "free", "cancel", "stop", "wipe"),
+)
+
+
+def is_deleting(entry: Act) -> bool:
+    """Return whether a write or a call deletes, by its name."""
+    if isinstance(entry, Called):
+        return entry.point.what.rpartition(".")[2].lower().startswith(_DELETES)
+    return entry.verb.startswith("delete")
+
+
 def _object(evidence: Evidence, entry: Sent) -> str:
     part = f"{entry.subresource} of " if entry.subresource else ""
     return f"{part}{evidence.name(evidence.target(entry))}"
 
 
-def _fields(evidence: Evidence, entry: Sent) -> Iterator[str]:
+def changed_fields(evidence: Evidence, entry: Act) -> Iterator[str]:
     """Yield the first fields that a write changed, with the old and the new value."""
     found = evidence.effect(entry)
     if found is None:

@@ -22,7 +22,7 @@ from pyctrl.simulation._history import (
 from pyctrl.simulation._run import Problem, Run, State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 
-__all__ = ["CRASHES", "REFUSALS", "Act", "Evidence", "object_of", "verb_of", "without_uuids"]
+__all__ = ["CRASHES", "OLD_VIEWS", "REFUSALS", "Act", "Evidence", "object_of", "verb_of", "without_uuids"]
 
 Json = Mapping[str, Any]
 Act = Sent | Called
@@ -43,6 +43,20 @@ REFUSALS = frozenset(
         FaultKind.INTERNAL_ERROR,
         FaultKind.TIMEOUT,
         FaultKind.CALL_FAILS,
+    }
+)
+
+#: Faults after which the operator acts on an old view.
+OLD_VIEWS = frozenset(
+    {
+        FaultKind.DELAY,
+        FaultKind.COALESCE,
+        FaultKind.HIDE,
+        FaultKind.STALE,
+        FaultKind.TIME_TRAVEL,
+        FaultKind.TEAR,
+        FaultKind.COMPACT,
+        FaultKind.RESTORE_BACKUP,
     }
 )
 
@@ -94,6 +108,11 @@ class Evidence:
     def faults(self) -> tuple[FaultApplied, ...]:
         """The faults that took place, in order."""
         return tuple(self.run.history.of(FaultApplied))
+
+    @property
+    def schedule(self) -> tuple[Fault, ...]:
+        """The faults that took place."""
+        return tuple(entry.fault for entry in self.faults)
 
     @property
     def began(self) -> float:
@@ -220,9 +239,9 @@ class Evidence:
             return made[-1]
         return ObjectId(entry.target.resource, entry.target.namespace, entry.point.what.rpartition("/")[2])
 
-    def effect(self, entry: Sent) -> tuple[Json, Json] | None:
+    def effect(self, entry: Act) -> tuple[Json, Json] | None:
         """Return the object before and after a write that changed it; None if it was not changed, or was not there."""
-        if not entry.has_effect:
+        if not isinstance(entry, Sent) or not entry.has_effect:
             return None
         target, version = self.target(entry), _version(entry.answer)
         changes = [change for change in self._until(entry) if change.target == target]
@@ -262,6 +281,21 @@ class Evidence:
         return f"{subresource} of {name}" if subresource else name
 
     # Reconciles
+
+    @property
+    def cut_off(self) -> list[Act]:
+        """The operator's writes and calls in reconciles that were running when the first fault took place."""
+        if not self.faults:
+            return []
+        running: dict[str, list[Act]] = {}
+        for entry in self.run.history.entries[: self._places[id(self.faults[0])][1]]:
+            if isinstance(entry, ReconcileStarted):
+                running[f"{entry.controller} {entry.request}"] = []
+            elif isinstance(entry, Reconciled):
+                running.pop(f"{entry.controller} {entry.request}", None)
+            elif isinstance(entry, Sent | Called) and entry.reconcile in running:
+                running[entry.reconcile].append(entry)
+        return [entry for entries in running.values() for entry in entries]
 
     def same_reconcile(self, first: Act, second: Act) -> bool:
         """Return whether two entries of one run were sent by the same execution of reconcile."""

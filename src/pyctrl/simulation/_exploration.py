@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -62,7 +62,7 @@ class Explorer(Protocol):
     def __call__(
         self,
         program: Callable[..., object],
-        scenario: Callable[..., Any] | Sequence[dict[str, Any]] | None,
+        scenario: Any,
         *,
         name: str,
         options: ExploreOptions,
@@ -72,7 +72,7 @@ class Explorer(Protocol):
 
         Args:
             program: Adds its controllers to a manager: called with the manager, or with the manager and the world.
-            scenario: What users do; None: one made from the samples and the schema of the program.
+            scenario: What users do, in any form of `scenario_of`; None: one made from the samples and the schema.
             name: The program's name.
             options: What to explore.
             progress: Is told what is tried and found.

@@ -16,7 +16,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from pyctrl.simulation._lines import LineTracer
 from pyctrl.simulation._report import Attempt, Outcome, Plan
@@ -24,7 +24,7 @@ from pyctrl.simulation._run import Problem, ProblemKind, Run
 from pyctrl.simulation._schedule import Point, Schedule
 from pyctrl.simulation._simulation import Simulation
 
-__all__ = ["HANG_SECONDS", "Tries"]
+__all__ = ["HANG_SECONDS", "Tries", "in_child"]
 
 HANG_SECONDS = 60  # of CPU; a run takes a twentieth of a second, and thousands of objects some seconds
 
@@ -174,17 +174,9 @@ class _Wave:
     # -- the child ---------------------------------------------------------------------------------------------
 
     def _become_child(self, pipe: int) -> None:
-        import resource
-
         self._child_pipe = pipe
         self._children.clear()
-        gc.disable()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (HANG_SECONDS, hard))  # SIGXCPU ends it
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1)
-        os.dup2(nothing, 2)
+        limit_child()
         if self._tries.trace:
             self._tracer = LineTracer()
             self._tracer.start()
@@ -199,6 +191,55 @@ class _Wave:
         with os.fdopen(self._child_pipe, "wb") as pipe:
             pipe.write(pickle.dumps(outcome))
         os._exit(0)
+
+
+R = TypeVar("R")
+
+
+def in_child(function: Callable[[], R]) -> R:
+    """Call a function in a forked child, so that nothing of it is left, and return its result.
+
+    Without ``os.fork`` it is called in this process.
+
+    Raises:
+        RuntimeError: The child died.
+    """
+    if not hasattr(os, "fork"):
+        return function()
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if not pid:
+        os.close(reading)
+        with os.fdopen(writing, "wb") as pipe:
+            try:
+                limit_child()
+                pipe.write(pickle.dumps(function()))
+            except BaseException:  # noqa: BLE001 - the parent says that the child died
+                os._exit(1)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        received = pipe.read()
+    _, status = os.waitpid(pid, 0)
+    if status or not received:
+        raise RuntimeError(f"a simulated run died: {_died(status).problems[0].message}")
+    result: R = pickle.loads(received)
+    return result
+
+
+def limit_child() -> None:
+    """Let a child end when it hangs, and print nothing."""
+    import resource
+
+    gc.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (HANG_SECONDS, hard))  # SIGXCPU ends it
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
 
 
 def _died(status: int) -> Outcome:

@@ -29,7 +29,7 @@ from pyctrl.simulation._step_faults import StepFaults
 from pyctrl.simulation._world import LEASE, World
 from pyctrl.testing import VirtualTimeError
 
-__all__ = ["Simulation"]
+__all__ = ["Simulation", "takes_two"]
 
 QUIET = 60.0  # seconds that are watched at the end; longer if reconciles ask to run again later
 HISTORY = 100_000  # events that the API server keeps, so that a process can be shown any older state
@@ -42,7 +42,7 @@ class Simulation:
     Attributes:
         name: The program's name.
         program: Adds its controllers to a manager: called with the manager, or with the manager and the `World`.
-        scenario: What users do: an async function that is called with the client, or with the client and the `World`.
+        scenario: What users do: an async function that is called with the client and the `World`; it ends its steps.
         replicas: How many processes run; more than one elect a leader.
         options: Arguments of the operator's `Manager`.
         invariants: What must always, or eventually, hold.
@@ -90,7 +90,7 @@ class Simulation:
 
     def setup_of(self, world: World | None) -> Setup:
         """Return the setup function with the world filled in, if it takes one."""
-        if _takes_two(self.program):
+        if takes_two(self.program):
             return lambda manager: self.program(manager, world)
         return self.program
 
@@ -155,10 +155,8 @@ class _Execution:
 
     async def _play(self, world: World) -> str:
         """Play the scenario; return its error, or ""."""
-        scenario, client = self._simulation.scenario, world.client
         try:
-            await (scenario(client, world) if _takes_two(scenario) else scenario(client))
-            await world.settle("the scenario has ended")
+            await self._simulation.scenario(world.client, world)
         except VirtualTimeError:
             raise
         except Exception as error:  # noqa: BLE001 - of the scenario: the oracle judges it
@@ -186,7 +184,7 @@ def _undeclared(world: World) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _takes_two(function: Callable[..., Any]) -> bool:
+def takes_two(function: Callable[..., Any]) -> bool:
     """Return whether a function has a second positional parameter without a default."""
     try:
         parameters = list(inspect.signature(function).parameters.values())

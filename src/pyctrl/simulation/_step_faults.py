@@ -7,7 +7,7 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._history import ObjectId, Sent
 from pyctrl.simulation._schedule import Fault, FaultKind
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class StepFaults:
         obj = self._get(target)
         if obj is None:
             return
-        for patch in changes(obj):
+        for patch in changes(obj, self._written(target)):
             if self._request("PATCH", self._path(target), patch) < 300:
                 return
 
@@ -108,6 +108,15 @@ class StepFaults:
                 return ObjectId(pattern.resource, pattern.namespace, metadata["name"])
         return None
 
+    def _written(self, target: ObjectId) -> Json:
+        """Return what the operator has written into an object so far."""
+        written: Json = {}
+        for sent in self._world.history.of(Sent):
+            mine = sent.process.startswith("operator") and sent.target == target and not sent.subresource
+            if mine and isinstance(sent.body, dict) and sent.verb in ("create", "update", "patch", "apply"):
+                written = merged(written, sent.body)
+        return written
+
     def _get(self, target: ObjectId) -> Json | None:
         plural, _, group = target.resource.partition(".")
         stored = self._world.server.storage.collection(group, plural).find(target.namespace, target.name)
@@ -131,20 +140,36 @@ class StepFaults:
         return response.status
 
 
-def changes(obj: Json) -> list[Json]:
-    """Return merge patches that change an object, the most telling first."""
+def changes(obj: Json, written: Json) -> list[Json]:
+    """Return merge patches that change what the operator wrote into an object, the most telling first.
+
+    Args:
+        obj: The object as it is.
+        written: What the operator wrote, merged.
+    """
     found: list[Json] = []
-    for key in ("data", "stringData", "spec"):
-        for name, value in sorted((obj.get(key) or {}).items()):
+    for part in ("data", "stringData", "spec"):
+        mine = written.get(part)
+        for name in sorted(mine) if isinstance(mine, dict) else ():
+            value = (obj.get(part) or {}).get(name)
             if isinstance(value, bool):
-                found.append({key: {name: not value}})
+                found.append({part: {name: not value}})
             elif isinstance(value, int):
-                found.append({key: {name: value + 1}})
-            elif isinstance(value, str) and key != "spec":
-                found.append({key: {name: "Y2hhbmdlZA==" if obj.get("kind") == "Secret" else f"{value}-changed"}})
-    labels = obj["metadata"].get("labels") or {}
-    found += [{"metadata": {"labels": {name: None}}} for name in sorted(labels)]
+                found.append({part: {name: value + 1}})
+            elif isinstance(value, str) and part != "spec":
+                found.append({part: {name: "Y2hhbmdlZA==" if obj.get("kind") == "Secret" else f"{value}-changed"}})
+    labels = (written.get("metadata") or {}).get("labels")
+    found += [{"metadata": {"labels": {name: None}}} for name in sorted(labels or ())]
     return found
+
+
+def merged(base: Json, patch: Json) -> Json:
+    """Return an object with the fields of another one laid over it."""
+    both = {**base, **patch}
+    for name in base.keys() & patch.keys():
+        if isinstance(base[name], dict) and isinstance(patch[name], dict):
+            both[name] = merged(base[name], patch[name])
+    return both
 
 
 def _fresh(obj: Json) -> Json:

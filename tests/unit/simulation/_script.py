@@ -200,7 +200,7 @@ class Script:
     def _changed(self, kind: str, target: ObjectId, obj: dict[str, Any], by: str) -> Self:
         uid = obj.get("metadata", {}).get("uid", "")
         changed = Changed(type=kind, target=target, uid=uid, version=self._version, by=by, obj=obj)
-        changed.at = self._now
+        changed.at = round(self._now, 6)
         self.history.entries.append(changed)
         return self
 

@@ -39,6 +39,19 @@ def test_random_names_of_the_operator_count_as_well() -> None:
     assert "create is not idempotent" in guess(evidence(reference, run, problem(END_STATE, "jobs default/web-c")))
 
 
+def test_a_change_is_not_idempotent() -> None:
+    """A change of the current value that is made again after a lost answer is not idempotent."""
+    counts = [{"spec": {"count": number}} for number in range(4)]
+    reference = one_job().write("create", JOB, counts[1]).write("patch", JOB, counts[2]).done()
+    run = one_job(f"answer-lost patch {JOB}#1").write("create", JOB, counts[1]).fault()
+    run.write("patch", JOB, counts[2], status=0, has_effect=True).done("Lost").begin()
+    run.write("patch", JOB, counts[3]).done()
+    assert guess(evidence(reference, run, problem(END_STATE, JOB))) == (
+        "a change is not idempotent: after the lost answer, spec.count of Job default/web was changed once more, from "
+        "2 to 3; compute the new value from the parent, not from the current value"
+    )
+
+
 def test_the_only_record_is_in_the_status() -> None:
     """A second object after a status write that failed is a name that only the status has."""
     reference = one_job().write("create", "jobs default/web-a", generate="web-")
@@ -169,6 +182,16 @@ def test_a_child_of_the_old_parent_is_collected() -> None:
     run.user("delete", PARENT).user("create", PARENT).begin().done().cluster("DELETED", JOB)
     text = guess(evidence(reference, run, problem(END_STATE, JOB)))
     assert text.startswith("a child of the old parent is kept: Job default/web of the deleted parent was taken for")
+
+
+def test_a_recreated_parent_is_taken_for_the_old_one() -> None:
+    """An external call that is not made for the recreated parent was remembered by name."""
+    reference = one_job().call("Dns.put('web')").done().user("delete", PARENT).user("create", PARENT)
+    reference.begin().call("Dns.put('web')").done()
+    run = one_job(f"recreate-parent step#1 by {PARENT}").call("Dns.put('web')").done().fault()
+    run.user("delete", PARENT).user("create", PARENT).begin().call("Dns.delete('web')").done()
+    text = guess(evidence(reference, run, problem(END_STATE)))
+    assert text.startswith("a recreated parent is taken for the old one: Dns.put('web') was not made for the new one")
 
 
 def held(schedule: str = "") -> Script:

@@ -90,15 +90,14 @@ def simulate(
     budget
         When to stop: after a time such as `60s` or `10m`, or after a number of runs.
     only
-        Try only this family of faults: `crash`, `error`, `event`, `stale`, `leadership`, `meddling`, `external`,
-        `server`, `clock`, `webhook`; or `random` combinations. May be repeated.
+        Try only this family of faults; `random` are combinations. May be repeated.
     replay
         Try only these faults, from a story.
     jobs
         The number of processes that try faults at the same time.
     scenario
-        What users do: an async function that takes a client, or objects to apply. Defaults to one made from the
-        samples of the program: each is created, changed, deleted and created again.
+        What users do: an async function that takes a client, or the objects of a file, in order. Defaults to one made
+        from the samples of the program: each is created, changed, deleted and created again.
     replicas
         The number of replicas, one of which leads.
     seed

@@ -17,7 +17,7 @@ from pyctrl._atomic_files import write_atomically
 from pyctrl.cli._command_line import FAILED
 from pyctrl.cli._program_flags import bind_program_flags
 from pyctrl.cli._simulate.bar import Bar
-from pyctrl.cli._simulate.scenario import Scenario, load_scenario
+from pyctrl.cli._simulate.scenario import load_scenario
 from pyctrl.program import Target
 from pyctrl.simulation import ExploreOptions, Explorer, Report, report_page, report_text, report_to_wire
 
@@ -63,7 +63,7 @@ class SimulateRunner:
             if bound is None:
                 return 0
             setup = bound
-        scenario: Scenario | None = None if self.scenario is None else load_scenario(self.scenario)
+        scenario = None if self.scenario is None else load_scenario(self.scenario)
         is_quiet = self.output != "text" and self.output_file is None
         bar = Bar(None if is_quiet else sys.stderr)
         with _stopped_by_ctrl_c(bar):

@@ -77,4 +77,4 @@ def waits_for_retry(run: Run) -> bool:
             failed.pop(key, None)
             if entry.error:
                 failed[key] = entry.at
-    return any(at < run.faults_over_at for at in failed.values())
+    return any(at <= run.faults_over_at for at in failed.values())

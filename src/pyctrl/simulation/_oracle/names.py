@@ -14,7 +14,7 @@ __all__ = ["TIME", "CanonicalNames", "Family", "generated_prefix", "is_volatile"
 
 Json = dict[str, Any]
 
-TIME = re.compile(r"\b\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:?\d\d)?")
+TIME = re.compile(r"[12]\d{3}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:?\d\d)?")
 
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # apimachinery pkg/util/rand: no vowels, no 0, 1, 3
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"

@@ -24,7 +24,7 @@ EXTERNAL = "external"
 
 _METADATA = frozenset(
     (
-        *("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"),
+        *("name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp"),
         *("managedFields", "selfLink", "deletionGracePeriodSeconds"),
     )
 )
@@ -99,7 +99,7 @@ class Normaliser:
         self._mask = mask or Mask()
         self._families = families
         self._prefixes = prefixes
-        self._known: dict[tuple[str, bytes], _Stripped] = {}
+        self._known: dict[tuple[str, str], _Stripped] = {}
 
     def names(self, state: State) -> CanonicalNames:
         """Return the canonical names of a state."""
@@ -122,22 +122,25 @@ class Normaliser:
         """Return one object of a state in normal form."""
         canonical = names.canonical(object_id)
         stripped = self._strip(object_id.resource, obj)
-        key = (canonical.namespace, canonical.name, *map(names.text, stripped.volatile))
+        texts = {text: names.text(text) for text in stripped.volatile}
+        key = (canonical.namespace, canonical.name, *texts.values())
         finished = stripped.finished.get(key)
         if finished is None:
-            tree = _replace(stripped.tree, names) if stripped.volatile else stripped.tree
-            tree = self._mask.apply(canonical, tree)
+            tree = self._mask.apply(canonical, _replace(stripped.tree, texts) if texts else stripped.tree)
             finished = stripped.finished[key] = tree, msgspec.json.encode(tree, order="sorted")
         return NormalObject(object_id, canonical, *finished)
 
     def _strip(self, resource: str, obj: Json) -> _Stripped:
-        key = resource, msgspec.json.encode(obj)
-        known = self._known.get(key)
+        """Return an object without its identity. Objects that differ in it, and in times, are remembered as one."""
+        if resource != EXTERNAL:
+            obj = {**obj, "metadata": {key: item for key, item in obj["metadata"].items() if key not in _METADATA}}
+        text = TIME.sub("<time>", msgspec.json.encode(obj).decode())
+        known = self._known.get((resource, text))
         if known is None:
             if len(self._known) > _CACHED:
                 self._known.clear()
-            stripper = _Stripper(resource, obj, self._families)
-            known = self._known[key] = _Stripped(stripper.strip(obj), tuple(sorted(stripper.volatile)))
+            stripper = _Stripper(resource, msgspec.json.decode(text), self._families)
+            known = self._known[resource, text] = _Stripped(stripper.strip(), tuple(sorted(stripper.volatile)))
         return known
 
 
@@ -148,11 +151,14 @@ class _Stripper:
         _, _, group = resource.partition(".")
         self._resource = resource
         self._is_built_in = resource != EXTERNAL and (group in _GROUPS or group.endswith(".k8s.io"))
-        self._generation = (obj.get("metadata") or {}).get("generation") if resource != EXTERNAL else None
+        self._generation = obj["metadata"].pop("generation", None) if resource != EXTERNAL else None
         self._families = families
+        self._obj = obj
         self.volatile: set[str] = set()
 
-    def strip(self, obj: Json) -> Json:
+    def strip(self) -> Json:
+        """Return the object without what the cluster assigns, with sorted keys."""
+        obj = self._obj
         if self._resource == EXTERNAL:
             return self._dict(obj)
         tree = {key: self._value(key, obj[key]) for key in sorted(obj) if key not in ("metadata", "status")}
@@ -164,7 +170,7 @@ class _Stripper:
         return {key: value for key, value in tree.items() if value not in (None, {}, [])}
 
     def _metadata(self, metadata: Json) -> Json:
-        kept = {key: value for key, value in metadata.items() if value and key not in _METADATA}
+        kept = {key: value for key, value in metadata.items() if value}
         if annotations := kept.pop("annotations", None):
             kept["annotations"] = {key: value for key, value in annotations.items() if key not in _ANNOTATIONS}
         for key in ("ownerReferences", "finalizers"):
@@ -201,8 +207,6 @@ class _Stripper:
         return len(key) >= 15 and key.lower().replace("-", "").endswith("resourceversion")
 
     def _text(self, text: str) -> str:
-        if "T" in text or ":" in text:
-            text = TIME.sub("<time>", text)
         if len(text) > 4 and is_volatile(text, self._families):
             self.volatile.add(text)
         return text
@@ -215,19 +219,20 @@ def _relative(observed: Any, generation: Any) -> Any:
     return "<current>" if observed == generation else "<behind>" if observed < generation else "<ahead>"
 
 
-def _replace(value: Any, names: CanonicalNames) -> Any:
-    """Put the canonical names into a tree. A list with generated names is sorted: so were the names, which differ."""
+def _replace(value: Any, texts: Mapping[str, str]) -> Any:
+    """Put canonical names into a tree. A list with generated names is sorted: so were the names, which differ."""
     if type(value) is str:
-        return names.text(value) if len(value) > 4 else value
+        return texts.get(value, value)
+    if type(value) is dict:
+        if texts.keys().isdisjoint(value):
+            return {key: _replace(item, texts) for key, item in value.items()}
+        return _numbered(
+            sorted(((texts.get(key, key), _replace(item, texts)) for key, item in value.items()), key=_order)
+        )
     if type(value) is list:
-        items = [_replace(item, names) for item in value]
-        return sorted(items, key=_order) if items != value and any(_has_generated(item) for item in items) else items
-    if type(value) is not dict:
-        return value
-    pairs = [(names.text(key) if len(key) > 4 else key, _replace(item, names)) for key, item in value.items()]
-    if len({key for key, _ in pairs}) == len(pairs):
-        return dict(sorted(pairs)) if any("*" in key for key, _ in pairs) else dict(pairs)
-    return _numbered(sorted(pairs, key=_order))
+        items = [_replace(item, texts) for item in value]
+        return sorted(items, key=_order) if items != value and any(map(_has_generated, items)) else items
+    return value
 
 
 def _numbered(pairs: list[tuple[str, Any]]) -> Json:

@@ -65,7 +65,8 @@ details > summary { cursor: pointer; padding: 6px 0; }
   th, td { padding: 5px 7px; } .matrix tbody th { min-width: 130px; max-width: 150px; font-size: .85rem; }
   .events tr { display: grid; grid-template-columns: auto 1fr; border-bottom: 1px solid var(--line); padding: 5px 0; }
   .events tr:last-child { border-bottom: 0; }
-  .events td { border: 0; padding: 0 10px; } .events td.time { text-align: left; } .events .what { grid-column: 1 / -1; }
+  .events td { border: 0; padding: 0 10px; } .events td.time { text-align: left; }
+  .events .what { grid-column: 1 / -1; }
   .events td.where { grid-column: 1 / -1; white-space: normal; overflow-wrap: anywhere; }
   .events tr.fault { background: var(--bad-back); }
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyctrl.simulation._rules.clock import CLOCK
 from pyctrl.simulation._rules.creates import CREATES
-from pyctrl.simulation._rules.events import EVENTS
+from pyctrl.simulation._rules.events import EVENTS, LATE
 from pyctrl.simulation._rules.externals import EXTERNALS
 from pyctrl.simulation._rules.finalizers import FINALIZERS
 from pyctrl.simulation._rules.lost_writes import LOST_WRITES
@@ -28,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     *MEDDLING,
     *EVENTS,
     *LOST_WRITES,
+    *LATE,
     *QUIET,
     *PLAIN,
 )

@@ -1,30 +1,16 @@
-"""Mistakes that make an object twice."""
+"""Mistakes that make an object, or a change, twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyctrl.simulation._evidence import CRASHES, Evidence, object_of
+from pyctrl.simulation._evidence import CRASHES, OLD_VIEWS, Evidence, object_of
 from pyctrl.simulation._history import History, ObjectId, Reconciled, Sent
 from pyctrl.simulation._leaves import leaves
 from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
 __all__ = ["CREATES"]
-
-#: Faults after which the operator acts on an old view.
-OLD_VIEWS = frozenset(
-    {
-        FaultKind.DELAY,
-        FaultKind.COALESCE,
-        FaultKind.HIDE,
-        FaultKind.STALE,
-        FaultKind.TIME_TRAVEL,
-        FaultKind.TEAR,
-        FaultKind.COMPACT,
-        FaultKind.RESTORE_BACKUP,
-    }
-)
 
 
 def _duplicate(evidence: Evidence) -> Sent | None:
@@ -115,6 +101,22 @@ def _another(evidence: Evidence, again: Sent) -> str:
     return f"{'a second' if number == 1 else 'another'} {evidence.kind(again.target)} was made"
 
 
+def _changed_again(evidence: Evidence) -> str:
+    """Recognise a change that starts from the current value, and is made again after the first one took effect."""
+    for again in reversed(evidence.later(evidence.extra)):
+        wanted = dict(leaves(evidence.reference.end.objects.get(again.target, {})))
+        end = dict(leaves(evidence.run.end.objects.get(again.target, {})))
+        found = evidence.effect(again)
+        if found is None or not any(fault.point.what == again.point.what for fault in evidence.schedule):
+            continue
+        before, after = (dict(leaves(obj)) for obj in found)
+        for path, value in sorted(after.items(), key=lambda item: item[0]):
+            if path in wanted and before.get(path) != value == end.get(path) != wanted[path]:
+                field = f"{path.removeprefix('.')} of {evidence.name(again.target)}"
+                return f"{since(evidence)}, {field} was changed once more, from {before.get(path)} to {value}"
+    return ""
+
+
 def _fails_forever(evidence: Evidence) -> str:
     refused = [
         entry
@@ -151,6 +153,11 @@ CREATES = (
         "create is not idempotent",
         _not_idempotent,
         "give it a deterministic name or adopt by owner",
+    ),
+    Rule(
+        "a change is not idempotent",
+        _changed_again,
+        "compute the new value from the parent, not from the current value",
     ),
     Rule(
         "create does not expect that its object exists",

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from pyctrl.simulation._act_words import act_noun
-from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._act_words import act_noun, is_deleting
+from pyctrl.simulation._evidence import OLD_VIEWS, Evidence
 from pyctrl.simulation._history import Called, ObjectId, Sent
 from pyctrl.simulation._leaves import value_at
-from pyctrl.simulation._rules.creates import OLD_VIEWS
 from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 
-__all__ = ["EVENTS"]
+__all__ = ["EVENTS", "LATE"]
 
 _GAPS = (FaultKind.COALESCE, FaultKind.HIDE)
-_DELETING_CALLS = (
-    *("delete", "remove", "destroy", "release", "drop", "terminate", "deprovision", "revoke", "erase", "clean"),
-    *("purge", "uninstall", "unregister", "detach", "free", "cancel", "stop", "wipe"),
-)
 
 
 def _wrong_deletes(evidence: Evidence) -> list[Sent | Called]:
@@ -26,7 +21,7 @@ def _wrong_deletes(evidence: Evidence) -> list[Sent | Called]:
     if fault is None or fault.kind not in OLD_VIEWS:
         return []
     sent = [entry for entry in evidence.extra if entry.verb.startswith("delete")]
-    calls = [c for c in evidence.extra_calls if c.point.what.rpartition(".")[2].lower().startswith(_DELETING_CALLS)]
+    calls = [entry for entry in evidence.extra_calls if is_deleting(entry)]
     return [*evidence.later(sent), *evidence.later(calls)]
 
 
@@ -68,7 +63,7 @@ def _is_wrong(evidence: Evidence) -> bool:
 
 
 def _missed_deletion(evidence: Evidence) -> str:
-    for fault in evidence.faults_of(*_GAPS, FaultKind.DELAY, FaultKind.TEAR, FaultKind.COMPACT):
+    for fault in evidence.faults_of(*_GAPS, FaultKind.DELAY, FaultKind.CRASH):
         if _is_wrong(evidence) and fault.point.what.endswith(" DELETED"):
             gone = f"the operator did not notice that {fault.point.what.removesuffix(' DELETED')} was gone"
             return f"{since(evidence)}, {gone}{_lost(evidence)}"
@@ -85,15 +80,15 @@ def _intermediate(evidence: Evidence) -> str:
     return ""
 
 
+def _lost(evidence: Evidence) -> str:
+    return f": {act_noun(evidence, evidence.never[-1])} never followed" if evidence.never else ""
+
+
 def _late(evidence: Evidence) -> str:
     fault = once(evidence)
     if fault is None or fault.kind not in OLD_VIEWS or not evidence.never or not _is_wrong(evidence):
         return ""
     return f"{since(evidence)}, {act_noun(evidence, evidence.never[-1])} never followed"
-
-
-def _lost(evidence: Evidence) -> str:
-    return f": {act_noun(evidence, evidence.never[-1])} never followed" if evidence.never else ""
 
 
 EVENTS = (
@@ -122,6 +117,10 @@ EVENTS = (
         _intermediate,
         "compare the last state with what is; states in between may never be seen",
     ),
+)
+
+#: Less certain than a write that only follows another one.
+LATE = (
     Rule(
         "the operator acts on events and not on the state",
         _late,

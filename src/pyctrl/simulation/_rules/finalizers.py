@@ -6,7 +6,7 @@ from typing import Any
 
 from pyctrl.simulation._act_words import is_read
 from pyctrl.simulation._evidence import Evidence, without_uuids
-from pyctrl.simulation._history import Called, Changed, ObjectId
+from pyctrl.simulation._history import Called, Changed, ObjectId, ReconcileStarted
 from pyctrl.simulation._leaves import value_at
 from pyctrl.simulation._rules.rule import Rule, since
 from pyctrl.simulation._run import ProblemKind
@@ -33,7 +33,10 @@ def _too_late(evidence: Evidence) -> str:
         calls = [
             each
             for each in evidence.run.history.of(Called)
-            if each.effects and not is_read(each) and _is_for(each, deleted.target) and evidence.is_before(each, first)
+            if each.effects
+            and not is_read(each)
+            and _is_for(each, deleted.target)
+            and _begins_before(evidence, each, first)
         ]
         if calls and _is_held_at_last(evidence, deleted.target):
             return (
@@ -41,6 +44,16 @@ def _too_late(evidence: Evidence) -> str:
                 "so that the deletion left it behind"
             )
     return ""
+
+
+def _begins_before(evidence: Evidence, call: Called, change: Changed) -> bool:
+    """Return whether the reconcile that made a call began before a change."""
+    begins = [
+        entry
+        for entry in evidence.run.history.of(ReconcileStarted)
+        if f"{entry.controller} {entry.request}" == call.reconcile and evidence.is_before(entry, call)
+    ]
+    return evidence.is_before(begins[-1] if begins else call, change)
 
 
 def _is_for(call: Called, target: ObjectId) -> bool:

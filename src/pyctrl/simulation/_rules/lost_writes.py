@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pyctrl.simulation._act_words import act_noun, is_read
-from pyctrl.simulation._evidence import CRASHES, REFUSALS, Act, Evidence
+from pyctrl.simulation._evidence import REFUSALS, Act, Evidence
 from pyctrl.simulation._leaves import leaves
 from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._run import ProblemKind
-from pyctrl.simulation._schedule import FaultKind, Occasion
+from pyctrl.simulation._schedule import FaultKind
 
 __all__ = ["LOST_WRITES"]
 
@@ -39,7 +39,7 @@ def _is_tried_again(evidence: Evidence, planned: Act) -> bool:
 def _with_the_first(evidence: Evidence) -> str:
     """Recognise a write that only follows another one in the same reconcile, and is lost when that is cut off."""
     fault = once(evidence)
-    if fault is None or fault.kind not in {*CRASHES, *REFUSALS, FaultKind.ANSWER_LOST, FaultKind.TIME_TRAVEL}:
+    if fault is None:
         return ""
     planned = evidence.planned(fault)
     if planned is None:
@@ -68,7 +68,7 @@ def _predecessor(evidence: Evidence, planned: Act, second: Act) -> Act | None:
 
 def _memory(evidence: Evidence) -> str:
     fault = once(evidence)
-    if fault is None or fault.kind is not FaultKind.CRASH or fault.point.occasion is not Occasion.STEP:
+    if fault is None or fault.kind is not FaultKind.CRASH or evidence.cut_off:
         return ""
     if not evidence.problems_of(ProblemKind.END_STATE, ProblemKind.INVARIANT):
         return ""

@@ -12,7 +12,7 @@ from pyctrl.simulation._schedule import Fault, FaultKind
 
 __all__ = ["MEDDLING"]
 
-_DRIFT = (FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD)
+_DRIFT = (FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD, FaultKind.REPLACE_CHILD)
 
 
 def _drift(evidence: Evidence) -> tuple[Fault, ObjectId] | None:
@@ -47,7 +47,8 @@ def _not_compared(evidence: Evidence) -> str:
 
 
 def _done(fault: Fault) -> str:
-    return "deleted" if fault.kind is FaultKind.DELETE_CHILD else "changed"
+    words = {FaultKind.DELETE_CHILD: "deleted", FaultKind.CHANGE_CHILD: "changed"}
+    return words.get(fault.kind, "replaced by an object of someone else, which is gone by now")
 
 
 def _lost_update(evidence: Evidence) -> tuple[Sent, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyctrl.simulation._act_words import act_noun, is_deleting
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Changed, Sent
 from pyctrl.simulation._leaves import value_at
@@ -81,9 +82,7 @@ def _old_parent(evidence: Evidence) -> str:
                     f"{evidence.name(target)} is taken for the child of {parent}, but its owner reference has the uid "
                     "of a deleted one"
                 )
-    if recreated:
-        return _collected(evidence)
-    return ""
+    return _collected(evidence) if recreated else ""
 
 
 def _collected(evidence: Evidence) -> str:
@@ -95,6 +94,16 @@ def _collected(evidence: Evidence) -> str:
                 "not made again after the garbage collector had deleted it"
             )
     return ""
+
+
+def _done_by_name(evidence: Evidence) -> str:
+    if not evidence.faults_of(FaultKind.RECREATE_PARENT):
+        return ""
+    more = evidence.later((*evidence.extra_calls, *evidence.extra))
+    if evidence.unmade:
+        return f"{act_noun(evidence, evidence.unmade[-1])} was not made for the new one"
+    deleted = [entry for entry in more if is_deleting(entry)]
+    return f"{act_noun(evidence, deleted[-1])} hit what belongs to the new one" if deleted else ""
 
 
 def _no_owner(evidence: Evidence) -> str:
@@ -138,6 +147,11 @@ OWNERS = (
         "a child of the old parent is kept",
         _old_parent,
         "compare the uid of the owner reference with the parent's, not only the name",
+    ),
+    Rule(
+        "a recreated parent is taken for the old one",
+        _done_by_name,
+        "remember what was done by the uid of the parent, not by its name",
     ),
     Rule(
         "an owner reference is missing",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pyctrl.simulation._act_words import act_noun
+from pyctrl.simulation._act_words import act_noun, changed_fields
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._rules.rule import Rule, since
-from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["PLAIN"]
 
@@ -19,9 +18,11 @@ def _never(evidence: Evidence) -> str:
 
 def _more(evidence: Evidence) -> str:
     extra = evidence.later((*evidence.extra, *evidence.extra_calls))
-    if not extra or not evidence.faults or evidence.problems_of(ProblemKind.NOT_QUIET):
+    if not extra or not evidence.faults:
         return ""
-    return f"{since(evidence)}, the operator also made {act_noun(evidence, extra[-1])}, which it does not do without it"
+    fields = ", ".join(changed_fields(evidence, extra[-1]))
+    what = act_noun(evidence, extra[-1]) + (f" ({fields})" if fields else "")
+    return f"{since(evidence)}, the operator also made {what}, which it does not do without it"
 
 
 PLAIN = (

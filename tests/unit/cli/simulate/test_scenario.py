@@ -10,7 +10,14 @@ from pyctrl.cli._simulate.scenario import load_scenario
 from pyctrl.errors import CommandFailed
 
 ONE = "async def scale(client): ...\n"
-TWO = f"from asyncio import sleep\n{ONE}async def shrink(client, world): ...\nasync def _help(): ...\nsize = 3\n"
+TWO = f"""\
+from asyncio import sleep
+{ONE}
+async def shrink(client, world): ...
+async def _help(): ...
+size = 3
+objects = [dict(kind="A")]
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with scenarios, as the current directory."""
     (tmp_path / "one_scenario.py").write_text(ONE)
     (tmp_path / "two_scenarios.py").write_text(TWO)
-    (tmp_path / "web.yaml").write_text(
-        "kind: A\napiVersion: v1\nmetadata: {name: a}\n---\nkind: B\napiVersion: v1\nmetadata: {name: b}\n"
-    )
+    (tmp_path / "web.yaml").touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -31,19 +36,18 @@ def test_a_function_of_a_file() -> None:
     assert [getattr(each, "__name__", None) for each in (named, only)] == ["shrink", "scale"]
 
 
-def test_objects_of_a_file() -> None:
-    """The objects of a file, or of the files of a directory, are in order."""
-    objects = load_scenario("web.yaml")
-    assert not callable(objects)
-    assert [obj["kind"] for obj in objects] == ["A", "B"]
-    assert load_scenario(".") == objects
+def test_objects() -> None:
+    """A file or directory of objects is its path; a list of a Python file is the list."""
+    assert load_scenario("web.yaml") == Path("web.yaml")
+    assert load_scenario(".") == Path()
+    assert load_scenario("two_scenarios.py:objects") == [{"kind": "A"}]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("two_scenarios.py:grow", "--scenario: two_scenarios.py has no function 'grow'; it has scale, shrink"),
-        ("two_scenarios.py:size", "two_scenarios.py has no async function 'size'; it has scale, shrink"),
+        ("two_scenarios.py:grow", "--scenario: two_scenarios.py has no grow; it has scale, shrink"),
+        ("two_scenarios.py:size", "than an async function or a list by the name of size; it has scale, shrink"),
         ("two_scenarios.py", "expected FILE.py:FUNCTION or FILE.yaml; got two_scenarios.py; it has scale, shrink"),
         ("none.yaml", "--scenario: expected FILE.py:FUNCTION or FILE.yaml; none.yaml does not exist"),
         ("none.py:scale", "none.py"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle import fingerprint
 from pyctrl.simulation._run import State
 from tests.unit.simulation.oracle._scene import PARENT, Json, Scene
@@ -45,7 +44,7 @@ def test_seeds_do_not_count() -> None:
     ],
 )
 def test_content_counts(change: Json) -> None:
-    """A field, a name of a pod that does not exist, and an observed generation that is behind change the fingerprint."""
+    """A field, a name of a pod that does not exist, and an observed generation that is behind count."""
     world = scene(0)
     before = fingerprint(world.state())
 
@@ -83,6 +82,7 @@ def test_the_number_of_rollouts_does_not_count() -> None:
         revision = {"metadata": {"annotations": {"deployment.kubernetes.io/revision": str(len(revisions))}}}
         world.create("deployments.apps default/web", revision, by="user")
         world.find("deployments.apps default/web")["kind"] = "Deployment"
+        name = ""
         for value in revisions:
             name = f"replicasets.apps default/web-{value}"
             labels = {"metadata": {"labels": {"pod-template-hash": value}, **revision["metadata"]}}
@@ -172,4 +172,3 @@ def test_own_fields_keep_their_meaning() -> None:
         prints.add(fingerprint(world.state()))
 
     assert len(prints) == 2
-    assert ObjectId.parse(PARENT) in world.objects
