@@ -74,8 +74,7 @@ async def test_the_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (operator, server, _):
         ending = asyncio.create_task(operator.end(signal.SIGINT))
         await operator.says("Shutdown signal received, waiting for all workers to finish")
-        async with asyncio.timeout(5):
-            assert [await operator.end(signal.SIGTERM), await ending] == [1, 1]
+        assert [await operator.end(signal.SIGTERM), await ending] == [1, 1]  # the first server never answers
         assert "when asked a second time: elected/podset" in operator.log[-1]
         assert any("Reconcile was cancelled: the grace period" in line for line in operator.log)
         server.go_on.set()

@@ -49,7 +49,7 @@ def test_kustomize_builds_what_is_installed(run: Run, folder: Path) -> None:
         return  # no prompt in tests
     run("manifests", "--network-policy")
     built = subprocess.run(
-        [kubectl, "kustomize", "config/default"], capture_output=True, text=True, check=True, cwd=folder, timeout=20
+        [kubectl, "kustomize", "config/default"], capture_output=True, text=True, check=True, cwd=folder
     )
     installed = run("manifests", "--network-policy", "-o", "yaml").out
     assert _by_name(built.stdout) == _by_name(installed)

@@ -94,7 +94,7 @@ class LanguageServer:
         """Stop the server."""
         self.call("shutdown", None)
         self._send({"method": "exit"})
-        self._process.communicate(timeout=20)
+        self._process.communicate()
 
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.apiserver._hooks import CONFIGMAP_RULE, World, denied
-from tests.unit.apiserver._kit import CONFIGMAPS
+from tests.unit.apiserver._kit import CONFIGMAPS, MERGE
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,14 @@ async def test_configurations_themselves_are_shown_to_nobody(world: World) -> No
     path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/v"
     assert (await world.ask("DELETE", path))[0] == 200
     assert (await world.create())[0] == 201
+
+
+async def test_an_object_selector_selects_also_by_the_labels_before(world: World) -> None:
+    """A webhook for labelled objects sees the write that removes the label, and the deletion."""
+    await world.create("a", metadata={"name": "a", "labels": {"x": "y"}})
+    await world.hook("v", {"objectSelector": {"matchLabels": {"x": "y"}}})
+    await world.ask("PATCH", f"{CONFIGMAPS}/a", {"metadata": {"labels": None}}, headers=MERGE)
+    await world.ask("PATCH", f"{CONFIGMAPS}/a", {"data": {"k": "v"}}, headers=MERGE)
+    await world.ask("PATCH", f"{CONFIGMAPS}/a", {"metadata": {"labels": {"x": "y"}}}, headers=MERGE)
+    await world.ask("DELETE", f"{CONFIGMAPS}/a")
+    assert [review["request"]["operation"] for _, review in world.calls] == ["UPDATE", "UPDATE", "DELETE"]

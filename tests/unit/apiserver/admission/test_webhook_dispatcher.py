@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.apiserver._hooks import Review, World, allowed, patching
+from pyctrl.apiserver import WebhookUnreachable
+from tests.unit.apiserver._hooks import CONFIGURATIONS, Review, World, allowed, patching
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE
 
 
@@ -149,3 +150,20 @@ async def test_who_wants_an_answer_at_once_is_told_that_a_webhook_must_be_called
     with pytest.raises(RuntimeError, match=r"await ApiServer\.handle"):
         world.server.handle_nowait("POST", CONFIGMAPS, body=b'{"metadata":{"name":"a"}}')
     assert (await world.ask("GET", f"{CONFIGMAPS}/a"))[0] == 404
+
+
+async def test_a_mutating_webhook_that_fails_refuses_unless_it_may_be_ignored(world: World) -> None:
+    """With failurePolicy Fail a write fails with its mutating webhook; with Ignore it is stored without the change."""
+
+    def unreachable(_review: Review) -> Any:
+        raise WebhookUnreachable("connection refused")
+
+    world.replies["/m"] = unreachable
+    await world.hook("m", {"failurePolicy": "Fail"}, mutating=True)
+    code, status = await world.create("a")
+    assert (code, "connection refused" in status["message"]) == (500, True)
+    assert (await world.ask("GET", f"{CONFIGMAPS}/a"))[0] == 404
+
+    await world.ask("DELETE", f"{CONFIGURATIONS}/mutatingwebhookconfigurations/m")
+    await world.hook("m", {"failurePolicy": "Ignore"}, mutating=True)
+    assert (await world.create("a"))[0] == 201

@@ -93,3 +93,26 @@ def test_apply_to_a_free_name_needs_patch_and_create(ask: Guarded) -> None:
     assert 'configmaps "a" is forbidden: User "jane" cannot create resource "configmaps"' in status["message"]
     ask.grant("creator", {**READ, "verbs": ["create"]})
     assert ask("PATCH", f"{CONFIGMAPS}/a", body, headers=headers, fieldManager="m")[0] == 201
+
+
+def test_a_service_account_of_another_namespace_can_be_bound(ask: Guarded) -> None:
+    """The namespace of a subject is that of the service account; without one it is that of the binding."""
+    ask.grant("reader", READ, kind="ServiceAccount", name="bot", namespace="kube-system")
+    for namespace, code in (("kube-system", 200), ("default", 403)):
+        headers = ask.as_(f"system:serviceaccount:{namespace}:bot")
+        assert ask("GET", CONFIGMAPS, headers=headers)[0] == code
+
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+
+
+def test_a_replacement_that_creates_needs_the_permission_to_create(ask: Guarded) -> None:
+    """A PUT to a name that does not exist is refused to a user who may only update."""
+    headers = ask.as_("jane")
+    rule = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"]}
+    lease = {"metadata": {"name": "a"}, "spec": {"holderIdentity": "x"}}
+    ask.grant("updater", {**rule, "verbs": ["update"]})
+    code, status = ask("PUT", f"{LEASES}/a", lease, headers=headers)
+    assert (code, "cannot create resource" in status["message"]) == (403, True)
+    ask.grant("creator", {**rule, "verbs": ["create"]})
+    assert ask("PUT", f"{LEASES}/a", lease, headers=headers)[0] == 201

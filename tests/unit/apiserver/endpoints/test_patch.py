@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
 
@@ -11,3 +13,15 @@ def test_a_patch_may_carry_the_version_it_is_for(ask: Asker) -> None:
     patch = {"metadata": {"resourceVersion": old}, "data": {"k": "1"}}
     assert ask("PATCH", f"{CONFIGMAPS}/a", patch, headers=MERGE)[0] == 200
     assert ask("PATCH", f"{CONFIGMAPS}/a", patch, headers=MERGE)[0] == 409
+
+
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+
+
+async def test_an_apply_that_changes_nothing_keeps_the_version(ask: Asker) -> None:
+    """A controller that applies the same configuration again and again causes neither versions nor events."""
+    applied = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
+    code, first = ask("PATCH", f"{CONFIGMAPS}/a", applied, headers=APPLY, fieldManager="m")
+    assert code == 201
+    await asyncio.sleep(2)
+    assert ask("PATCH", f"{CONFIGMAPS}/a", applied, headers=APPLY, fieldManager="m") == (200, first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from datetime import timedelta
 from typing import Any
@@ -271,3 +272,12 @@ def test_built_in_lists_use_the_schemas_keys_and_their_defaults() -> None:
     assert fields['k:{"name":"c"}']["f:ports"] == {
         'k:{"containerPort":80,"protocol":"TCP"}': {".": {}, "f:containerPort": {}}
     }
+
+
+async def test_applying_the_same_later_changes_nothing(apply: Applier) -> None:
+    """An apply without changes does not renew the time of its managed fields either."""
+    apply("one", {"map": {"k": "1"}})
+    before = copy.deepcopy(apply.live)
+    await asyncio.sleep(2)
+    apply("one", {"map": {"k": "1"}})
+    assert apply.live == before

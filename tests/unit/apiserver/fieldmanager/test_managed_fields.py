@@ -6,7 +6,12 @@ import copy
 from typing import Any
 
 from pyctrl.apiserver import ResourceRegistry
-from pyctrl.apiserver._fieldmanager.managed_fields import ANCIENT_CHANGES, MAX_UPDATE_MANAGERS, update_managed_fields
+from pyctrl.apiserver._fieldmanager.managed_fields import (
+    ANCIENT_CHANGES,
+    MAX_UPDATE_MANAGERS,
+    ManagerIdentifier,
+    update_managed_fields,
+)
 from tests.unit.apiserver._objects import create, deployment
 
 
@@ -105,3 +110,32 @@ def test_old_updaters_are_put_together() -> None:
     assert ANCIENT_CHANGES in {entry["manager"] for entry in entries}
     fields = [key for entry in entries for key in entry["fieldsV1"]["f:data"] if key != "."]
     assert len(fields) == MAX_UPDATE_MANAGERS + 3
+
+
+def test_a_field_that_its_owner_removes_has_no_owner() -> None:
+    """A manager that removes its own field, or its last one, does not own it any more."""
+    old = _config({"k": "1", "l": "1"})
+    _tracked(old)
+    new = _config({"k": "1"}, managedFields=old["metadata"]["managedFields"])
+    (entry,) = _tracked(new, old)
+    assert entry["fieldsV1"] == {"f:data": {".": {}, "f:k": {}}}
+
+
+def test_the_version_of_the_kind_makes_no_other_manager_of_an_apply() -> None:
+    """An apply has one entry for all versions of a kind; an update has one for each, and each subresource its own."""
+    manager = ManagerIdentifier("m", "Apply", "example.com/v1", "")
+    assert manager.is_same(manager._replace(api_version="example.com/v2"))
+    assert not manager.is_same(manager._replace(subresource="status"))
+    assert not manager.is_same(manager._replace(operation="Update"))
+    update = manager._replace(operation="Update")
+    assert update.is_same(update)
+    assert not update.is_same(update._replace(api_version="example.com/v2"))
+    assert not update.is_same(update._replace(subresource="status"))
+
+
+def test_a_client_that_sends_no_entries_keeps_those_of_others() -> None:
+    """A replacement without managed fields, as most clients send it, changes the owners of what it changes only."""
+    old = _config({"k": "1", "l": "1"})
+    _tracked(old, manager="one")
+    owned = {entry["manager"]: entry["fieldsV1"] for entry in _tracked(_config({"k": "1", "l": "2"}), old)}
+    assert owned == {"one": {"f:data": {".": {}, "f:k": {}}}, "m": {"f:data": {"f:l": {}}}}

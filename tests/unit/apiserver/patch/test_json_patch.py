@@ -22,7 +22,9 @@ def test_the_document_is_not_changed() -> None:
     [
         ({"op": "add", "path": "/items/-", "value": "c"}, {"items": ["a", "b", "c"]}),
         ({"op": "add", "path": "/items/-1", "value": "c"}, {"items": ["a", "b", "c"]}),
+        ({"op": "add", "path": "/items/0", "value": "c"}, {"items": ["c", "a", "b"]}),
         ({"op": "add", "path": "/x~1y~0z", "value": 1}, {"items": ["a", "b"], "x/y~z": 1}),
+        ({"op": "add", "path": "/x~01", "value": 1}, {"items": ["a", "b"], "x~1": 1}),
         ({"op": "remove", "path": "/items/-1"}, {"items": ["a"]}),
         ({"op": "replace", "path": "/absent", "value": 1}, {"items": ["a", "b"], "absent": 1}),
         ({"op": "move", "from": "/items/0", "path": "/first"}, {"items": ["b"], "first": "a"}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
+from tests.unit.apiserver._objects import GROUP, definition, thing
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
@@ -53,3 +54,15 @@ def test_a_patch_to_the_wrong_type_shows_what_came_of_it(ask: Asker) -> None:
     assert code == 422
     reason = "json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string"
     assert told["message"].endswith(reason)
+
+
+def test_custom_resources_take_no_strategic_merge_patch(ask: Asker) -> None:
+    """A strategic merge patch of a custom resource is 415: its schema has no merge keys."""
+    ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition({"type": "object"}))
+    ask("POST", f"/apis/{GROUP}/v1/namespaces/default/things", thing())
+
+    path = f"/apis/{GROUP}/v1/namespaces/default/things/a"
+    code, told = ask("PATCH", path, {"metadata": {"labels": {"k": "v"}}}, headers=STRATEGIC)
+
+    assert (code, told["reason"]) == (415, "UnsupportedMediaType")
+    assert ask("PATCH", path, {"metadata": {"labels": {"k": "v"}}}, headers=MERGE)[0] == 200

@@ -64,7 +64,7 @@ def test_cli_is_left_once(tmp_path: Path, arguments: tuple[str, ...], blocks: in
     program, *own = arguments
     options = ("--kubeconfig", str(kubeconfig), "--metrics-bind-address", "0")
     command = [sys.executable, "-c", TRACE, "run", program, *options, *own]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=15)
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     packages = [package for package, _ in groupby(ran.stdout.split())]
     assert packages[0] == "cli"
     assert packages.count("cli") == blocks

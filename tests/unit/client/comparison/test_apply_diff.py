@@ -141,3 +141,16 @@ async def test_an_owner_of_object_and_status() -> None:
     assert [entry.get("subresource") for entry in live.metadata.managed_fields] == ["status", None]
     assert difference({**wanted, "spec": {"ports": [{"port": 81}]}}, live) is None
     assert difference(wanted, live) == "spec.ports"
+
+
+async def test_fields_that_the_owner_has_updated_are_not_applied() -> None:
+    """What a client of the same name has written with updates is not owned by its applies."""
+    client = Client(InProcessTransport(ApiServer()))
+    wanted = {**CONFIG, "data": {"k": "v"}}
+    live = await client.create(Unstructured.from_wire(wanted), field_owner="me")
+    assert difference(wanted, live) == "data"
+
+    both = await client.apply(wanted, field_owner="me")
+    assert {entry["operation"] for entry in both.metadata.managed_fields} == {"Apply", "Update"}
+    assert difference(wanted, both) is None
+    assert difference({**CONFIG, "data": {}}, both) == "data.k"

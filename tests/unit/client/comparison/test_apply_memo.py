@@ -11,6 +11,7 @@ from pyctrl.api import GroupVersionKind, Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.cache import Cache, CachedClient, KindOptions
 from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult, dry_run
+from pyctrl.client._comparison.apply_memo import ApplyKey, ApplyMemo
 from pyctrl.kinds.apps.v1 import Deployment
 
 KEY = Key("default", "a")
@@ -115,3 +116,35 @@ async def test_without_managed_fields(live: Client) -> None:
 
     assert results == [NONE] * 6
     assert sent.verbs == ["patch", "apply"]
+
+
+def document(version: str, *, managed: bool = True, **data: str) -> dict[str, Any]:
+    entries = [{"manager": "me", "operation": "Apply", "fieldsV1": {"f:data": {}}, "time": version}] * managed
+    return {"metadata": {"name": "a", "resourceVersion": version, "managedFields": entries}, "data": data}
+
+
+def test_what_counts_as_the_same_object() -> None:
+    """An apply is not repeated while the object is as after it, whatever its version and times; any change counts."""
+    memo, wanted = ApplyMemo(), {"data": {"k": "v"}}
+    key = ApplyKey(GroupVersionKind("", "v1", "ConfigMap"), KEY, "me")
+    memo.remember(key, wanted, document("1", k="v"), has_status=False)
+
+    def is_applied(live: dict[str, Any], desired: dict[str, Any] = wanted) -> bool:
+        return memo.is_applied(key, desired, live, has_status=False)
+
+    assert is_applied(document("1", k="v"))
+    assert is_applied(document("2", k="v"))
+    assert not is_applied(document("2", k="v"), {"data": {"k": "w"}})
+    assert not is_applied(document("2", k="w"))
+    assert is_applied(document("1", k="v", managed=False))
+    assert not is_applied(document("2", k="v", managed=False))
+
+
+def test_an_object_without_managed_fields_is_compared_by_its_version() -> None:
+    """Where managed fields are not cached, an object of another version may have changed hands."""
+    memo, wanted = ApplyMemo(), {"data": {"k": "v"}}
+    key = ApplyKey(GroupVersionKind("", "v1", "ConfigMap"), KEY, "me")
+    memo.remember(key, wanted, document("1", managed=False, k="v"), has_status=False)
+
+    assert memo.is_applied(key, wanted, document("1", managed=False, k="v"), has_status=False)
+    assert not memo.is_applied(key, wanted, document("2", managed=False, k="v"), has_status=False)

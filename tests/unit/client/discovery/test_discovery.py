@@ -64,6 +64,15 @@ async def test_stale_group_keeps_what_was_known(client: Client, server: FakeServ
     assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
 
 
+async def test_the_first_resource_of_a_kind(client: Client, server: FakeServer) -> None:
+    """Of two resources with the same kind the first one is the kind's, and each is found by its own name."""
+    server.reply(EMPTY)
+    server.reply(aggregated("demo.test", resource("widgets", "Widget"), resource("widgetreviews", "Widget")))
+
+    assert (await client.discovery.mapping(WIDGET)).plural == "widgets"
+    assert (await client.discovery.mapping_for_resource("demo.test", "v1", "widgetreviews")).gvk == WIDGET
+
+
 async def test_unknown_then_installed(client: Client, server: FakeServer) -> None:
     """A kind that is installed after a failed lookup is found by a lookup at most a second later."""
     for _ in range(3):

@@ -7,7 +7,7 @@ import json
 import logging
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from pyctrl import _clock
-from pyctrl.client._login import exec as _exec
 from pyctrl.client._login.exec import ExecCredentials, ExecPlugin
 from pyctrl.client._login.tls import Pem, Tls, TlsContexts
 from pyctrl.errors import ConfigError
+from tests.unit._loop_time import elapse
 from tests.unit.client._authority import Authority, shake_hands
 
 pytestmark = pytest.mark.real_time  # a plugin is a real process
@@ -243,36 +243,38 @@ async def test_a_missing_plugin_comes_with_its_hint(tmp_path: Path) -> None:
 
 async def test_a_plugin_that_hangs_is_ended(script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A plugin is killed with its child processes after a minute, and the error says so."""
-    monkeypatch.setattr(_exec, "RUN_SECONDS", 0.3)
     script.write(f"sleep 600 & echo $! > {tmp_path}/child; wait")
-    with pytest.raises(ConfigError, match="did not exit within"):
-        await script.credentials().authorization()
-    assert await is_gone(int((tmp_path / "child").read_text()))
+    waiting = asyncio.create_task(script.credentials().authorization())
+    child = await number_in(tmp_path / "child")
+    await elapse(monkeypatch, 60)
+    with pytest.raises(ConfigError, match="did not exit within 60 s"):
+        await waiting
+    await is_gone(child)
 
 
 async def test_a_plugin_is_ended_with_the_request_that_waits_for_it(script: Script, tmp_path: Path) -> None:
     """Cancelling the only waiting request kills the plugin."""
     script.write(f"echo $$ > {tmp_path}/started; exec sleep 600")
     waiting = asyncio.create_task(script.credentials().authorization())
-    while not ((tmp_path / "started").exists() and (tmp_path / "started").read_text().strip()):
-        await asyncio.sleep(0.01)
+    process = await number_in(tmp_path / "started")
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert await is_gone(int((tmp_path / "started").read_text()))
+    await is_gone(process)
 
 
-async def is_gone(process: int) -> bool:
-    """Return whether a process ends soon; a zombie counts as ended."""
-    for _ in range(500):
-        try:
-            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return True
-        if state == "Z":
-            return True
+async def number_in(path: Path) -> int:
+    """Wait until a script has written a number and a newline into a file."""
+    while not (path.exists() and path.read_text().endswith("\n")):
         await asyncio.sleep(0.01)
-    return False
+    return int(path.read_text())
+
+
+async def is_gone(process: int) -> None:
+    """Wait until a process has ended; a zombie counts as ended."""
+    with suppress(FileNotFoundError):
+        while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            await asyncio.sleep(0.01)
 
 
 class Terminal:

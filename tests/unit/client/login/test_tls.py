@@ -232,6 +232,33 @@ def test_a_half_written_renewal_does_no_harm(tmp_path: Path, caplog: pytest.LogC
     in_skipping_loop(check)
 
 
+def test_a_renewal_that_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
+    """A renewed file that cannot be read yet, as before a chmod, is tried again although it looks the same."""
+    unreadable = True
+
+    class Locked(Tls):
+        def build(self, certificate: ClientCertificate | None = None) -> ssl.SSLContext:
+            if unreadable:
+                raise ConfigError("cannot read tls.key: Permission denied")
+            return super().build(certificate)
+
+    contexts = TlsContexts(Locked(ca=pem(CLUSTER.pem), certificate=files_of(DEV, tmp_path)))
+
+    async def check(_: SkippingLoop) -> None:
+        nonlocal unreadable
+        unreadable = False
+        await contexts.current()
+        replace_file(tmp_path / "tls.crt", OPS.certificate)
+        replace_file(tmp_path / "tls.key", OPS.key)
+        unreadable = True
+        assert await contexts.refresh() is False
+        unreadable = False
+        assert await contexts.refresh() is True
+        assert shake_hands(await contexts.current(), SERVER) == "ops"
+
+    in_skipping_loop(check)
+
+
 def test_a_first_context_that_cannot_be_built_is_an_error() -> None:
     """An invalid first certificate is an error."""
     contexts = TlsContexts(Tls(ca=Pem.of("/no/ca.crt", "authority")))

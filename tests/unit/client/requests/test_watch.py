@@ -44,3 +44,20 @@ async def test_watch_garbage(client: Client, server: FakeServer, line: bytes) ->
 
     with pytest.raises(DecodeError):
         _ = [e async for e in client.watch(Widget)]
+
+
+async def test_the_last_line_needs_no_line_end(client: Client, server: FakeServer) -> None:
+    """An event whose line end is missing, because the server has ended the watch, is not lost."""
+    event = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}
+    server.reply(lines(json.dumps(event).encode()))
+
+    assert [each.resource_version async for each in client.watch(Widget)] == ["7"]
+
+
+async def test_only_the_marked_bookmark_ends_a_streamed_list(client: Client, server: FakeServer) -> None:
+    """A bookmark that only reports progress does not end the initial events."""
+    marked = {"resourceVersion": "8", "annotations": {"k8s.io/initial-events-end": "true"}}
+    events = [{"type": "BOOKMARK", "object": {"metadata": each}} for each in ({"resourceVersion": "7"}, marked)]
+    server.reply(lines(*(json.dumps(event).encode() + b"\n" for event in events)))
+
+    assert [each.is_initial_events_end async for each in client.watch(Widget)] == [False, True]

@@ -9,6 +9,8 @@ import pytest
 from pyctrl.api import CustomResource, GroupVersionKind, Key, Model, ObjectMeta
 from pyctrl.client import (
     Client,
+    MergePatch,
+    dry_run,
     in_namespace,
 )
 from pyctrl.errors import Conflict, StreamBroken
@@ -89,3 +91,18 @@ async def test_observers_hear_of_unknown_outcomes(client: Client, server: FakeSe
         await client.update(widget())
 
     assert recorder.told[1][4:] == (None, "StreamBroken")
+
+
+async def test_observers_do_not_hear_of_what_is_not_kept(client: Client, server: FakeServer) -> None:
+    """A dry run is not observed, and the answer of a sub-resource of another kind is not passed as the object."""
+    recorder = Recorder()
+    client.observe_writes(recorder)
+    for _ in range(2):
+        server.reply(wire())
+    await client.update(widget(), dry_run=True)
+    await dry_run(client).update(widget())
+    assert recorder.told == []
+
+    server.reply({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a", "namespace": "default"}})
+    await client.subresource("scale").patch(Widget, KEY, MergePatch({"spec": {"replicas": 2}}))
+    assert recorder.told[-1] == ("after", "Widget", "default/a", "patch", None, None)

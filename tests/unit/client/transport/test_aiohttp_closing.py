@@ -35,7 +35,7 @@ def frozen_server(context: ssl.SSLContext, answer: bytes, asked: threading.Event
             if asked:
                 asked.set()
             secured.sendall(answer)
-            done.wait(10)
+            done.wait()
 
     thread = threading.Thread(target=serve)
     thread.start()

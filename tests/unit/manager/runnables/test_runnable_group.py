@@ -110,3 +110,22 @@ async def test_a_stop_after_a_stop_does_not_interrupt_cleanup() -> None:
     await asyncio.gather(lifecycle.stop_elected(timedelta(seconds=10)), running)
     assert journal == ["work starts", "work is ready", "work ends"]
     assert now() == 8
+
+
+async def test_elected_work_that_is_added_while_a_term_ends_waits_for_the_next_term() -> None:
+    """A runnable that is added while the elected ones stop is not started before this replica leads again."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.elect(asyncio.Event().wait, cast(WriteGate, Open()), restarts=True)  # type: ignore[arg-type]
+    lifecycle.add(Life("slow", journal, cleanup=3), Group.ELECTED)
+    running = asyncio.create_task(run_until(lifecycle, 60))
+    await asyncio.sleep(5)
+    stopping = asyncio.create_task(lifecycle.stop_elected(timedelta(seconds=10)))
+    await asyncio.sleep(1)
+    lifecycle.add(Life("late", journal), Group.ELECTED)
+    await stopping
+    await asyncio.sleep(5)
+    assert "late starts" not in journal
+    lifecycle.restart_elected()
+    await asyncio.sleep(1)
+    assert journal.count("late starts") == 1
+    await running

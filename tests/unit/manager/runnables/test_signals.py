@@ -90,9 +90,9 @@ def test_off_the_main_thread_signals_are_left_alone() -> None:
         await lifecycle.run(handle_signals=True)
         ended.append(True)
 
-    thread = threading.Thread(target=lambda: asyncio.run(live()))
+    thread = threading.Thread(target=lambda: asyncio.run(live()), daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join()
     assert ended == [True]
 
 

@@ -6,11 +6,21 @@ The expected results were verified against a kube-controller-manager 1.36.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from random import Random
 from typing import Any
 
+import pytest_asyncio
+
 from pyctrl.api import ObjectMeta, controller_of
+from pyctrl.cache import Cache, CachedClient
 from pyctrl.client import Client, MergePatch, wait_for
-from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet
+from pyctrl.cluster import Cluster
+from pyctrl.cluster._controllers.deployment.controller import DeploymentReconciler
+from pyctrl.cluster._controllers.deployment.rolling import Rollout
+from pyctrl.cluster._controllers.pod_template_hash import template_hash
+from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
+from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStrategy, ReplicaSet, ReplicaSetSpec
 from pyctrl.kinds.core.v1 import Pod
 from pyctrl.kinds.meta.v1 import LabelSelector
 from tests.unit.cluster._workloads import (
@@ -112,3 +122,45 @@ async def test_sets_without_a_controller_are_adopted(client: Client) -> None:
     await wait_for(client, ReplicaSet, left.key, lambda found: controller_of(found) is not None)
     await rolled_out(client)
     assert [found.metadata.uid for found in await client.list(ReplicaSet)] == [left.metadata.uid]
+
+
+@pytest_asyncio.fixture
+async def quiet() -> AsyncIterator[Client]:
+    """A client of a new cluster without controllers."""
+    async with Cluster(random=Random(1), controllers=False, kubelet=False) as cluster, cluster.client() as client:
+        yield client
+
+
+async def created(client: Client) -> ReplicaSet | None:
+    """Create the ReplicaSet of the Deployment as a controller whose cache has no ReplicaSets; None if it could not."""
+    reconciler = DeploymentReconciler(LegacyEventRecorder(client, "deployment-controller"))
+    reconciler.client = CachedClient(Cache(client), client)
+    rollout = Rollout(await client.get(Deployment, WEB), None, [])
+    await reconciler._create(rollout)
+    return rollout.new
+
+
+async def test_a_name_that_is_taken_makes_another_name(quiet: Client) -> None:
+    """If another ReplicaSet has the name of the new one, the collision is counted, and the name differs."""
+    await create(quiet, 1)
+    taken = f"web-{template_hash((await quiet.get(Deployment, WEB)).spec.template, 0)}"
+    other = template()
+    other.metadata.labels = {"app": "other"}
+    spec = ReplicaSetSpec(selector=LabelSelector(match_labels=other.metadata.labels), template=other)
+    await quiet.create(ReplicaSet(metadata=ObjectMeta(name=taken, namespace=NAMESPACE), spec=spec))
+
+    assert await created(quiet) is None
+    assert (await quiet.get(Deployment, WEB)).status.collision_count == 1
+    made = await created(quiet)
+    assert made is not None
+    assert made.metadata.name != taken
+
+
+async def test_a_set_whose_creation_was_not_answered_is_used(quiet: Client) -> None:
+    """A ReplicaSet that exists although the cache does not have it yet is no collision."""
+    await create(quiet, 1)
+    first, second = await created(quiet), await created(quiet)
+    assert first is not None
+    assert second is not None
+    assert first.metadata.uid == second.metadata.uid
+    assert (await quiet.get(Deployment, WEB)).status.collision_count is None

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from pyctrl.api import ObjectMeta
 from pyctrl.client import Client, wait_for
-from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, ReplicaSet
+from pyctrl.cluster._controllers.deployment.progress import is_complete
+from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec, DeploymentStatus, ReplicaSet
 from pyctrl.kinds.meta.v1 import LabelSelector
 from tests.unit.cluster._workloads import (
     LABELS,
@@ -88,3 +91,19 @@ async def test_the_progress_deadline_is_reported(client: Client) -> None:
     assert 60 <= asyncio.get_running_loop().time() - began <= 65
     assert [c.status for c in late.status.conditions if c.type == "Progressing"] == ["False"]
     await rolled_out(client)
+
+
+@pytest.mark.parametrize(
+    ("observed", "updated", "available", "is_done"),
+    [(2, 3, 3, True), (1, 3, 3, False), (2, 2, 3, False), (2, 3, 2, False)],
+)
+def test_a_rollout_is_complete_with_all_pods_of_the_present_generation(
+    observed: int, updated: int, available: int, is_done: bool
+) -> None:
+    """Counts of a status from before the last change say nothing about the rollout."""
+    wanted = Deployment(metadata=ObjectMeta(name="web", generation=2), spec=DeploymentSpec(replicas=3))
+    status = DeploymentStatus(
+        observed_generation=observed, updated_replicas=updated, replicas=3, available_replicas=available
+    )
+
+    assert is_complete(wanted, status) is is_done
