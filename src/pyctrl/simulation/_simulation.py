@@ -27,7 +27,7 @@ from pyctrl.simulation._run import Run, State
 from pyctrl.simulation._schedule import Schedule
 from pyctrl.simulation._step_faults import StepFaults
 from pyctrl.simulation._webhook_calls import WebhookCalls
-from pyctrl.simulation._world import LEASE, World
+from pyctrl.simulation._world import LEASE, CutShort, World
 from pyctrl.testing import VirtualTimeError
 
 __all__ = ["Simulation", "takes_two"]
@@ -65,6 +65,7 @@ class Simulation:
         expected: Sequence[str] = (),
         branch: Branch | None = None,
         ended: Callable[[Run], None] | None = None,
+        cuts_short: bool = True,
     ) -> Run:
         """Run the scenario with a schedule, from the begin to the end, in virtual time.
 
@@ -72,6 +73,8 @@ class Simulation:
             schedule: The faults.
             expected: The fingerprints of the states at rest without faults, one for each step and one for the end.
             branch: Forks at points, see `Branch`.
+            cuts_short: Whether to leave out steps of the scenario once no fault is left and the world is as in the
+                reference: it goes on like it.
             ended: Called with the run before the world is taken down, which a forked child does not wait for.
 
         Raises:
@@ -83,7 +86,7 @@ class Simulation:
         shuffle = Random(f"{schedule.seed}/order") if schedule.shuffle else None
         try:
             with _logging_to(history), asyncio.Runner(loop_factory=lambda: SimulationLoop(shuffle=shuffle)) as runner:
-                runner.run(_Execution(self, injector, run, expected, ended).run())
+                runner.run(_Execution(self, injector, run, expected, ended, cuts_short=cuts_short).run())
         except VirtualTimeError as error:
             run.error = f"{type(error).__name__}: {error}"
             run.schedule, run.points, run.unused = injector.schedule, injector.points, injector.unused
@@ -106,7 +109,10 @@ class _Execution:
         run: Run,
         expected: Sequence[str],
         ended: Callable[[Run], None] | None,
+        *,
+        cuts_short: bool,
     ) -> None:
+        self._cuts_short = cuts_short
         self._simulation, self._injector, self._run = simulation, injector, run
         self._history, self._expected, self._ended = run.history, expected, ended
 
@@ -118,6 +124,7 @@ class _Execution:
         creation = World.create(seed=seed, server=server, random=random, injector=injector, history=self._history)
         async with creation as world:
             webhooks.connect(world)
+            world.cuts_short = self._cuts_short
             world.expected, world.fingerprint = self._expected, self._simulation.fingerprint
             requirements = await self._furnish(world)
             run.initial = world.state()
@@ -163,6 +170,8 @@ class _Execution:
         """Play the scenario; return its error, or ""."""
         try:
             await self._simulation.scenario(world.client, world)
+        except CutShort:
+            self._run.cut_after = len(world.steps)
         except VirtualTimeError:
             raise
         except Exception as error:  # noqa: BLE001 - of the scenario: the oracle judges it

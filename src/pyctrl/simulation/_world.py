@@ -29,7 +29,7 @@ from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 from pyctrl.simulation._states import StateReader
 from pyctrl.simulation._user_transport import UserTransport
 
-__all__ = ["World"]
+__all__ = ["CutShort", "World"]
 
 X = TypeVar("X", bound=External)
 
@@ -40,6 +40,10 @@ TICK = 0.5  # seconds between two looks at whether the world is at rest
 
 #: Resources whose changes do not count as activity: heartbeats, votes and records.
 HEARTBEATS = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io", "nodes"})
+
+
+class CutShort(BaseException):  # the scenario may handle an Exception
+    """Raised in a scenario to end it: no fault is left, and the world is as without faults."""
 
 
 class World:
@@ -70,6 +74,9 @@ class World:
         self.on_change: Callable[[], None] | None = None
         #: Does what a fault at a step of the scenario asks for.
         self.on_step_fault: Callable[[Fault], Awaitable[None]] | None = None
+        #: Whether to end the scenario when no fault is left and the world is as it should be.
+        self.cuts_short = False
+        self._was_expected = self._is_cut = False
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
         self._calls = ExternalCalls(self)
@@ -160,6 +167,9 @@ class World:
             await self.apply_at_step(fault)
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
+        if self.cuts_short and self.injector.is_through and self._was_expected:
+            self._is_cut = True
+            raise CutShort
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
@@ -187,8 +197,9 @@ class World:
     async def rest(self, phase: str, text: str = "", *, number: int | None = None) -> None:
         """Wait until the world is at rest, and note its state."""
         index = len(self.steps) if number is None else number - 1
-        if phase == Phase.FAULTS_OVER:  # a scenario that failed had fewer steps
-            index = max(index, len(self.expected) - 1)
+        if phase == Phase.FAULTS_OVER:
+            # a scenario that was cut short stays as it was; one that failed had fewer steps than the reference
+            index = len(self.steps) - 1 if self._is_cut else max(index, len(self.expected) - 1)
         expected = self.expected[index] if index < len(self.expected) else None
         is_quiet, state = await self._wait_for_rest(expected)
         if number is None:
@@ -199,6 +210,7 @@ class World:
 
     async def _wait_for_rest(self, expected: str | None) -> tuple[bool, State]:
         begun, looked_at = self.now, -1
+        self._was_expected = False
         patience = max(PATIENCE, self.longest_requeue * 1.5)
         await asyncio.sleep(TICK)
         while True:
@@ -209,7 +221,8 @@ class World:
                 if looked_at != self.server.storage.version:
                     looked_at = self.server.storage.version
                     state = self.state()
-                    if self.fingerprint(state) == expected:
+                    self._was_expected = self.fingerprint(state) == expected
+                    if self._was_expected:
                         return True, state
             if (idle >= patience and not self.is_busy) or self.now - begun >= LIMIT + patience:
                 return expected is not None and idle >= patience, self.state()
