@@ -27,7 +27,7 @@ def orphan_problems(facts: Facts, references: Collection[Facts], expected: Colle
         references: The runs without faults.
         expected: Canonical names of the objects that a run without faults ends with.
     """
-    usual = {canonical for each in references for canonical in each.orphans.values()}
+    usual = frozenset[ObjectId]().union(*(each.usual_orphans for each in references))
     lost = {object_id for object_id, canonical in facts.orphans.items() if canonical not in usual}
     for object_id in sorted(lost):
         owners = metadata(facts.run.end.objects[object_id]).get("ownerReferences") or ()
