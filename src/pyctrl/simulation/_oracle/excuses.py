@@ -23,6 +23,7 @@ __all__ = [
     "is_programming_error",
     "lacks_replaced_child",
     "lasts_until",
+    "shortest_requeue",
     "waits_for_retry",
 ]
 
@@ -38,6 +39,7 @@ _PROGRAMMING_ERRORS = frozenset(
         *("PatchError", "QuantityError", "SelectorError"),
     )
 )
+_REQUEUE = re.compile(r"requeue after ([\d.e+-]+) s")
 # Seconds that faults without an argument last, as `World` and `EventFilter` apply them.
 _DURATIONS = {
     FaultKind.COALESCE: 30.0,
@@ -110,6 +112,16 @@ def _duration(fault: Fault) -> float:
         return 0.0 if fault.kind is FaultKind.JUMP_CLOCK else fault.seconds
     except ValueError:  # the argument is an object, or there is none
         return 0.0
+
+
+def shortest_requeue(run: Run) -> float:
+    """Return the seconds after which the operator does something because time has passed; infinite if it never does.
+
+    A run with faults waits longer for the world to come to rest than the reference, which goes on at once. So such an
+    operator does in it what the reference does later, or never.
+    """
+    results = (_REQUEUE.match(entry.result) for entry in run.history.of(Reconciled))
+    return min((float(match[1]) for match in results if match), default=inf)
 
 
 def lacks_replaced_child(run: Run) -> bool:
