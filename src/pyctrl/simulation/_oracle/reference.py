@@ -50,8 +50,3 @@ class Reference:
     def fingerprint(self, state: State) -> str:
         """Return the hash of a state, as `fingerprint` does, without what was learned to differ between runs."""
         return fingerprint(state, self.normaliser, self.unstable)
-
-    @property
-    def fingerprints(self) -> tuple[str, ...]:
-        """The fingerprints of the first run's states at rest: after each step, and the end."""
-        return tuple(map(self.fingerprint, states_of(self.facts[0].run)))
