@@ -27,7 +27,8 @@ from pyctrl.program import (
 from pyctrl.simulation._external import External
 from pyctrl.simulation._field_changes import changed_objects
 from pyctrl.simulation._manifest_steps import ManifestStep
-from pyctrl.simulation._scenarios import ManifestScenario, takes_world
+from pyctrl.simulation._scenarios import ManifestScenario
+from pyctrl.simulation._simulation import takes_two
 
 __all__ = ["default_scenario", "program_scenario"]
 
@@ -67,7 +68,7 @@ async def program_scenario(setup: Callable[..., object], *, name: str = "the pro
     """
     async with ProgramManager(Config.in_process(NoServer())) as manager:
         manager.webhook_options = WebhookOptions(enabled=False)
-        run_setup((lambda made: setup(made, _SetupWorld())) if takes_world(setup) else setup, manager, name)
+        run_setup((lambda made: setup(made, _SetupWorld())) if takes_two(setup) else setup, manager, name)
         declared = DeclaredKinds(kinds=custom_kinds(manager, manager.webhooks), webhooks=manager.webhooks)
         controllers = [each.runnable for each in manager.members if isinstance(each.runnable, Controller)]
     found = dict.fromkeys(each.kind for each in controllers if each.kind is not None)
