@@ -87,8 +87,8 @@ RECIPES = (
     _Recipe("crash", _K.CRASH_AFTER, _O.CALL, 4),
     _Recipe("crash", _K.CRASH_BEFORE, _O.CALL, 3, fits=_has_effect),
     _Recipe("crash", _K.CRASH, _O.STEP, 3),
+    # A crash at an event leaves what a crash at the reconcile leaves that it causes.
     _Recipe("crash", _K.CRASH, _O.RECONCILE, 1),
-    _Recipe("crash", _K.CRASH, _O.EVENT, 0.5),
     _Recipe("crash", _K.CRASH, _O.HANDLE, 0.5),
     _Recipe("error", _K.ANSWER_LOST, _O.WRITE, 8, fits=_has_effect),
     _Recipe("error", _K.CONFLICT, _O.WRITE, 5, fits=_expects_version),
