@@ -30,8 +30,10 @@ class Case:
         buggy: adds the operator with the mistake.
         fixed: adds the operator without it.
         scenario: what users do. Without faults both versions reach the same end state.
-        kinds: the custom resources to install.
+        kinds: the custom resources of the operator.
         story: words that the story of the failure contains.
+        family: the family of plans that finds it; "" if it shows without faults.
+        replicas: how many processes of the operator run.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Case:
     scenario: Callable[[Client, World], Awaitable[None]]
     kinds: tuple[type[Any], ...]
     story: str
+    family: str = ""
+    replicas: int = 1
 
 
 def meta(name: str, **fields: Any) -> ObjectMeta:

@@ -52,5 +52,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="adopts-foreign", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Mirror,), story="foreign"
+    name="adopts-foreign",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Mirror,),
+    story="foreign",
+    family="meddling",
 )

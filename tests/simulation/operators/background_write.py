@@ -68,4 +68,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return add(manager, Group.ELECTED)
 
 
-CASE = Case(name="background-write", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Shop,), story="lead")
+CASE = Case(
+    name="background-write",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Shop,),
+    story="does not lead",
+    replicas=2,
+)

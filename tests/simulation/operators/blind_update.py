@@ -63,5 +63,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="blind-update", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Site,), story="sites default/shop"
+    name="blind-update",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Site,),
+    story="an update of someone else is lost",
+    family="event",
 )

@@ -103,4 +103,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     )
 
 
-CASE = Case(name="cache-404", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Tenant,), story="stale")
+CASE = Case(
+    name="cache-404",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Tenant,),
+    story="NotFound",
+    family="stale",
+)

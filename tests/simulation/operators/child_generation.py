@@ -39,5 +39,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="child-generation", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Proxy,), story="changed"
+    name="child-generation",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Proxy,),
+    story="drift",
+    family="meddling",
 )

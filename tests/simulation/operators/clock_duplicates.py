@@ -76,4 +76,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed(world.external(Messenger)))
 
 
-CASE = Case(name="clock-duplicates", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Alert,), story="clock")
+CASE = Case(
+    name="clock-duplicates",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Alert,),
+    story="clock",
+    family="clock",
+)

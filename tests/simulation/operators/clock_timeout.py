@@ -69,4 +69,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="clock-timeout", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Approval,), story="clock")
+CASE = Case(
+    name="clock-timeout",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Approval,),
+    story="clock",
+    family="clock",
+)

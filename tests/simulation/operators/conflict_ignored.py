@@ -51,5 +51,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="conflict-ignored", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Rule,), story="Conflict"
+    name="conflict-ignored",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Rule,),
+    story="swallowed",
+    family="error",
 )

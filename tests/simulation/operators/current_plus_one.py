@@ -61,4 +61,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="current-plus-one", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Pool,), story="count")
+CASE = Case(
+    name="current-plus-one",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Pool,),
+    story="build-machines",
+    family="crash",
+)

@@ -63,5 +63,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="deletes-foreign", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Banner,), story="foreign"
+    name="deletes-foreign",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Banner,),
+    story="foreign",
+    family="meddling",
 )

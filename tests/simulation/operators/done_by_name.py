@@ -64,4 +64,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed(world.external(Dns)))
 
 
-CASE = Case(name="done-by-name", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Zone,), story="recreated")
+CASE = Case(
+    name="done-by-name",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Zone,),
+    story="recreated",
+    family="meddling",
+)

@@ -61,4 +61,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).filter(generation_changed).build(Fixed(world.external(Pager)))
 
 
-CASE = Case(name="edge-action", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Notice,), story="sent")
+CASE = Case(
+    name="edge-action",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Notice,),
+    story="Pager.send",
+    family="crash",
+)

@@ -57,5 +57,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="exists-fails", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Queue,), story="AlreadyExists"
+    name="exists-fails",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Queue,),
+    story="AlreadyExists",
+    family="crash",
 )

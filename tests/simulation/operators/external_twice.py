@@ -76,4 +76,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed(world.external(AddressService)))
 
 
-CASE = Case(name="external-twice", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Address,), story="twice")
+CASE = Case(
+    name="external-twice",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Address,),
+    story="not idempotent",
+    family="crash",
+)

@@ -86,5 +86,6 @@ CASE = Case(
     fixed=add_fixed,
     scenario=scenario,
     kinds=(Bucket,),
-    story="finalizer",
+    story="removed too early",
+    family="crash",
 )

@@ -83,5 +83,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="finalizer-late", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Share,), story="finalizer"
+    name="finalizer-late",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Share,),
+    story="added too late",
+    family="error",
 )

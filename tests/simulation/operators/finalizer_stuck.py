@@ -71,5 +71,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="finalizer-stuck", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Vault,), story="finalizer"
+    name="finalizer-stuck",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Vault,),
+    story="never",
+    family="crash",
 )

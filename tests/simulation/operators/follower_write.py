@@ -42,4 +42,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Reconciler())
 
 
-CASE = Case(name="follower-write", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Gateway,), story="lead")
+CASE = Case(
+    name="follower-write",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Gateway,),
+    story="does not lead",
+    replicas=2,
+)

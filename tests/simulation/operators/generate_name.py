@@ -58,4 +58,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="generate-name", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Run,), story="idempotent")
+CASE = Case(
+    name="generate-name",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Run,),
+    story="idempotent",
+    family="crash",
+)

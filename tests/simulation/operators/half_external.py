@@ -64,4 +64,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed(world.external(Server)))
 
 
-CASE = Case(name="half-external", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Schema,), story="grant")
+CASE = Case(
+    name="half-external",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Schema,),
+    story="Server.grant",
+    family="crash",
+)

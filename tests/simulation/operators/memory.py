@@ -69,4 +69,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="memory", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Alias,), story="host-a")
+CASE = Case(
+    name="memory",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Alias,),
+    story="host-a",
+    family="crash",
+)

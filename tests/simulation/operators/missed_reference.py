@@ -1,4 +1,4 @@
-"""A predicate filters what the operator needs: changes of the labels pass, changes of the data that it copies do not."""
+"""A predicate filters what the operator needs: changes of labels pass, changes of the data that it copies do not."""
 
 from __future__ import annotations
 
@@ -54,5 +54,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="missed-reference", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(App,), story="upstream"
+    name="missed-reference",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(App,),
+    story="database",
+    family="event",
 )

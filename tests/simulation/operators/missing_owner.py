@@ -75,4 +75,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).reconciles(User).owns(ConfigMap).build(Fixed())
 
 
-CASE = Case(name="missing-owner", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(User,), story="owner")
+CASE = Case(
+    name="missing-owner",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(User,),
+    story="ann",
+    family="crash",
+)

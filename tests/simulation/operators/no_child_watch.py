@@ -45,4 +45,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="no-child-watch", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Cache,), story="watch")
+CASE = Case(
+    name="no-child-watch",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Cache,),
+    story="drift",
+    family="meddling",
+)

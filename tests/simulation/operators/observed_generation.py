@@ -57,5 +57,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="observed-generation", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Release,), story="status"
+    name="observed-generation",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Release,),
+    story="shop-release",
+    family="crash",
 )

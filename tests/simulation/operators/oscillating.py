@@ -57,4 +57,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="oscillating", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Team,), story="status")
+CASE = Case(
+    name="oscillating",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Team,),
+    story="status.primary",
+)

@@ -52,4 +52,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="owner-uid", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Topic,), story="uid")
+CASE = Case(
+    name="owner-uid",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Topic,),
+    story="uid",
+    family="meddling",
+)

@@ -61,5 +61,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="requeue-on-success", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Feed,), story="failed"
+    name="requeue-on-success",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Feed,),
+    story="NewsService.put",
+    family="external",
 )

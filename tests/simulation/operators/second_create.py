@@ -53,4 +53,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="second-create", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Stack,), story="settings")
+CASE = Case(
+    name="second-create",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Stack,),
+    story="web-settings",
+    family="crash",
+)

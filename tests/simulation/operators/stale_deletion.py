@@ -87,4 +87,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed(world.external(Cloud)))
 
 
-CASE = Case(name="stale-deletion", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Database,), story="drop")
+CASE = Case(
+    name="stale-deletion",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Database,),
+    story="Cloud.drop",
+    family="stale",
+)

@@ -69,4 +69,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed(world.external(Disks)))
 
 
-CASE = Case(name="stale-resize", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Disk,), story="stale")
+CASE = Case(
+    name="stale-resize",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Disk,),
+    story="Disks.replace",
+    family="stale",
+)

@@ -57,4 +57,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="status-once", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Member,), story="status")
+CASE = Case(
+    name="status-once",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Member,),
+    story="status",
+    family="crash",
+)

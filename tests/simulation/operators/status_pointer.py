@@ -69,4 +69,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="status-pointer", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Route,), story="blue")
+CASE = Case(
+    name="status-pointer",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Route,),
+    story="blue",
+    family="crash",
+)

@@ -55,4 +55,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="status-time", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Monitor,), story="status")
+CASE = Case(
+    name="status-time",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Monitor,),
+    story="status.checked",
+)

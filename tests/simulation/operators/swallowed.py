@@ -53,4 +53,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="swallowed", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Policy,), story="retried")
+CASE = Case(
+    name="swallowed",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Policy,),
+    story="swallowed",
+    family="error",
+)

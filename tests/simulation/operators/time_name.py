@@ -57,4 +57,12 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="time-name", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Backup,), story="create")
+CASE = Case(
+    name="time-name",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Backup,),
+    story="create",
+    family="crash",
+)

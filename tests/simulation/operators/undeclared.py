@@ -48,4 +48,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
     return Builder(manager).build(Fixed())
 
 
-CASE = Case(name="undeclared", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Cert,), story="status")
+CASE = Case(
+    name="undeclared",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Cert,),
+    story="status",
+)

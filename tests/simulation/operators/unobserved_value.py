@@ -63,5 +63,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="unobserved-value", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Worker,), story="backup"
+    name="unobserved-value",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Worker,),
+    story="state",
+    family="event",
 )

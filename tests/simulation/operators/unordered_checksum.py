@@ -61,5 +61,11 @@ def add_fixed(manager: ManagedCluster, world: World) -> Controller:
 
 
 CASE = Case(
-    name="unordered-checksum", buggy=add_buggy, fixed=add_fixed, scenario=scenario, kinds=(Bundle,), story="checksum"
+    name="unordered-checksum",
+    buggy=add_buggy,
+    fixed=add_fixed,
+    scenario=scenario,
+    kinds=(Bundle,),
+    story="checksum",
+    family="crash",
 )
