@@ -147,7 +147,7 @@ class _Execution:
     async def _furnish(self, world: World) -> Requirements:
         """Install the kinds of the program; wait until the cluster has come to rest."""
         setup = self._simulation.setup_of(world)
-        requirements = await find_requirements(setup, name="the program", account=Key("default", "operator"))
+        requirements = await find_requirements(setup, name="operator", account=Key("default", "operator"))
         await install_definitions(world.client, requirements.definitions)
         await world.wait_until_idle()
         world.states.begin()
