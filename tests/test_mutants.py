@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests._documents import ROOT
+from tests._documents import ROOT, functions_of
 from tools.mutate import Mutant, Outcome, main, mirrored_test, packages, read_mutants, run
 
 MUTANTS = [mutant for package in packages() for mutant in read_mutants(package)]
@@ -40,12 +40,16 @@ def test_no_mutant_is_stale() -> None:
 
 
 def test_each_mutant_has_a_name_and_tests_that_exist() -> None:
-    """The name of a mutant is unique in its package, and each of its tests is a file or directory."""
+    """The name of a mutant is unique in its package, and each of its tests is a directory, a file or a function."""
     names = [(each.package, each.name) for each in MUTANTS]
 
     assert len(set(names)) == len(names)
-    tests = {test.partition("::")[0] for each in MUTANTS for test in each.tests}
-    assert sorted(test for test in tests if not (ROOT / test).exists()) == []
+    tests = sorted({test for each in MUTANTS for test in each.tests})
+    assert [test for test in tests if not _exists(*test.split("::"))] == []
+
+
+def _exists(file: str, function: str = "") -> bool:
+    return (ROOT / file).exists() and (not function or function in functions_of(file))
 
 
 def test_the_tests_of_a_mutant_are_those_that_mirror_its_file() -> None:

@@ -15,7 +15,7 @@ from pyctrl.client import Config
 from pyctrl.testing import ClusterUnderTest
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 20.0  # seconds until a process logs an expected line; its imports take about one
+PATIENCE = 45.0  # seconds until a process logs an expected line; its imports take about one, many on a busy machine
 
 
 @asynccontextmanager
@@ -39,6 +39,7 @@ class Operator:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._news = asyncio.Event()
+        self._is_read = asyncio.Event()
         self.log: list[str] = []
 
     async def listen(self) -> None:
@@ -47,7 +48,7 @@ class Operator:
         async for line in self._process.stdout:
             self.log.append(line.decode().rstrip())
             self._news.set()
-        self._news.set()
+        self._is_read.set()
 
     async def says(self, what: Callable[[str], bool] | str) -> str:
         """Wait for a line of the log, and return it."""
@@ -74,9 +75,11 @@ class Operator:
         return await self.exit_code()
 
     async def exit_code(self) -> int:
-        """Wait for the end of the process."""
+        """Wait for the end of the process and of its log."""
         async with asyncio.timeout(PATIENCE):
-            return await self._process.wait()
+            code = await self._process.wait()
+            await self._is_read.wait()  # the last lines may be read after the process has ended
+            return code
 
     @property
     def is_running(self) -> bool:

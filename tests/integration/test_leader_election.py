@@ -22,13 +22,8 @@ from pyctrl.testing import ClusterUnderTest, UnderRole
 from tests.integration._operators import has_nodes, install, podset
 from tests.integration._processes import example_process, kubeconfig_for
 
-#: For tests that may wait in real time.
-QUICK = LeaderElection(
-    name="op",
-    lease_duration=timedelta(seconds=3),
-    renew_deadline=timedelta(seconds=2),
-    retry_period=timedelta(milliseconds=500),
-)
+#: For tests that may wait in real time: tries often, but is not lost when a busy machine stops a process for seconds.
+QUICK = LeaderElection(name="op", retry_period=timedelta(milliseconds=500))
 
 
 class Marker(Reconciler[ConfigMap]):
@@ -79,14 +74,13 @@ async def test_one_works_and_the_other_takes_over(cluster: ClusterUnderTest, cli
             await client.create(made[0])
             await marked_by(client, made[0].key, "one")
             held = await client.get(Lease, Key(namespace, "op"))
-            assert (held.spec.holder_identity, held.spec.lease_duration_seconds) == ("one", 3)
+            assert (held.spec.holder_identity, held.spec.lease_duration_seconds) == ("one", 15)
 
             one.ask_to_stop()
             await first
             released = await client.get(Lease, Key(namespace, "op"))
             assert (released.spec.holder_identity or "") in ("", "two")  # a fast replica has done so already
-            async with asyncio.timeout(15):
-                await two.elected.wait()
+            await two.elected.wait()
             held = await client.get(Lease, Key(namespace, "op"))
             assert (held.spec.holder_identity, held.spec.lease_transitions) == ("two", 1)
             await client.create(made[1])
@@ -112,8 +106,7 @@ async def test_a_holder_that_is_no_more_is_left_its_time(
     async with replica(cluster, namespace, "me") as manager, asyncio.TaskGroup() as group:
         begun = loop.time()
         group.create_task(manager.run(handle_signals=False))
-        async with asyncio.timeout(20):
-            await manager.elected.wait()
+        await manager.elected.wait()
         assert loop.time() - begun >= 4
         held = await client.get(Lease, Key(namespace, "op"))
         assert (held.spec.holder_identity, held.spec.lease_transitions) == ("me", 3)
@@ -132,14 +125,15 @@ async def test_a_lease_that_was_deleted_is_made_anew(cluster: ClusterUnderTest, 
 
 
 @pytest.mark.virtual_time
-async def test_the_rights_that_electing_takes_are_enough(namespace: str, under_role: UnderRole) -> None:
+async def test_the_rights_that_electing_takes_are_enough(client: Client, namespace: str, under_role: UnderRole) -> None:
     """With exactly its generated role a manager acquires, renews and releases the Lease."""
+
+    def is_renewed(lease: Lease) -> bool:
+        return lease.spec.renew_time != lease.spec.acquire_time
+
     async with under_role(lambda _: None, leader_election=quick(namespace, "one"), namespaces=[namespace]) as operator:
         await operator.manager.elected.wait()
-        await asyncio.sleep(1.5)
-        elector = operator.manager.elector
-        assert elector is not None
-        assert elector.statistics().renewals > 0
+        await wait_for(client, Lease, Key(namespace, "op"), is_renewed)
         assert {access.verb for access in operator.granted.accesses() if access.resource == "leases"} == {
             *("create", "get", "update")
         }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyctrl.simulation._process import Process
     from pyctrl.simulation._report import Attempt, Outcome, Plan, Report, Story
     from pyctrl.simulation._reporting import report_page, report_text, report_to_wire
+    from pyctrl.simulation._saved_failures import SavedFailures
     from pyctrl.simulation._scenarios import Delete
     from pyctrl.simulation._schedule import Schedule
     from pyctrl.simulation._world import World
@@ -36,6 +37,7 @@ __all__ = [
     "Plan",
     "Process",
     "Report",
+    "SavedFailures",
     "Schedule",
     "Story",
     "World",
@@ -55,6 +57,7 @@ _NAMES = {
     "_network": ("Network",),
     "_plugin": ("Broken", "Explore"),
     "_process": ("Process",),
+    "_saved_failures": ("SavedFailures",),
     "_scenarios": ("Delete",),
     "_world": ("World",),
     "_report": ("Attempt", "Outcome", "Plan", "Report", "Story"),

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyctrl.api import GroupKind, GroupVersionKind, KubernetesObject
+from pyctrl.api import GroupKind, GroupVersionKind
 from pyctrl.apiserver import OfflineValidator
+from pyctrl.client import Config
+from pyctrl.controller import Controller
 from pyctrl.errors import CommandFailed
+from pyctrl.manager import NoServer
 from pyctrl.manifests import sample
-from pyctrl.program import DeclaredKinds, find_samples, manifest_files, read_manifests
+from pyctrl.program import (
+    DeclaredKinds,
+    ProgramManager,
+    WebhookOptions,
+    custom_kinds,
+    find_samples,
+    manifest_files,
+    read_manifests,
+    run_setup,
+)
+from pyctrl.simulation._external import External
 from pyctrl.simulation._field_changes import changed_objects
 from pyctrl.simulation._manifest_steps import ManifestStep
-from pyctrl.simulation._scenarios import ManifestScenario
+from pyctrl.simulation._scenarios import ManifestScenario, takes_world
 
-__all__ = ["default_scenario", "samples_beside"]
+__all__ = ["default_scenario", "program_scenario"]
 
 Json = dict[str, Any]
 
@@ -41,8 +54,41 @@ PLAIN: Mapping[str, Json] = {  # samples of built-in kinds that a program may re
 }
 
 
+async def program_scenario(setup: Callable[..., object], *, name: str = "the program") -> ManifestScenario:
+    """Return the default scenario of a program: see `default_scenario`.
+
+    Args:
+        setup: Adds its controllers to a manager: called with a manager that never runs; or with it and the world, in
+            which every `External` can be had.
+        name: The program's name, for messages.
+
+    Raises:
+        CommandFailed: The setup fails, a sample cannot be read, or there is nothing to make a scenario of.
+    """
+    async with ProgramManager(Config.in_process(NoServer())) as manager:
+        manager.webhook_options = WebhookOptions(enabled=False)
+        run_setup((lambda made: setup(made, _SetupWorld())) if takes_world(setup) else setup, manager, name)
+        declared = DeclaredKinds(kinds=custom_kinds(manager, manager.webhooks), webhooks=manager.webhooks)
+        controllers = [each.runnable for each in manager.members if isinstance(each.runnable, Controller)]
+    found = dict.fromkeys(each.kind for each in controllers if each.kind is not None)
+    classes = [kind for kinds in declared.kinds.values() for kind in kinds]
+    return default_scenario(
+        declared,
+        reconciled=[gvk for gvk in found if gvk.group_kind not in declared.kinds],
+        samples=_samples_beside([*classes, setup]),
+    )
+
+
+class _SetupWorld:
+    """The part of a world that a setup function needs."""
+
+    def external(self, system: type[External]) -> External:
+        """Return an instance."""
+        return system()
+
+
 def default_scenario(
-    declared: DeclaredKinds, *, reconciled: Sequence[GroupVersionKind] = (), samples: Sequence[Json] | None = None
+    declared: DeclaredKinds, *, reconciled: Sequence[GroupVersionKind] = (), samples: Sequence[Json] = ()
 ) -> ManifestScenario:
     """Return the scenario that exercises the kinds that a program reconciles.
 
@@ -55,15 +101,15 @@ def default_scenario(
     Args:
         declared: The custom kinds of the program; see `pyctrl.program.declared_kinds`.
         reconciled: Built-in kinds that it reconciles.
-        samples: The project's samples; by default those beside the kinds' classes.
+        samples: The project's samples.
 
     Raises:
-        CommandFailed: A sample cannot be read, or a built-in kind has none.
+        CommandFailed: A built-in kind has no sample, or there is no kind at all.
     """
     definitions = declared.definitions()
-    if samples is None:
-        samples = samples_beside([kind for kinds in declared.kinds.values() for kind in kinds])
     kinds = [*declared.kinds, *(gvk.group_kind for gvk in reconciled)]
+    if not kinds:
+        raise CommandFailed("the program reconciles no kind, so there is no default scenario; give one")
     exercised = {kind: [each for each in samples if _kind(each) == kind] for kind in kinds}
     for definition in definitions:
         name = GroupKind(definition["spec"]["group"], definition["spec"]["names"]["kind"])
@@ -74,16 +120,12 @@ def default_scenario(
     return ManifestScenario("samples", tuple(_steps(others, exercised, definitions)))
 
 
-def samples_beside(kinds: Sequence[type[KubernetesObject]]) -> list[Json]:
-    """Return the samples of the project of some classes: ``config/samples`` and ``config/sample.yaml``, in order.
-
-    Raises:
-        CommandFailed: A file cannot be read.
-    """
+def _samples_beside(places: Iterable[Any]) -> list[Json]:
+    """Return the samples of the project of classes and functions: ``config/samples`` and ``config/sample.yaml``."""
     paths: dict[Path, None] = {}
-    for kind in kinds:
+    for place in places:
         try:
-            file = inspect.getsourcefile(kind)
+            file = inspect.getsourcefile(place)
         except (OSError, TypeError):  # made by a call, or typed into a console
             continue
         paths.update(dict.fromkeys(find_samples(Path(file).resolve().parent) if file else ()))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyctrl.simulation._report import Attempt, Report, Story
+from pyctrl.simulation._saved_failures import SavedFailures
 from pyctrl.simulation._schedule import Schedule
 
 __all__ = ["ExploreOptions", "ExploreProgress", "Explorer"]
@@ -67,6 +68,7 @@ class Explorer(Protocol):
         name: str,
         options: ExploreOptions,
         progress: ExploreProgress,
+        saved: SavedFailures | None,
     ) -> Report:
         """Try plans until the budget is spent or the progress is stopped, and return what was found.
 
@@ -76,6 +78,7 @@ class Explorer(Protocol):
             name: The program's name.
             options: What to explore.
             progress: Is told what is tried and found.
+            saved: Failures of earlier sessions, which are tried first.
 
         Raises:
             CommandFailed: The program fails without faults; the message says how.

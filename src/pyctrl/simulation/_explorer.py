@@ -173,7 +173,7 @@ class Exploration:
         told: set[str] = set()
         for attempt in list(self._failed.values())[:STORIES]:
             schedule = attempt.plan.schedule
-            if self.options.replay is None:
+            if self.options.replay is None and not self.progress.is_stopped:
                 kinds = {problem.kind for problem in attempt.outcome.problems[:1]}
                 schedule = shrink(schedule, partial(self._fails, kinds), attempts=SHRINK_ATTEMPTS)
             story = in_child(lambda each=schedule: self._outcome_of(each, reference).story) or _plain_story(attempt)
@@ -188,7 +188,9 @@ class Exploration:
             self.saved.write()
 
     def _fails(self, kinds: set[str], schedule: Schedule) -> bool:
-        """Return whether a schedule fails in the same manner."""
+        """Return whether a schedule fails in the same manner; False after the exploration was stopped."""
+        if self.progress.is_stopped:
+            return False
         outcome = in_child(lambda: self._outcome_of(schedule, None))
         return any(problem.kind in kinds for problem in outcome.problems)
 

@@ -28,6 +28,7 @@ __all__ = [
     "Reconciled",
     "Rested",
     "Sent",
+    "WebhookCalled",
 ]
 
 
@@ -219,6 +220,16 @@ class Called(Entry):
     error: str = ""
     reconcile: str = ""
     line: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class WebhookCalled(Entry):
+    """The API server called a webhook of the operator. ``status`` is 0 and ``error`` says why if it had no answer."""
+
+    point: Point
+    path: str
+    status: int = 0
+    error: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

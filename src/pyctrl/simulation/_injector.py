@@ -45,6 +45,11 @@ class Injector:
         """The faults whose point has not come."""
         return tuple(fault for faults in self._pending.values() for fault in faults)
 
+    @property
+    def is_through(self) -> bool:
+        """Whether the run had faults, and none is left."""
+        return bool(self.schedule.faults) and not self._pending
+
     def reached(self, occasion: Occasion, what: str, process: str = "") -> tuple[Point, tuple[Fault, ...]]:
         """Count a point, and return it with the faults that happen there."""
         if not self.is_armed:

@@ -25,6 +25,7 @@ from pyctrl.testing import AccessRecorder
 
 if TYPE_CHECKING:
     from pyctrl.simulation._world import World
+    from pyctrl.webhook import Webhooks
 
 __all__ = ["Process", "ProcessState", "Setup"]
 
@@ -88,6 +89,11 @@ class Process:
         if self._link is None:
             raise RuntimeError(f"process {self.name} has not been started: call start() first")
         return self._link
+
+    @property
+    def webhooks(self) -> tuple[Webhooks, ...]:
+        """The webhooks that it serves."""
+        return self.manager.webhooks if self.manager is not None else ()
 
     @property
     def is_alive(self) -> bool:

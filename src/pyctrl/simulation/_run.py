@@ -45,6 +45,8 @@ class Run:
         foreign: Objects that the world put in the place of a child (replace-child), with their uids.
         undeclared: Requests that the declared role of the operator does not allow, as text.
         custom: Broken invariants of the user: name and message.
+        cut_after: The number of steps after which the scenario was cut short, because no fault was left and the world
+            was as in the reference; 0 if it was not.
     """
 
     schedule: Schedule
@@ -60,6 +62,7 @@ class Run:
     foreign: dict[ObjectId, str] = field(default_factory=dict)
     undeclared: tuple[str, ...] = ()
     custom: tuple[tuple[str, str], ...] = ()
+    cut_after: int = 0
 
 
 class ProblemKind:

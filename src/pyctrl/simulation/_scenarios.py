@@ -14,7 +14,7 @@ from pyctrl.program import manifest_files, read_manifests
 from pyctrl.simulation._manifest_steps import Delete, ManifestStep, play, steps_of, texts
 from pyctrl.simulation._resting_client import resting
 
-__all__ = ["Delete", "FunctionScenario", "ManifestScenario", "Rests", "Scenario", "scenario_of"]
+__all__ = ["Delete", "FunctionScenario", "ManifestScenario", "Rests", "Scenario", "scenario_of", "takes_world"]
 
 Json = dict[str, Any]
 
@@ -146,7 +146,7 @@ def _is_item(value: Any) -> bool:
 
 
 def takes_world(function: Callable[..., Any]) -> bool:
-    """Return whether a scenario takes the world after the client."""
+    """Return whether a function has a second argument without a default: the world, after the client or the manager."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [each for each in inspect.signature(function).parameters.values() if each.kind in kinds]
     return len([each for each in parameters if each.default is inspect.Parameter.empty]) > 1

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from pyctrl.api import Key
+from pyctrl.api import Key, Unstructured
 from pyctrl.apiserver import ApiServer
-from pyctrl.dev import find_requirements
+from pyctrl.dev import Requirements, find_requirements
 from pyctrl.manager import LeaderElection
 from pyctrl.program import install_definitions
 from pyctrl.rbac import compare
@@ -26,7 +26,8 @@ from pyctrl.simulation._process import Process, Setup
 from pyctrl.simulation._run import Run, State
 from pyctrl.simulation._schedule import Schedule
 from pyctrl.simulation._step_faults import StepFaults
-from pyctrl.simulation._world import LEASE, World
+from pyctrl.simulation._webhook_calls import WebhookCalls
+from pyctrl.simulation._world import LEASE, CutShort, World
 from pyctrl.testing import VirtualTimeError
 
 __all__ = ["Simulation", "takes_two"]
@@ -64,6 +65,7 @@ class Simulation:
         expected: Sequence[str] = (),
         branch: Branch | None = None,
         ended: Callable[[Run], None] | None = None,
+        cuts_short: bool = True,
     ) -> Run:
         """Run the scenario with a schedule, from the begin to the end, in virtual time.
 
@@ -71,6 +73,8 @@ class Simulation:
             schedule: The faults.
             expected: The fingerprints of the states at rest without faults, one for each step and one for the end.
             branch: Forks at points, see `Branch`.
+            cuts_short: Whether to leave out steps of the scenario once no fault is left and the world is as in the
+                reference: it goes on like it.
             ended: Called with the run before the world is taken down, which a forked child does not wait for.
 
         Raises:
@@ -82,7 +86,7 @@ class Simulation:
         shuffle = Random(f"{schedule.seed}/order") if schedule.shuffle else None
         try:
             with _logging_to(history), asyncio.Runner(loop_factory=lambda: SimulationLoop(shuffle=shuffle)) as runner:
-                runner.run(_Execution(self, injector, run, expected, ended).run())
+                runner.run(_Execution(self, injector, run, expected, ended, cuts_short=cuts_short).run())
         except VirtualTimeError as error:
             run.error = f"{type(error).__name__}: {error}"
             run.schedule, run.points, run.unused = injector.schedule, injector.points, injector.unused
@@ -105,23 +109,31 @@ class _Execution:
         run: Run,
         expected: Sequence[str],
         ended: Callable[[Run], None] | None,
+        *,
+        cuts_short: bool,
     ) -> None:
+        self._cuts_short = cuts_short
         self._simulation, self._injector, self._run = simulation, injector, run
         self._history, self._expected, self._ended = run.history, expected, ended
 
     async def run(self) -> None:
         run, injector, seed = self._run, self._injector, self._run.schedule.seed
         random = Random(seed)
-        server = ApiServer(random=random, history=HISTORY)
+        webhooks = WebhookCalls()
+        server = ApiServer(random=random, history=HISTORY, webhooks=webhooks)
         creation = World.create(seed=seed, server=server, random=random, injector=injector, history=self._history)
         async with creation as world:
+            webhooks.connect(world)
+            world.cuts_short = self._cuts_short
             world.expected, world.fingerprint = self._expected, self._simulation.fingerprint
-            await self._furnish(world)
+            requirements = await self._furnish(world)
             run.initial = world.state()
             step_faults = StepFaults(world)
             run.foreign, world.on_step_fault = step_faults.foreign, step_faults.apply
             invariants = InvariantChecks(world, self._simulation.invariants)
             self._start(world)
+            if requirements.registrations:
+                await _install_webhooks(world, requirements.registrations)
             run.error = await self._play(world)
             injector.is_armed = False
             await step_faults.end()
@@ -132,7 +144,7 @@ class _Execution:
             if self._ended is not None:
                 self._ended(run)
 
-    async def _furnish(self, world: World) -> None:
+    async def _furnish(self, world: World) -> Requirements:
         """Install the kinds of the program; wait until the cluster has come to rest."""
         setup = self._simulation.setup_of(world)
         requirements = await find_requirements(setup, name="the program", account=Key("default", "operator"))
@@ -140,6 +152,7 @@ class _Execution:
         await world.wait_until_idle()
         world.states.begin()
         self._history.entries.clear()
+        return requirements
 
     def _start(self, world: World) -> None:
         simulation = self._simulation
@@ -157,6 +170,8 @@ class _Execution:
         """Play the scenario; return its error, or ""."""
         try:
             await self._simulation.scenario(world.client, world)
+        except CutShort:
+            self._run.cut_after = len(world.steps)
         except VirtualTimeError:
             raise
         except Exception as error:  # noqa: BLE001 - of the scenario: the oracle judges it
@@ -172,6 +187,16 @@ class _Execution:
         await asyncio.sleep(max(QUIET, 2 * world.longest_requeue))
         run.end = world.state()
         run.steps = world.steps
+
+
+async def _install_webhooks(world: World, registrations: Sequence[dict[str, Any]]) -> None:
+    """Register the webhooks of the operator once it answers, as a Deployment's readiness probe ensures."""
+    process = world.processes[0]
+    while process.manager is None:
+        await asyncio.sleep(0.01)
+    await process.manager.started.wait()
+    for each in registrations:
+        await world.client.create(Unstructured.from_wire(each))
 
 
 def _undeclared(world: World) -> tuple[str, ...]:

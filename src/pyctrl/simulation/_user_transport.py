@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pyctrl.simulation._world import World
 
 __all__ = ["UserTransport"]
+
+
+WEBHOOK_RETRIES = 60  # with a pause of a second
 
 
 class UserTransport:
@@ -46,6 +50,11 @@ class UserTransport:
         sent.body = body
         self._world.touch()
         response = await self._link.exchange(request, sent)
+        for _ in range(WEBHOOK_RETRIES):
+            if response.status != 500 or b"failed calling webhook" not in response.body:
+                break
+            await asyncio.sleep(1.0)  # the operator is down: a user tries again
+            response = await self._link.exchange(request, sent)
         sent.status = response.status
         answer = msgspec.json.decode(response.body) if response.body else None
         sent.answer = answer

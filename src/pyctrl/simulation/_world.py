@@ -29,7 +29,7 @@ from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 from pyctrl.simulation._states import StateReader
 from pyctrl.simulation._user_transport import UserTransport
 
-__all__ = ["World"]
+__all__ = ["CutShort", "World"]
 
 X = TypeVar("X", bound=External)
 
@@ -40,6 +40,10 @@ TICK = 0.5  # seconds between two looks at whether the world is at rest
 
 #: Resources whose changes do not count as activity: heartbeats, votes and records.
 HEARTBEATS = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io", "nodes"})
+
+
+class CutShort(BaseException):  # the scenario may handle an Exception
+    """Raised in a scenario to end it: no fault is left, and the world is as without faults."""
 
 
 class World:
@@ -70,6 +74,9 @@ class World:
         self.on_change: Callable[[], None] | None = None
         #: Does what a fault at a step of the scenario asks for.
         self.on_step_fault: Callable[[Fault], Awaitable[None]] | None = None
+        #: Whether to end the scenario when no fault is left and the world is as it should be.
+        self.cuts_short = False
+        self._was_expected = self._is_cut = False
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
         self._calls = ExternalCalls(self)
@@ -81,7 +88,7 @@ class World:
         self._stale: dict[str, float] = {}
         self._votes_cut: set[str] = set()
         self._version_at_rest = cluster.server.storage.version
-        self._server_down = False
+        self._backup = cluster.server.storage.backup()
         cluster.server.storage.listen(self._changed)
 
     @staticmethod
@@ -160,6 +167,9 @@ class World:
             await self.apply_at_step(fault)
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
+        if self.cuts_short and self.injector.is_through and self._was_expected:
+            self._is_cut = True
+            raise CutShort
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
@@ -187,8 +197,9 @@ class World:
     async def rest(self, phase: str, text: str = "", *, number: int | None = None) -> None:
         """Wait until the world is at rest, and note its state."""
         index = len(self.steps) if number is None else number - 1
-        if phase == Phase.FAULTS_OVER:  # a scenario that failed had fewer steps
-            index = max(index, len(self.expected) - 1)
+        if phase == Phase.FAULTS_OVER:
+            # a scenario that was cut short stays as it was; one that failed had fewer steps than the reference
+            index = len(self.steps) - 1 if self._is_cut else max(index, len(self.expected) - 1)
         expected = self.expected[index] if index < len(self.expected) else None
         is_quiet, state = await self._wait_for_rest(expected)
         if number is None:
@@ -199,6 +210,7 @@ class World:
 
     async def _wait_for_rest(self, expected: str | None) -> tuple[bool, State]:
         begun, looked_at = self.now, -1
+        self._was_expected = False
         patience = max(PATIENCE, self.longest_requeue * 1.5)
         await asyncio.sleep(TICK)
         while True:
@@ -209,7 +221,8 @@ class World:
                 if looked_at != self.server.storage.version:
                     looked_at = self.server.storage.version
                     state = self.state()
-                    if self.fingerprint(state) == expected:
+                    self._was_expected = self.fingerprint(state) == expected
+                    if self._was_expected:
                         return True, state
             if (idle >= patience and not self.is_busy) or self.now - begun >= LIMIT + patience:
                 return expected is not None and idle >= patience, self.state()
@@ -241,6 +254,8 @@ class World:
         self._last_activity = self.now
         stored = event.current or event.previous
         target = ObjectId(name, stored.namespace, stored.name)
+        if requester.get()[0] == "user":
+            self._backup = self.server.storage.backup()
         obj = msgspec.json.decode(stored.data)
         if prefix := obj["metadata"].get("generateName"):
             self._generated[target] = f"{prefix}*"
@@ -313,6 +328,8 @@ class World:
                 process.link.tear()
             case FaultKind.RESTART_SERVER:
                 self.restart_server()
+            case FaultKind.RESTORE_BACKUP:
+                self.restore_backup()
             case FaultKind.COMPACT:
                 self.compact()
             case FaultKind.JUMP_CLOCK:
@@ -356,6 +373,12 @@ class World:
                 process.link.cut()
                 self.call_later(seconds, process.link.heal)
         self.server.compact()
+
+    def restore_backup(self, seconds: float = 5.0) -> None:
+        """Let the API server come back with its objects as they were after the last write of the user."""
+        self.restart_server(seconds)
+        with self.acting_as_user():
+            self.server.storage.restore(self._backup)
 
     def jump_clock(self, by: timedelta) -> None:
         """Set the wall clock of all processes of the operator forward, or back."""
@@ -426,4 +449,4 @@ MEDDLING = frozenset(
     {FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD, FaultKind.REPLACE_CHILD, FaultKind.RECREATE_PARENT}
 )
 OF_ONE = frozenset({FaultKind.LOSE_LEADERSHIP, FaultKind.FREEZE})
-OF_WORLD = frozenset({FaultKind.RESTART_SERVER, FaultKind.COMPACT, FaultKind.JUMP_CLOCK})
+OF_WORLD = frozenset({FaultKind.RESTART_SERVER, FaultKind.RESTORE_BACKUP, FaultKind.COMPACT, FaultKind.JUMP_CLOCK})

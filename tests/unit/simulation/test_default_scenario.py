@@ -12,10 +12,14 @@ from pyctrl import CustomResource, Immutable, Model
 from pyctrl.api import GroupVersionKind, Key
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport
+from pyctrl.controller import Builder, Reconciler, Request
 from pyctrl.errors import CommandFailed
-from pyctrl.kinds.core.v1 import ConfigMap, Secret
+from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.manager import Manager
 from pyctrl.program import DeclaredKinds, declared_kinds, install_definitions
-from pyctrl.simulation._default_scenario import default_scenario
+from pyctrl.simulation._default_scenario import default_scenario, program_scenario
+from pyctrl.simulation._external import External
+from pyctrl.simulation._world import World as SimulatedWorld
 from tests.unit.program._jobs import add_jobs
 
 Json = dict[str, Any]
@@ -63,7 +67,7 @@ class World:
 
 async def test_podset() -> None:
     """The sample of the project is created, changed, deleted and created again."""
-    scenario = default_scenario(await declared_kinds(add_podset))
+    scenario = await program_scenario(add_podset)
     assert scenario.steps == (
         "create PodSet default/podset-sample",
         "change spec.size of PodSet default/podset-sample from 3 to 4",
@@ -102,32 +106,53 @@ async def test_run() -> None:
 
 async def test_without_samples() -> None:
     """Without a sample, one is generated from the schema; of several versions, of the one that is stored."""
-    scenario = default_scenario(await declared_kinds(add_jobs), samples=[])
+    scenario = default_scenario(await declared_kinds(add_jobs))
     assert scenario.steps[0] == "create Job default/job-sample"
     assert {step.manifest["apiVersion"] for step in scenario.plan} == {"installing.pyctrl.test/v2"}
     assert any("spec.schedule" in step for step in scenario.steps)
 
 
-def test_builtin_kinds() -> None:
-    """A built-in kind that is reconciled has a plain sample."""
-    scenario = default_scenario(NONE, reconciled=[ConfigMap.gvk, Secret.gvk])
-    assert scenario.steps[:4] == (
+class Notes(External):
+    """An external system."""
+
+
+class Labeller(Reconciler[ConfigMap]):
+    """Reconciles a built-in kind."""
+
+    async def reconcile(self, request: Request) -> None:
+        """Do nothing."""
+
+
+def add_labeller(manager: Manager, world: SimulatedWorld) -> None:
+    """Add the reconciler of a built-in kind, which needs the world."""
+    assert isinstance(world.external(Notes), Notes)
+    Builder(manager).build(Labeller())
+
+
+async def test_builtin_kinds() -> None:
+    """A built-in kind that is reconciled has a plain sample; the setup function may take the world."""
+    scenario = await program_scenario(add_labeller)
+    assert scenario.steps == (
         "create ConfigMap default/configmap-sample",
-        "create Secret default/secret-sample",
         'change data.key of ConfigMap default/configmap-sample from "value" to "value-2"',
         'set data.added of ConfigMap default/configmap-sample to "added", data.key back',
+        "remove data.key of ConfigMap default/configmap-sample, data.added back",
+        "delete ConfigMap default/configmap-sample",
+        "create ConfigMap default/configmap-sample",
     )
 
 
 def test_no_sample() -> None:
-    """A built-in kind without a sample is an error that says what to do."""
+    """A built-in kind without a sample, and a program without kinds, are errors that say what to do."""
     with pytest.raises(CommandFailed, match="no sample of Lease .*; add one to config/samples"):
         default_scenario(NONE, reconciled=[GroupVersionKind("coordination.k8s.io", "v1", "Lease")])
+    with pytest.raises(CommandFailed, match="reconciles no kind.*; give one"):
+        default_scenario(NONE)
 
 
 async def test_left_out() -> None:
     """Steps after which a program never rests can be left out."""
-    scenario = default_scenario(await declared_kinds(add_podset))
+    scenario = await program_scenario(add_podset)
     rest = scenario.without(["change spec.size of PodSet default/podset-sample from 3 to 4"])
     assert rest.steps[:2] == (
         "create PodSet default/podset-sample",

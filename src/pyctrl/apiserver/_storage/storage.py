@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,11 +29,14 @@ __all__ = [
     "Compacted",
     "NotConverted",
     "Storage",
+    "StorageBackup",
     "StoredObject",
     "WatchCacheEvent",
 ]
 
 HISTORY = 10_000  # events a collection keeps; kube-apiserver's watch cache holds 100 to 102,400
+
+BUMP = 1_000  # versions that a restored storage skips; etcd's documentation advises a billion
 
 FIRST_VERSION = 40_000  # arbitrary; far from limits and ports, so that it stands out in messages
 
@@ -187,6 +191,14 @@ class WatchCacheEvent:
         return self._gone
 
 
+@dataclass(frozen=True, slots=True)
+class StorageBackup:
+    """All objects of a storage at one version, by resource and key."""
+
+    version: int
+    objects: Mapping[tuple[str, str], Mapping[str, StoredObject]]
+
+
 class Storage:
     """All collections, and the resource version that they share."""
 
@@ -247,6 +259,20 @@ class Storage:
         """Drop all history: reads of older versions raise `Compacted` from now on."""
         for collection in self._collections.values():
             collection.compact(self.version)
+
+    def backup(self) -> StorageBackup:
+        """Return a backup of all objects, which `restore` takes."""
+        return StorageBackup(self.version, {key: each.objects() for key, each in self._collections.items()})
+
+    def restore(self, backup: StorageBackup) -> None:
+        """Put back the objects of a backup, as ``etcdutl snapshot restore --bump-revision --mark-compacted`` does.
+
+        Objects have their older versions again. The storage's own version jumps ahead, so that no version is given
+        twice, and every watch has to list again. Listeners get an event for each object that differs.
+        """
+        self.version += BUMP
+        for key, collection in list(self._collections.items()):
+            collection.restore(backup.objects.get(key, {}), self.version)
 
 
 class Collection:
@@ -352,6 +378,24 @@ class Collection:
             del self._events[:count]
             self._past = None
             self._first += count
+
+    def objects(self) -> dict[str, StoredObject]:
+        """Return all objects by key."""
+        return dict(self._objects)
+
+    def restore(self, objects: Mapping[str, StoredObject], version: int) -> None:
+        """Put back objects of a backup, and drop the history up to `version`."""
+        before, self._objects = self._objects, dict(objects)
+        self._keys = sorted(self._objects)
+        self._forget(len(self._events))
+        self._compacted = version
+        for key in sorted(before.keys() | self._objects.keys()):
+            old, new = before.get(key), self._objects.get(key)
+            if old is not new:
+                change: EventType = "DELETED" if new is None else "ADDED" if old is None else "MODIFIED"
+                for listener in self._listeners:
+                    listener(WatchCacheEvent(change, version, new, old))
+        self.end_watches()
 
     # -- history -----------------------------------------------------------------------------------------------
 

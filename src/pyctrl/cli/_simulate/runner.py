@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import sys
@@ -19,10 +20,19 @@ from pyctrl.cli._program_flags import bind_program_flags
 from pyctrl.cli._simulate.bar import Bar
 from pyctrl.cli._simulate.scenario import load_scenario
 from pyctrl.program import Target
-from pyctrl.simulation import ExploreOptions, Explorer, Report, report_page, report_text, report_to_wire
+from pyctrl.simulation import (
+    ExploreOptions,
+    Explorer,
+    Report,
+    SavedFailures,
+    report_page,
+    report_text,
+    report_to_wire,
+)
 
 __all__ = ["SimulateRunner"]
 
+CACHE = Path(".pyctrl")  # in the current directory, like the caches of pytest and mypy
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -65,15 +75,24 @@ class SimulateRunner:
             setup = bound
         scenario = None if self.scenario is None else load_scenario(self.scenario)
         is_quiet = self.output != "text" and self.output_file is None
+        saved = self._saved(target.name)
         bar = Bar(None if is_quiet else sys.stderr)
         with _stopped_by_ctrl_c(bar):
-            report = self.explore(setup, scenario, name=target.name, options=self.options, progress=bar)
+            report = self.explore(setup, scenario, name=target.name, options=self.options, progress=bar, saved=saved)
         bar.clear()
         self._write(report)
-        self._warn(report)
+        self._warn(report, saved)
         if report.stories:
             return FAILED
         return INTERRUPTED if bar.is_stopped else 0
+
+    def _saved(self, name: str) -> SavedFailures | None:
+        """Return the failures of earlier sessions in the same world; None for a replay, which tries nothing else."""
+        if self.options.replay is not None:
+            return None
+        words = [name, *filter(None, [self.scenario]), *self.program_flags]
+        words += [f"{self.options.replicas}-replicas"] if self.options.replicas > 1 else []
+        return SavedFailures(CACHE / "simulation" / (re.sub(r"[^\w.-]+", "-", "-".join(words)) + ".txt"))
 
     def _write(self, report: Report) -> None:
         command = shlex.join(self._command("--replay")) + " {schedule}"
@@ -91,12 +110,15 @@ class SimulateRunner:
         flags += ["--replicas", str(self.options.replicas)] if self.options.replicas > 1 else []
         return ["pyctrl", "simulate", *self.named, *flags, *words]
 
-    def _warn(self, report: Report) -> None:
-        """Say that a replay is none, because the program does not come to a fault any more."""
-        if self.options.replay is None:
-            return
-        for fault in dict.fromkeys(fault for attempt in report.attempts for fault in attempt.outcome.unused):
-            print(f"pyctrl: the run has no such point, so this fault did not happen: {fault}", file=sys.stderr)
+    def _warn(self, report: Report, saved: SavedFailures | None) -> None:
+        """Report faults of a replay that did not happen, and what became of saved failures."""
+        notes = list(saved.notes) if saved is not None else []
+        if self.options.replay is not None:
+            faults = dict.fromkeys(fault for attempt in report.attempts for fault in attempt.outcome.unused)
+            notes += [f"the run has no such point, so this fault did not happen: {fault}" for fault in faults]
+        for note in notes:
+            print(f"pyctrl: {note}", file=sys.stderr)
+        _ignored_by_git()
 
 
 def _json(report: Report, *, command: str) -> str:
@@ -119,3 +141,10 @@ def _stopped_by_ctrl_c(bar: Bar) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _ignored_by_git() -> None:
+    """Let git ignore the folder of saved failures, if there are any."""
+    ignored = CACHE / ".gitignore"
+    if CACHE.is_dir() and not ignored.exists():
+        ignored.write_text("*\n")

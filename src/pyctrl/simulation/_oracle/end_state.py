@@ -28,11 +28,12 @@ def end_state_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
     last = len(run.steps)
     if waits_for_retry(run):
         return
-    for number in (last, *range(last)):
+    steps = min(run.cut_after or last, last, len(reference.states) - 1)
+    for number in (last, *range(steps)):
         is_end = number == last
-        if not is_end and (number >= len(reference.states) - 1 or not is_comparable(run, number)):
+        if not is_end and not is_comparable(run, number):
             continue
-        expected = reference.states[-1 if is_end else number]
+        expected = reference.states[run.cut_after - 1 if is_end else number]
         found = compare(expected, facts.normal_state(number), unstable=reference.unstable)
         differences = [each for each in found if _counts(each, facts, reference)]
         if differences:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 
 from pyctrl import errors
-from pyctrl.simulation._history import ProcessChanged, Reconciled
+from pyctrl.simulation._history import ObjectId, ProcessChanged, Reconciled
 from pyctrl.simulation._oracle.difference import Difference
+from pyctrl.simulation._oracle.names import is_named_by_time
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._run import Run
 from pyctrl.simulation._schedule import FaultKind
 
-__all__ = ["excuses_difference", "is_honest_failure", "is_programming_error", "waits_for_retry"]
+__all__ = ["excuses_difference", "excuses_number", "is_honest_failure", "is_programming_error", "waits_for_retry"]
 
 # Errors that only a mistake in the program raises. All others may be honest: an answer that the simulation spoiled, or
 # what the operator makes of it. `pyctrl.errors` has some of each.
@@ -59,8 +60,23 @@ def excuses_difference(run: Run, difference: Difference) -> bool:
     restore-backup: The server forgets what it had assigned since the backup, such as the uid by which an external
     resource is named. So the external system may have more than the reference.
     """
-    kinds = {fault.kind for fault in run.schedule}
-    return FaultKind.RESTORE_BACKUP in kinds and difference.object_id.resource == EXTERNAL
+    if difference.object_id.resource == EXTERNAL:
+        return FaultKind.RESTORE_BACKUP in _kinds(run)
+    one, other = difference.expected, difference.found
+    whole = one if other is None else other if one is None else None
+    return whole is not None and excuses_number(run, whole.object_id)
+
+
+def excuses_number(run: Run, object_id: ObjectId) -> bool:
+    """Return whether the faults of a run explain that there is an object more, or one fewer, than in the reference.
+
+    jump-clock: A schedule runs once more, or not for a while: so do objects that are named by the time.
+    """
+    return FaultKind.JUMP_CLOCK in _kinds(run) and is_named_by_time(object_id.name)
+
+
+def _kinds(run: Run) -> frozenset[FaultKind]:
+    return frozenset(fault.kind for fault in run.schedule)
 
 
 def waits_for_retry(run: Run) -> bool:

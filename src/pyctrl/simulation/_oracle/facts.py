@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,14 @@ from pyctrl.simulation._history import Called, Logged, ObjectId, ProcessChanged,
 from pyctrl.simulation._oracle.excuses import is_programming_error
 from pyctrl.simulation._oracle.normal_form import EXTERNAL, Normaliser, NormalObject
 from pyctrl.simulation._oracle.quiet import Activity, activity_of
-from pyctrl.simulation._oracle.transitions import Transition, is_operator, is_terminating, owner_uids, transitions
+from pyctrl.simulation._oracle.transitions import (
+    Transition,
+    is_operator,
+    is_terminating,
+    objects_ever,
+    owner_uids,
+    transitions,
+)
 from pyctrl.simulation._run import Run, State
 
 __all__ = ["Facts", "Removal"]
@@ -53,15 +59,9 @@ class Facts:
         self.names = normaliser.names(run.end)
         self.transitions = list(transitions(run))
         self._changed = {each.target for each in self.transitions}
-        self._ever = normaliser.names_of(dict(self._objects_ever()))
+        self._ever = normaliser.names_of(dict(objects_ever(run)))
         self.activity: Activity = activity_of(run, self.canonical)
         self._normaliser = normaliser
-
-    def _objects_ever(self) -> Iterator[tuple[ObjectId, Json]]:
-        yield from self.run.initial.objects.items()
-        for each in self.transitions:
-            if each.before is None and each.after is not None:
-                yield each.target, each.after
 
     def canonical(self, object_id: ObjectId) -> ObjectId:
         """Return the name in every run of an object that existed at some time."""

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from pyctrl.simulation._history import Changed, ObjectId
 from pyctrl.simulation._oracle.difference import compare
 from pyctrl.simulation._oracle.mask import Mask
-from pyctrl.simulation._oracle.names import Family, generated_prefix
+from pyctrl.simulation._oracle.names import Family, generated_prefix, is_named_by_time
 from pyctrl.simulation._oracle.normal_form import Normaliser
-from pyctrl.simulation._oracle.transitions import transitions
+from pyctrl.simulation._oracle.transitions import objects_ever, transitions
 from pyctrl.simulation._run import Run, State
 
 __all__ = ["Lessons", "learn", "states_of"]
 
+_AT_ONCE = 10.0  # seconds in which an operator does what a user asks for; the world is at rest after 5
 _PASSES = 4  # matching depends on the mask, which depends on matching
 _RANDOM_END = re.compile(r"(.*[-._])([a-z0-9]+)")
 
@@ -75,20 +76,26 @@ def _learn_from_states(lessons: Lessons, runs: Sequence[Run], *, all_unstable: b
 
 
 def _learn_from_quiet(lessons: Lessons, run: Run) -> None:
-    """Learn what moves although nothing happens: heartbeats, counters, the Jobs of a schedule."""
+    """Learn what moves although nothing happens: heartbeats, counters, and the Jobs of a schedule."""
     normaliser = Normaliser(families=lessons.families, prefixes=lessons.prefixes)
-    names = normaliser.names(run.end)
-    for transition in transitions(run):
-        if transition.change.at < run.quiet_from or transition.change.by == "user":
-            continue
-        if transition.before is None or transition.after is None:
-            name = names.canonical(transition.target)
-            lessons.unstable.add(ObjectId(name.resource, name.namespace, name.name.replace("* (gone)", "*")))
-        else:
-            one, other = (
-                normaliser.one(transition.target, obj, names) for obj in (transition.before, transition.after)
-            )
+    names = normaliser.names_of(dict(objects_ever(run)))
+    last_act = 0.0
+    for each in transitions(run):
+        if each.change.by == "user":
+            last_act = each.change.at
+        elif each.change.at >= run.quiet_from and each.before is not None and each.after is not None:
+            one, other = (normaliser.one(each.target, obj, names) for obj in (each.before, each.after))
             lessons.mask.learn(one.canonical, one.tree, other.tree)
+        elif each.change.at >= run.quiet_from or (each.before is None and _is_timed(each.change, last_act)):
+            lessons.unstable.add(names.canonical(each.target))
+
+
+def _is_timed(change: Changed, last_act: float) -> bool:
+    """Return whether an object was created because of the time, and has it in its name: a run of a schedule.
+
+    How many of them there are depends on how long a run takes.
+    """
+    return change.at - last_act > _AT_ONCE and is_named_by_time(change.target.name)
 
 
 def _families(runs: Sequence[Run]) -> Iterator[Family]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyctrl.simulation._history import ObjectId
 
-__all__ = ["TIME", "CanonicalNames", "Family", "generated_prefix", "is_volatile"]
+__all__ = ["TIME", "CanonicalNames", "Family", "generated_prefix", "is_named_by_time", "is_volatile"]
 
 Json = dict[str, Any]
 
@@ -28,6 +28,7 @@ _SEPARATOR = re.compile(r"([-.])")
 _SUFFIX = rf"[{_LETTERS}]{{5,10}}(?![A-Za-z0-9])"
 # Minutes since 1970, which a CronJob appends, have eight digits; seconds have ten.
 _NAMED_BY_TIME = re.compile(r"(.*\D)\d{8,}")
+_TIME_IN_NAME = re.compile(r"(?<!\d)\d{8,10}(?!\d)")
 _LONGEST_BASE = 58  # of a generated name; the server cuts a longer prefix (apiserver names.SimpleNameGenerator)
 _VOLUME = "kube-api-access-"  # of the volume that the admission plugin ServiceAccount adds to pods
 
@@ -58,6 +59,11 @@ class Family:
 def is_volatile(text: str, families: frozenset[Family] = frozenset()) -> bool:
     """Return whether a text may contain a generated name, a uid, an IP address, or a name of one of the families."""
     return _VOLATILE.search(text) is not None or any(family.prefix in text for family in families)
+
+
+def is_named_by_time(name: str) -> bool:
+    """Return whether a name has a number in it that is as long as a time: minutes since 1970, or seconds."""
+    return _TIME_IN_NAME.search(name) is not None
 
 
 def generated_prefix(object_id: ObjectId, obj: Json) -> str:

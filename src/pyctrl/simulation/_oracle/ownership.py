@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._oracle.excuses import excuses_number
 from pyctrl.simulation._oracle.facts import Facts
 from pyctrl.simulation._oracle.transitions import Transition, metadata
 from pyctrl.simulation._run import Problem, ProblemKind
@@ -35,7 +36,7 @@ def orphan_problems(facts: Facts, references: Collection[Facts], expected: Colle
     created = facts.created_by_operator
     for object_id, obj in sorted(facts.run.end.objects.items()):
         is_new = metadata(obj).get("uid") in created and facts.canonical(object_id) not in expected
-        if is_new and object_id not in lost:
+        if is_new and object_id not in lost and not excuses_number(facts.run, object_id):
             message = f"{object_id}, which the operator created, is left; without faults there is none of its name"
             yield Problem(ProblemKind.ORPHAN, message, (object_id,))
 

@@ -36,7 +36,10 @@ class Reference:
         self.unstable: frozenset[ObjectId] = frozenset(lessons.unstable)
         self.facts: list[Facts] = [Facts(run, self.normaliser) for run in runs]
         self.states: list[list[NormalObject]] = [list(self.normaliser.normalise(each)) for each in states_of(runs[0])]
-        self.ends_with: frozenset[ObjectId] = frozenset(each.canonical for each in self.states[-1]) | self.unstable
+
+    def left_after(self, steps: int) -> frozenset[ObjectId]:
+        """Return the objects that are there after some steps; 0 for the end."""
+        return frozenset(each.canonical for each in self.states[steps - 1]) | self.unstable
 
     def fingerprint(self, state: State) -> str:
         """Return the hash of a state, as `fingerprint` does, without what was learned to differ between runs."""

@@ -9,7 +9,7 @@ from typing import Any
 from pyctrl.simulation._history import Changed, ObjectId
 from pyctrl.simulation._run import Run
 
-__all__ = ["Transition", "is_operator", "transitions"]
+__all__ = ["Transition", "is_operator", "objects_ever", "transitions"]
 
 Json = dict[str, Any]
 
@@ -74,6 +74,14 @@ def transitions(run: Run) -> Iterator[Transition]:
                 last.pop(entry.uid, None)
             else:
                 last[entry.uid] = entry.obj
+
+
+def objects_ever(run: Run) -> Iterator[tuple[ObjectId, Json]]:
+    """Yield every object that existed at some time of a run, as it was created."""
+    yield from run.initial.objects.items()
+    yield from (
+        (each.target, each.after) for each in transitions(run) if each.before is None and each.after is not None
+    )
 
 
 def is_operator(process: str) -> bool:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pyctrl.simulation._report import Attempt, Report
 from pyctrl.simulation._schedule import Occasion, Point
 
-__all__ = ["FAMILIES", "SEVERAL", "Cell", "Matrix", "matrix_of", "row_of"]
+__all__ = ["FAMILIES", "SEVERAL", "SYSTEMATIC", "Cell", "Matrix", "matrix_of", "row_of"]
 
 #: The families of plans, in the order of columns.
 FAMILIES = (
     *("crash", "error", "event", "stale", "leadership", "meddling", "external", "server", "clock", "webhook"),
-    *("saved", "random"),
+    *("saved", "random", "reference", "replay"),
 )
+SYSTEMATIC = FAMILIES[:10]
 SEVERAL = "several faults"  # the row of schedules with more than one, or none
 
 _ORDER = tuple(Occasion)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from pyctrl.simulation._report import Attempt, Report, Story
-from pyctrl.simulation._reporting.matrix import Cell, Matrix, matrix_of, row_of
+from pyctrl.simulation._reporting.matrix import SYSTEMATIC, Cell, Matrix, matrix_of, row_of
 from pyctrl.simulation._reporting.reference import Row, reference_rows
 from pyctrl.simulation._reporting.style import STYLE
 from pyctrl.simulation._story_text import COMMAND, replay_command, replay_mark
@@ -68,7 +68,7 @@ def _verdict(report: Report) -> str:
 
 
 def _facts(report: Report) -> str:
-    systematic = sum(attempt.plan.family not in ("saved", "random") for attempt in report.attempts)
+    systematic = sum(attempt.plan.family in SYSTEMATIC for attempt in report.attempts)
     states = frozenset().union(*(attempt.outcome.fingerprints for attempt in report.attempts))
     facts = {
         "Runs": f"{len(report.attempts)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pyctrl.simulation._report import Report
-from pyctrl.simulation._reporting.matrix import Cell, Matrix, matrix_of
+from pyctrl.simulation._reporting.matrix import SYSTEMATIC, Cell, Matrix, matrix_of
 from pyctrl.simulation._story_text import COMMAND, story_text
 
 __all__ = ["report_text", "summary_line"]
@@ -45,7 +45,7 @@ def summary_line(report: Report) -> str:
 
 
 def _systematic(report: Report) -> int:
-    return sum(attempt.plan.family not in ("saved", "random") for attempt in report.attempts)
+    return sum(attempt.plan.family in SYSTEMATIC for attempt in report.attempts)
 
 
 def _stories(report: Report, command: str) -> Iterator[str]:

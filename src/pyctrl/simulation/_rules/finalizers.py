@@ -47,7 +47,9 @@ def _too_late(evidence: Evidence) -> str:
 
 
 def _begins_before(evidence: Evidence, call: Called, change: Changed) -> bool:
-    """Return whether the reconcile that made a call began before a change."""
+    """Return whether a call began before a change: before a finalizer was stored, or the object was deleted without."""
+    if change.type != "DELETED":
+        return evidence.is_before(call, change)
     begins = [
         entry
         for entry in evidence.run.history.of(ReconcileStarted)

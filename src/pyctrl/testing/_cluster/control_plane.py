@@ -32,6 +32,9 @@ START_SECONDS = 60.0  # until a program must be ready; kube-apiserver takes 4 to
 STOP_SECONDS = 15.0  # from SIGTERM to SIGKILL; kube-apiserver drains for a few seconds
 POLL_SECONDS = 0.1  # between readiness checks
 LOG_LINES = 15  # shown of a program that failed
+#: Starts, each with other ports. A program cannot inherit its socket, so that another one may take a free port first.
+TRIES = 3
+PORT_IN_USE = "address already in use"  # in the last lines of etcd and kube-apiserver
 
 
 class ControlPlaneFailed(Exception):
@@ -70,7 +73,24 @@ def control_plane(assets: Path, *, apiserver_flags: Sequence[str] = ()) -> Itera
         TemporaryDirectory(prefix="pyctrl-control-plane-", ignore_cleanup_errors=True) as directory,
         ExitStack() as stack,
     ):
-        yield _start(stack, assets, Path(directory), apiserver_flags)
+        yield _start_at_free_ports(stack, assets, Path(directory), apiserver_flags)
+
+
+def _start_at_free_ports(stack: ExitStack, assets: Path, home: Path, more_flags: Sequence[str]) -> ControlPlane:
+    """Start the programs; start all of them again if one finds its port in use."""
+    for number in range(1, TRIES + 1):
+        with ExitStack() as attempt:
+            place = home / str(number)
+            place.mkdir()
+            try:
+                plane = _start(attempt, assets, place, more_flags)
+            except ControlPlaneFailed as error:
+                if number == TRIES or PORT_IN_USE not in str(error):
+                    raise
+            else:
+                stack.push(attempt.pop_all())
+                return plane
+    raise AssertionError("unreachable: the last try returns or raises")
 
 
 def _start(stack: ExitStack, assets: Path, home: Path, more_flags: Sequence[str]) -> ControlPlane:
@@ -84,14 +104,14 @@ def _start(stack: ExitStack, assets: Path, home: Path, more_flags: Sequence[str]
         has_controllers=(assets / "kube-controller-manager").is_file(),
     )
     _write_files(plane, home)
-    stack.enter_context(_running(assets / "etcd", _etcd_flags(home, etcd_port, peer_port), home))
+    etcd = stack.enter_context(_running(assets / "etcd", _etcd_flags(home, etcd_port, peer_port), home))
     flags = _with(_server_flags(plane, home, etcd_port, port), more_flags)
     server = stack.enter_context(_running(assets / "kube-apiserver", flags, home))
-    asyncio.run(_until(server, lambda: _is_ready(plane)))
+    asyncio.run(_until([etcd, server], lambda: _is_ready(plane)))
     if plane.has_controllers:
         manager = assets / "kube-controller-manager"
         controllers = stack.enter_context(_running(manager, _controller_flags(plane, home), home))
-        asyncio.run(_until(controllers, lambda: _has_default_service_account(plane)))
+        asyncio.run(_until([etcd, server, controllers], lambda: _has_default_service_account(plane)))
     return plane
 
 
@@ -191,15 +211,17 @@ def _running(binary: Path, flags: Sequence[str], home: Path) -> Iterator[_Proces
             process.wait()
 
 
-async def _until(program: _Process, is_ready: Callable[[], Awaitable[bool]]) -> None:
+async def _until(programs: Sequence[_Process], is_ready: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until the last program is ready, while all of them run."""
     try:
         async with asyncio.timeout(START_SECONDS):
             while not await is_ready():
-                if (code := program.process.poll()) is not None:
-                    raise program.failed(f"ended with code {code}")
+                for program in programs:
+                    if (code := program.process.poll()) is not None:
+                        raise program.failed(f"ended with code {code}")
                 await asyncio.sleep(POLL_SECONDS)
     except TimeoutError:
-        raise program.failed(f"was not ready after {START_SECONDS:.0f} s") from None
+        raise programs[-1].failed(f"was not ready after {START_SECONDS:.0f} s") from None
 
 
 async def _is_ready(plane: ControlPlane) -> bool:
@@ -224,7 +246,7 @@ async def _status_of(plane: ControlPlane, path: str) -> int | None:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Return free ports. The programs bind them right after; they cannot inherit a socket."""
+    """Return free ports."""
     with ExitStack() as stack:
         listeners = [stack.enter_context(socket.socket()) for _ in range(count)]
         for listener in listeners:

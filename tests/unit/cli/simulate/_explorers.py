@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyctrl.simulation import ExploreOptions, ExploreProgress, Report
+from pyctrl.simulation import ExploreOptions, ExploreProgress, Report, SavedFailures
 from tests.unit.simulation.reporting._reports import broken, survived
 
 __all__ = ["FakeExplorer", "broken", "survived"]
@@ -20,9 +20,16 @@ class FakeExplorer:
         self.calls: list[dict[str, Any]] = []
 
     def __call__(
-        self, program: Any, scenario: Any, *, name: str, options: ExploreOptions, progress: ExploreProgress
+        self,
+        program: Any,
+        scenario: Any,
+        *,
+        name: str,
+        options: ExploreOptions,
+        progress: ExploreProgress,
+        saved: SavedFailures | None,
     ) -> Report:
-        self.calls.append({"program": program, "scenario": scenario, "name": name, "options": options})
+        self.calls.append({"program": program, "scenario": scenario, "name": name, "saved": saved})
         progress.planned(self.report.planned)
         for attempt in self.report.attempts:
             progress.tried(attempt)
@@ -30,4 +37,9 @@ class FakeExplorer:
             progress.told(story)
         if self.during is not None:
             self.during(progress)
+        if saved is not None:
+            for attempt in self.report.attempts:
+                if attempt.outcome.problems:
+                    saved.failed(attempt.plan.schedule)
+            saved.write()
         return self.report

@@ -142,3 +142,25 @@ def test_errors_of_the_program_come_first() -> None:
     with pytest.raises(CommandFailed, match="other.py"):
         runner(explorer, program="other.py").main()
     assert explorer.calls == []
+
+
+@pytest.mark.usefixtures("program")
+def test_failures_are_kept_for_the_next_session() -> None:
+    """Failures are tried first the next time, are kept apart by scenario and replicas, and are not committed."""
+    assert runner(FakeExplorer(broken())).main() == 1
+    assert Path(".pyctrl/.gitignore").read_text() == "*\n"
+    explorer = FakeExplorer(survived())
+    assert runner(explorer).main() == 0
+    saved = explorer.calls[0]["saved"]
+    assert "crash-during create jobs default/web-*#1" in map(str, saved.schedules)
+    for options in (ExploreOptions(replicas=2), ExploreOptions(replay=saved.schedules[0])):
+        other = FakeExplorer(survived())
+        runner(other, options=options).main()
+        assert getattr(other.calls[0]["saved"], "schedules", []) == []
+
+
+@pytest.mark.usefixtures("program")
+def test_an_operator_that_survived_leaves_no_files(tmp_path: Path) -> None:
+    """Without failures no folder is made."""
+    runner(FakeExplorer(survived())).main()
+    assert not (tmp_path / ".pyctrl").exists()

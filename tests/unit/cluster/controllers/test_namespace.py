@@ -17,6 +17,7 @@ from pyctrl.cluster import Cluster
 from pyctrl.kinds.core.v1 import (
     ConfigMap,
     Namespace,
+    NamespaceSpec,
     ServiceAccount,
 )
 
@@ -53,3 +54,22 @@ async def test_a_deleted_namespace_is_emptied_first(client: Client) -> None:
     assert (await client.get(Namespace, Key("", "going"))).status.phase == "Terminating"
     await client.patch(held, MergePatch({"metadata": {"finalizers": None}}))
     await wait_until_gone(client, Namespace, Key("", "going"))
+
+
+async def test_writes_in_flight_have_time_before_a_namespace_is_emptied(client: Client) -> None:
+    """The objects of a deleted namespace stay for five seconds."""
+    await client.create(Namespace(metadata=ObjectMeta(name="going")))
+    made = await client.create(ConfigMap(metadata=ObjectMeta(name="free", namespace="going")))
+    await client.delete(Namespace, Key("", "going"))
+    await asyncio.sleep(4)
+    assert await client.find(ConfigMap, made.key) is not None
+    await wait_until_gone(client, Namespace, Key("", "going"))
+
+
+async def test_a_namespace_waits_for_the_finalizers_of_others(client: Client) -> None:
+    """The namespace controller removes its own finalizer only; another component still has work to do."""
+    held = Namespace(metadata=ObjectMeta(name="going"), spec=NamespaceSpec(finalizers=["example.com/backup"]))
+    await client.create(held)
+    await client.delete(Namespace, Key("", "going"))
+    await asyncio.sleep(60)
+    assert (await client.get(Namespace, Key("", "going"))).spec.finalizers == ["example.com/backup"]

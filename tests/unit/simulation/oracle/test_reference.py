@@ -168,3 +168,38 @@ def test_fingerprints_do_not_count_what_was_learned() -> None:
 
     assert reference.fingerprints == tuple(map(reference.fingerprint, (make(7).steps[0], make(8).end)))
     assert reference.fingerprint(make(7, size=2).end) not in reference.fingerprints
+
+
+def schedule(seed: int, runs: int, *, started_after: float = 60.0, jump: str = "") -> Run:
+    """Return a run of an operator that starts a Job for each run of a schedule, until it is suspended."""
+    world = Scene(seed, jump)
+    world.create(PARENT, by="user")
+    for number in range(runs):
+        world.wait(started_after)
+        job = world.create(f"jobs.batch default/web-{1767225600 + 60 * number}", owner=PARENT)
+        world.create(f"pods default/{job.name}-*", {"spec": {"args": [job.name]}}, by="")
+    world.change(PARENT, {"spec": {"suspend": True}}, by="user")
+    return world.run()
+
+
+def test_the_runs_of_a_schedule_are_not_counted() -> None:
+    """How many Jobs a schedule has started depends on how long a run takes, not on its faults."""
+    reference = runs(lambda seed: schedule(seed, 3))
+
+    assert judge(reference, schedule(7, 5)) == []
+
+
+def test_a_name_made_of_the_time_is_no_schedule() -> None:
+    """A Job that is named by the time, and created as soon as a user asks for it, must be there once."""
+    reference = runs(lambda seed: schedule(seed, 1, started_after=1))
+
+    assert judge(reference, schedule(7, 2, started_after=1)) != []
+
+
+def test_a_jump_of_the_clock_excuses_the_runs_of_a_schedule() -> None:
+    """A schedule that is due because the clock jumped starts a Job that there is not without faults."""
+    reference = runs(lambda seed: schedule(seed, 0))
+    jump = "jump-clock step#1 by 86400"
+
+    assert judge(reference, schedule(7, 1, started_after=1, jump=jump)) == []
+    assert judge(reference, schedule(7, 1, started_after=1)) != []

@@ -39,6 +39,15 @@ server.socket = context.wrap_socket(server.socket, server_side=True)
 server.serve_forever()
 """
 
+FINDS_ITS_PORT_IN_USE = """
+import pathlib, sys
+tried = pathlib.Path(sys.argv[0] + ".ports")
+ports = tried.read_text().split() if tried.exists() else []
+tried.write_text(" ".join([*ports, *(flag.partition("=")[2] for flag in sys.argv if flag.startswith("--secure-port"))]))
+if len(ports) < TIMES:
+    sys.exit("failed to listen: bind: address already in use")
+"""
+
 FAILS = """
 import sys
 print("flag provided but not defined: -nonsense")
@@ -113,15 +122,35 @@ def test_missing_binary(tmp_path: Path) -> None:
         pass
 
 
-def test_program_that_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["etcd", "kube-apiserver"])
+def test_program_that_ends(tmp_path: Path, name: str) -> None:
     """A program that exits early is an error at once, with its exit code and the end of its log."""
-    assets = _install(tmp_path, etcd=WAITS, kube_apiserver=FAILS)
+    assets = _install(tmp_path, **{"etcd": WAITS, "kube_apiserver": WAITS, name.replace("-", "_"): FAILS})
 
     with (
-        pytest.raises(ControlPlaneFailed, match=r"(?s)kube-apiserver ended with code 3.*provided but not defined"),
+        pytest.raises(ControlPlaneFailed, match=rf"(?s){name} ended with code 3.*provided but not defined"),
         control_plane(assets),
     ):
         pass
+
+
+def test_a_port_that_was_taken_meanwhile(tmp_path: Path) -> None:
+    """If another program takes a port before the server does, all programs start again with other ports."""
+    assets = _install(tmp_path, etcd=WAITS, kube_apiserver=FINDS_ITS_PORT_IN_USE.replace("TIMES", "2") + SERVES)
+
+    with control_plane(assets) as plane:
+        context = ssl.create_default_context(cafile=plane.ca_file)
+        assert _flags_of_the_server(plane.url, plane.token, context)["secure-port"] == plane.url.rpartition(":")[2]
+    assert len(set((tmp_path / "kube-apiserver.ports").read_text().split())) == 3
+
+
+def test_ports_that_are_always_in_use(tmp_path: Path) -> None:
+    """The third time that a port is in use is an error, with the end of the log."""
+    assets = _install(tmp_path, etcd=WAITS, kube_apiserver=FINDS_ITS_PORT_IN_USE.replace("TIMES", "9"))
+
+    with pytest.raises(ControlPlaneFailed, match="address already in use"), control_plane(assets):
+        pass
+    assert len((tmp_path / "kube-apiserver.ports").read_text().split()) == 3
 
 
 def test_keys_are_private(tmp_path: Path) -> None:

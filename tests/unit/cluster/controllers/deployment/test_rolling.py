@@ -145,3 +145,10 @@ def test_a_rollout_keeps_its_limits_and_ends(
         if not broken:
             assert desired_replicas(new) + size >= min(available_before, replicas - rollout.max_unavailable)
     assert (desired_replicas(new), desired_replicas(old)) == (replicas, 0)
+
+
+def test_surge_is_rounded_up_and_unavailability_down() -> None:
+    """25 % of 5 pods are two more pods, and one that may be unavailable."""
+    rollout = Rollout(deployment(5), None, [])
+
+    assert (rollout.max_surge, rollout.max_unavailable) == (2, 1)

@@ -8,14 +8,16 @@ from random import Random
 
 import pytest_asyncio
 
-from pyctrl.api import Key, ObjectMeta, set_controller_reference
-from pyctrl.client import Client
+from pyctrl.api import Key, ObjectMeta, Unstructured, set_controller_reference
+from pyctrl.client import Client, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.cluster._controllers.garbagecollector.graph import Graph
 from pyctrl.cluster._controllers.garbagecollector.graph_builder import GraphBuilder
 from pyctrl.controller import Request
+from pyctrl.kinds.apiextensions.v1 import CustomResourceDefinition
 from pyctrl.kinds.core.v1 import ConfigMap, Event, ObjectReference
 from pyctrl.manager import Manager
+from tests.unit.apiserver._objects import GROUP, definition, thing
 
 
 class _Queue:
@@ -82,3 +84,23 @@ async def test_the_dependents_of_a_deleted_object_are_enqueued(manager: Manager)
     running.cancel()
     assert request == Request("", dependent.metadata.uid)
     assert graph.get(owner.metadata.uid) is None
+
+
+async def test_a_kind_that_is_defined_later_is_in_the_graph(manager: Manager) -> None:
+    """Objects of a custom resource are in the graph, also when its definition is created after the source started."""
+    live: Client = manager.live_client
+    graph = Graph()
+    source = GraphBuilder(manager.cache, live, graph)
+    running = asyncio.create_task(source.run(_Queue()))
+    await source.synced.wait()
+
+    await live.create(Unstructured(definition({"type": "object"})))
+    await wait_for(live, CustomResourceDefinition, Key("", f"things.{GROUP}"), _is_established)
+    made = await live.create(Unstructured(thing(metadata={"name": "a", "namespace": "default"})))
+    await asyncio.sleep(5)
+    running.cancel()
+    assert graph.get(made.metadata.uid) is not None
+
+
+def _is_established(found: CustomResourceDefinition) -> bool:
+    return any(condition.type == "Established" for condition in found.status.conditions)
