@@ -157,7 +157,7 @@ async def test_fields_that_the_owner_has_updated_are_not_applied() -> None:
 
 
 async def test_an_object_of_another_uid_or_version_is_a_difference() -> None:
-    """An apply that names a uid or a version, which the server compares, is sent unless both are those of the object."""
+    """An apply that names a uid or a version is sent unless it is the object's, because the server compares them."""
     client = Client(InProcessTransport(ApiServer()))
     live = await client.apply({**CONFIG, "data": {"k": "v"}}, field_owner="me")
     for name, value in (("uid", live.metadata.uid), ("resourceVersion", live.metadata.resource_version)):
