@@ -86,6 +86,8 @@ def _carried(name: str, method: Call) -> Call:
             return await method(self, *args, **kwargs)
         given = ", ".join((*map(repr, args), *(f"{key}={value!r}" for key, value in kwargs.items())))
         effect = functools.partial(method, self, *args, **kwargs)
-        return await caller.call(f"{type(self).__name__}.{name}", f"{type(self).__name__}.{name}({given})", effect, self.failure)
+        return await caller.call(
+            f"{type(self).__name__}.{name}", f"{type(self).__name__}.{name}({given})", effect, self.failure
+        )
 
     return call

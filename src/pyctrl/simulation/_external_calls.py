@@ -46,7 +46,9 @@ class ExternalCalls:
         entry = Called(process=process.name, point=point, call=text, reconcile=running_reconcile(), line=running_line())
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if process.is_alive:
-            simulation_loop().start_task("", self._carry(process, entry, effect, failure, faults, answer), f"call of {context}")
+            simulation_loop().start_task(
+                "", self._carry(process, entry, effect, failure, faults, answer), f"call of {context}"
+            )
         return await answer
 
     async def _carry(
