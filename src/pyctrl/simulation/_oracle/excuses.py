@@ -10,7 +10,7 @@ from math import inf
 
 from pyctrl import errors
 from pyctrl.simulation._history import FaultApplied, ObjectId, ProcessChanged, Reconciled
-from pyctrl.simulation._oracle.difference import Difference
+from pyctrl.simulation._oracle.difference import ObjectDifference
 from pyctrl.simulation._oracle.names import is_named_by_time
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._run import Run
@@ -73,7 +73,7 @@ def is_honest_failure(text: str) -> bool:
     return name in _HONEST_FAILURES or name in _API_ERRORS
 
 
-def excuses_difference(run: Run, difference: Difference) -> bool:
+def excuses_difference(run: Run, difference: ObjectDifference) -> bool:
     """Return whether the faults of a run explain a difference that a correct operator can do nothing about.
 
     restore-backup: The server forgets what it had assigned since the backup, such as the uid by which an external
