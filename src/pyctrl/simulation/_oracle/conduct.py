@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from pyctrl.simulation._history import ObjectId, Sent
-from pyctrl.simulation._oracle.excuses import is_honest_failure
+from pyctrl.simulation._oracle.excuses import excuses_leadership, is_honest_failure
 from pyctrl.simulation._oracle.facts import FinalizerRemoval, RunFacts
 from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._oracle.transitions import is_operator
@@ -13,7 +13,7 @@ from pyctrl.simulation._run import Problem, ProblemKind, Run
 
 __all__ = ["error_problems", "finalizer_problems", "leader_problems", "run_problems"]
 
-_LOOP_ERRORS = ("Deadlock", "Runaway", "Spinning", "Recursion", "TimeoutError")
+_LOOP_ERRORS = ("Deadlock", "Runaway", "Spinning", "TimeoutError")
 # The resources that a replica writes to learn whether it leads, and Events, which are sent late and harm nothing.
 _NOT_GATED = frozenset(("leases.coordination.k8s.io", "events", "events.events.k8s.io"))
 
@@ -56,7 +56,7 @@ def leader_problems(run: Run) -> Iterator[Problem]:
     """Yield writes of replicas that did not lead."""
     for entry in run.history.of(Sent):
         is_write = entry.has_effect and not entry.is_dry_run and entry.target.resource not in _NOT_GATED
-        if is_write and entry.leads is False and is_operator(entry.process):
+        if is_write and entry.leads is False and is_operator(entry.process) and not excuses_leadership(run, entry.at):
             where = f" at {entry.line}" if entry.line else ""
             message = f"{entry.process} did not lead when it sent {entry.verb} {entry.target}{where}"
             yield Problem(ProblemKind.NOT_LEADING, message, (entry.target,))
