@@ -184,7 +184,7 @@ class _Execution:
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
         await world.rest(Phase.FAULTS_OVER)
         run.quiet_from = world.now
-        await asyncio.sleep(max(QUIET, 2 * world.longest_requeue))
+        await asyncio.sleep(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
         run.end = world.state()
         run.steps = world.steps
 
