@@ -140,6 +140,8 @@ class Process:
         self.world.forget_process(self)
         self.state = ProcessState.KILLED
         self._is_wanted = restart_after is not None
+        if behind is not None:
+            self.world.last((restart_after or 0.0) + behind[1])
         if restart_after is not None:
             self.world.call_later(restart_after, lambda: self._start_again(behind))
 
@@ -150,6 +152,7 @@ class Process:
         self.world.note(ProcessChanged(process=self.name, state="frozen", text=f"for {seconds:g} s"))
         self.state = ProcessState.FROZEN
         simulation_loop().freeze(self.context_name)
+        self.world.last(seconds)
         self.world.call_later(seconds, self.thaw)
 
     def thaw(self) -> None:

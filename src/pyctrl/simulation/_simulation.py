@@ -181,10 +181,12 @@ class _Execution:
     async def _end(self, world: World) -> None:
         """Let the world come to rest without faults, and watch whether it stays so."""
         run = self._run
+        await world.outlast_faults()
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
         await world.rest(Phase.FAULTS_OVER)
         run.quiet_from = world.now
-        await asyncio.sleep(max(QUIET, 2 * world.longest_requeue))
+        await world.stay(max(QUIET, 2 * world.longest_requeue))
+        run.error = run.error or world.repetitions.spinning
         run.end = world.state()
         run.steps = world.steps
 

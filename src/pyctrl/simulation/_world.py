@@ -19,11 +19,22 @@ from pyctrl.controller import Result
 from pyctrl.errors import ConnectionFailed
 from pyctrl.simulation._external import External
 from pyctrl.simulation._external_calls import ExternalCalls
-from pyctrl.simulation._history import Changed, Entry, History, ObjectId, Phase, Reconciled, ReconcileStarted, Rested
+from pyctrl.simulation._history import (
+    Called,
+    Changed,
+    Entry,
+    History,
+    ObjectId,
+    Phase,
+    Reconciled,
+    ReconcileStarted,
+    Rested,
+)
 from pyctrl.simulation._injector import Injector
 from pyctrl.simulation._loop import context_of, simulation_loop
 from pyctrl.simulation._network import Link, Network, requester
 from pyctrl.simulation._process import Process
+from pyctrl.simulation._repetitions import Repetitions
 from pyctrl.simulation._run import State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 from pyctrl.simulation._states import StateReader
@@ -77,6 +88,9 @@ class World:
         #: Whether to end the scenario when no fault is left and the world is as it should be.
         self.cuts_short = False
         self._was_expected = self._is_cut = False
+        self._through_at: int | None = None  # the step in which the last fault ended
+        self._faults_until = 0.0
+        self.repetitions = Repetitions()
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
         self._calls = ExternalCalls(self)
@@ -167,9 +181,11 @@ class World:
             await self.apply_at_step(fault)
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
-        if self.cuts_short and self.injector.is_through and self._was_expected:
-            self._is_cut = True
-            raise CutShort
+        if self.injector.is_through and not self.has_lasting_faults:
+            if self.cuts_short and self._was_expected and self._through_at is not None:
+                self._is_cut = True
+                raise CutShort
+            self._through_at = number  # one more step: it shows what a process forgot, and the world does not
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
@@ -188,6 +204,27 @@ class World:
             await asyncio.sleep(TICK)
 
     # -- rest --------------------------------------------------------------------------------------------------
+
+    @property
+    def has_lasting_faults(self) -> bool:
+        """Whether a fault that lasts is not over yet: events that are late, a server that is behind, a cut link."""
+        return self.now < self._faults_until or bool(self._hidden or self._votes_cut)
+
+    def last(self, seconds: float) -> None:
+        """Note that a fault lasts for so many seconds from now on."""
+        self._faults_until = max(self._faults_until, self.now + seconds)
+
+    async def outlast_faults(self) -> None:
+        """Wait until no fault lasts."""
+        while self.has_lasting_faults:
+            await asyncio.sleep(TICK)
+
+    async def stay(self, seconds: float) -> None:
+        """Watch a world at rest for some seconds, or until it is clear that it never rests."""
+        self.repetitions.clear()
+        ends = self.now + seconds
+        while self.now < ends and not self.repetitions.are_endless:
+            await asyncio.sleep(min(REST, ends - self.now))
 
     @property
     def is_busy(self) -> bool:
@@ -211,6 +248,7 @@ class World:
     async def _wait_for_rest(self, expected: str | None) -> tuple[bool, State]:
         begun, looked_at = self.now, -1
         self._was_expected = False
+        self.repetitions.clear()
         patience = max(PATIENCE, self.longest_requeue * 1.5)
         await asyncio.sleep(TICK)
         while True:
@@ -224,7 +262,11 @@ class World:
                     self._was_expected = self.fingerprint(state) == expected
                     if self._was_expected:
                         return True, state
-            if (idle >= patience and not self.is_busy) or self.now - begun >= LIMIT + patience:
+            if (
+                (idle >= patience and not self.is_busy)
+                or self.now - begun >= LIMIT + patience
+                or self.repetitions.are_endless
+            ):
                 return expected is not None and idle >= patience, self.state()
             await asyncio.sleep(TICK)
 
@@ -237,6 +279,8 @@ class World:
 
     def note(self, entry: Entry) -> None:
         """Append an entry to the history."""
+        if isinstance(entry, Called):
+            self.repetitions.note(entry.point.what)
         self.history.add(entry)
 
     def stable_name(self, target: ObjectId, created: Any = None) -> str:
@@ -261,6 +305,8 @@ class World:
             self._generated[target] = f"{prefix}*"
         by, sent = requester.get()
         if sent is not None:
+            if sent.point is not None:
+                self.repetitions.note(sent.point.what)
             sent.has_effect = True
             process = self._process(by)
             sent.leads = process.leads if process is not None else None
@@ -322,6 +368,7 @@ class World:
                 process.kill()
             case FaultKind.STALE:
                 self._stale[process.name] = self.now + fault.seconds
+                self.last(fault.seconds)
             case FaultKind.LOSE_LEADERSHIP:
                 self.cut_votes(process)
             case FaultKind.TEAR:
@@ -372,6 +419,7 @@ class World:
             if process.is_alive:
                 process.link.cut()
                 self.call_later(seconds, process.link.heal)
+                self.last(seconds)
         self.server.compact()
 
     def restore_backup(self, seconds: float = 5.0) -> None:
