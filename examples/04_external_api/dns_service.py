@@ -1,7 +1,7 @@
 """A small DNS service in memory, for the test and for trying the example: `python dns_service.py`.
 
 - `GET /records` returns all records, `GET /records?owner=OWNER` the one of an owner.
-- `POST /records` creates a record, and returns it with its id.
+- `POST /records` creates the record of an owner, and returns it with its id; repeated, it creates no second one.
 - `PUT /records/ID` and `DELETE /records/ID` replace and delete a record.
 - `PUT /failing/503` makes all other requests fail with this status, and `PUT /failing/0` ends that.
 """
@@ -61,7 +61,9 @@ class DnsService:
         return web.json_response(found[0]) if found else web.Response(status=404)
 
     async def _create(self, request: web.Request) -> web.Response:
-        return await self._store(request, f"rec-{next(self._numbers)}")
+        owner = (await request.json())["owner"]
+        found = next((key for key, each in self.records.items() if each["owner"] == owner), None)
+        return await self._store(request, found or f"rec-{next(self._numbers)}")
 
     async def _replace(self, request: web.Request) -> web.Response:
         key = request.match_info["id"]

@@ -3,15 +3,17 @@
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestServer
 
 import dns_record
-from dns_record import DnsRecord, DnsRecordSpec, add_dns
+from dns_record import DnsRecord, DnsRecordReconciler, DnsRecordSpec, add_dns
 from dns_service import DnsService
-from pyctrl import Client, Manager, MergePatch, ObjectMeta
+from pyctrl import Builder, Client, Manager, MergePatch, ObjectMeta
 from pyctrl.client import wait_for, wait_until_gone
+from pyctrl.simulation import Explore, External, World
 from pyctrl.testing import InstallKinds, UnderRole
 
 Wire = Callable[[Manager], None]
@@ -90,3 +92,39 @@ async def test_a_rejected_record_is_not_retried(
         await client.delete(DnsRecord, key)
         await wait_until_gone(client, DnsRecord, key)
         assert operator.manager.controllers[0].statistics().reconciles.error == 0  # only terminal errors
+
+
+class Zone(External):
+    """The DNS service as an object, for simulations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: dict[str, dict[str, Any]] = {}
+
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Do what `DnsService` does; None: there is no such record."""
+        owner, key = body["owner"] if body else path.partition("owner=")[2], path.rpartition("/")[2]
+        found = next((each for each in self.records.values() if each["owner"] == owner), None)
+        if method == "GET":
+            return found
+        if method == "POST":
+            key = found["id"] if found else f"rec-{len(self.records) + 1}"
+        elif key not in self.records:
+            return None
+        if method == "DELETE":
+            return self.records.pop(key)
+        self.records[key] = {"id": key, **body}
+        return self.records[key]
+
+
+def add_in_world(manager: Manager, world: World) -> None:
+    """Add the operator with the service of a simulated world."""
+    reconciler = DnsRecordReconciler("", timedelta(minutes=5))
+    reconciler.call = world.external(Zone).call  # type: ignore[method-assign]
+    Builder(manager).build(reconciler)
+
+
+@pytest.mark.slow("forty runs of the operator")
+def test_survives(explore: Explore) -> None:
+    """No crash, lost answer, stale view, repeated call or meddling user breaks it: each object has one record."""
+    explore(add_in_world, budget=40)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from postgres import DatabaseError, SchemaOwner, transaction
+from postgres import DatabaseError, Postgres, SchemaOwner
 from pyctrl import AGE, EVENTS, Builder, Manager, ObjectReconciler, Request, Result, allow, mapped
 from pyctrl.api import (
     Condition,
@@ -77,7 +77,8 @@ class SchemaReconciler(ObjectReconciler[Schema]):
     owns = (Secret,)
     rbac = (allow(Secret, "create", "patch"), allow(Schema, "patch", subresource="status"), EVENTS)
 
-    def __init__(self) -> None:
+    def __init__(self, postgres: Postgres) -> None:
+        self.postgres = postgres
         self.finalizers = Finalizers[Schema]()
         self.finalizers.register("postgresql.example.com/schema", self.release)
 
@@ -89,9 +90,7 @@ class SchemaReconciler(ObjectReconciler[Schema]):
             return None
         password = await self.provide_login(schema, server)
         try:
-            async with transaction(server) as connection:
-                await owner_of(schema).provide(connection, password)
-                await owner_of(schema).grant_reading(connection, schema.spec.readers)
+            await self.postgres.provide(server, owner_of(schema), password, schema.spec.readers)
         except DatabaseError as error:
             await self.report(schema, error.reason, str(error))
             raise  # to be retried with backoff
@@ -123,8 +122,7 @@ class SchemaReconciler(ObjectReconciler[Schema]):
             await self.report(schema, "NoServer", f"Secret {schema.spec.server} is needed to drop the schema.")
             return FinalizeResult(waiting=True)
         try:
-            async with transaction(server) as connection:
-                await owner_of(schema).drop(connection)
+            await self.postgres.drop(server, owner_of(schema))
         except DatabaseError as error:
             await self.report(schema, error.reason, str(error))
             raise
@@ -168,10 +166,10 @@ def decoded(secret: Secret | None) -> dict[str, str]:
     return {} if secret is None else {key: b64decode(text).decode() for key, text in secret.data.items()}
 
 
-def add_schemas(manager: Manager) -> None:
+def add_schemas(manager: Manager, postgres: Postgres | None = None) -> None:
     """Add the operator. A server that is down is tried again after 1 s, 2 s, 4 s, ... up to five minutes."""
     manager.cache.add_index(Schema, "server", lambda schema: [schema.spec.server])
-    reconciler = SchemaReconciler()
+    reconciler = SchemaReconciler(postgres or Postgres())
     (
         Builder(manager)
         .reconciles(Schema, predicates=[generation_changed])  # not for its own writes of the status

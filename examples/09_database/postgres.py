@@ -17,7 +17,7 @@ from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from pyctrl.errors import PyctrlError
 
-__all__ = ["DatabaseError", "SchemaOwner", "transaction"]
+__all__ = ["DatabaseError", "Postgres", "SchemaOwner", "transaction"]
 
 #: The keys of Secrets, which libpq reads from the environment, and the connection parameters of the same meaning.
 PARAMETERS = {"PGHOST": "host", "PGPORT": "port", "PGDATABASE": "dbname", "PGUSER": "user", "PGPASSWORD": "password"}
@@ -144,3 +144,20 @@ class SchemaOwner:
         query = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = %s"
         found = await (await connection.execute(query, [self.schema])).fetchone()
         return None if found is None else str(found[0])
+
+
+class Postgres:
+    """What the operator asks of the servers of its logins; each call is a transaction. Tests replace it."""
+
+    async def provide(
+        self, login: Mapping[str, str], owner: SchemaOwner, password: str, readers: Collection[str]
+    ) -> None:
+        """Provide a schema and its user, and let these other users read it. Raises DatabaseError."""
+        async with transaction(login) as connection:
+            await owner.provide(connection, password)
+            await owner.grant_reading(connection, readers)
+
+    async def drop(self, login: Mapping[str, str], owner: SchemaOwner) -> None:
+        """Delete a schema and its user. Raises DatabaseError."""
+        async with transaction(login) as connection:
+            await owner.drop(connection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ import pytest
 
 import database
 from database import Schema, SchemaSpec, add_schemas, decoded
-from postgres import DatabaseError, transaction
+from postgres import DatabaseError, Postgres, SchemaOwner, transaction
 from postgres_server import HOW_TO_INSTALL, find_binaries, postgres_server
 from pyctrl.api import Condition, Key, ObjectMeta, find_condition
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.kinds.core.v1 import Secret
 from pyctrl.kinds.events.v1 import Event
+from pyctrl.simulation import Explore, External, World, eventually
 from pyctrl.testing import InstallKinds, UnderRole
 
 pytestmark = pytest.mark.real_time  # a real server has no virtual time
@@ -320,3 +321,45 @@ def test_a_login_that_cannot_be_parsed_is_not_shown() -> None:
         asyncio.run(connect())
     assert "hidden" not in str(raised.value)
     assert not isinstance(raised.value.__cause__, psycopg.Error)
+
+
+class Servers(External, Postgres):
+    """The database servers as an object, for simulations: what schemas exist, and what their users can log in with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.schemas: dict[str, tuple[SchemaOwner, list[str]]] = {}
+        self.passwords: dict[str, str] = {}
+
+    async def provide(
+        self, login: Mapping[str, str], owner: SchemaOwner, password: str, readers: Collection[str]
+    ) -> None:
+        """Provide a schema and its user."""
+        self.schemas[owner.schema] = owner, sorted(readers)
+        self.passwords[owner.user] = password
+
+    async def drop(self, login: Mapping[str, str], owner: SchemaOwner) -> None:
+        """Delete a schema and its user."""
+        self.schemas.pop(owner.schema, None)
+        self.passwords.pop(owner.user, None)
+
+    def failure(self, message: str) -> DatabaseError:
+        """Return what the operator gets when a call fails."""
+        return DatabaseError("Unavailable", message)
+
+
+def password_works(world: World) -> bool:
+    """Return whether the password in each Secret is that of the user."""
+    logins = [decoded(each) for each in world.objects(Secret) if each.metadata.name.endswith("-login")]
+    return all(world.external(Servers).passwords.get(each["PGUSER"]) == each["PGPASSWORD"] for each in logins)
+
+
+def add_in_world(manager: Manager, world: World) -> None:
+    """Add the operator with the servers of a simulated world."""
+    add_schemas(manager, world.external(Servers))
+
+
+@pytest.mark.slow("forty runs of the operator")
+def test_survives(explore: Explore) -> None:
+    """No crash, lost answer, stale view, failed call or meddling user breaks it: every login works in the end."""
+    explore(add_in_world, budget=40, invariants=[eventually("the password in each Secret works", password_works)])

@@ -15,11 +15,13 @@ from pyctrl.api import (
     ObjectMeta,
     PrinterColumn,
     Required,
+    is_controlled_by,
     is_deleting,
     set_controller_reference,
 )
 from pyctrl.client import merge_from
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result, mapped
+from pyctrl.errors import NotOwned
 from pyctrl.kinds.apps.v1 import Deployment, DeploymentSpec
 from pyctrl.kinds.core.v1 import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec
 from pyctrl.kinds.meta.v1 import LabelSelector
@@ -97,6 +99,8 @@ class PodSetReconciler(Reconciler[PodSet]):
         if deployment is None:
             await self.client.create(deployment_for(podset))
             log.info("created deployment", extra={"replicas": podset.spec.size})
+        elif not is_controlled_by(deployment, podset):
+            raise NotOwned(f"Deployment {podset.key}", f"PodSet {podset.metadata.name}")
         elif deployment.spec.replicas != podset.spec.size:
             patch = merge_from(deployment)  # of the changes from here on
             deployment.spec.replicas = podset.spec.size

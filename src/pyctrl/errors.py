@@ -40,6 +40,7 @@
     ├── PatchError                    a patch that cannot be applied (also a ValueError)
     ├── OwnershipError
     │   ├── AlreadyOwned              another controller owns the object
+    │   ├── NotOwned                  the object has no controller: somebody else made it
     │   └── CrossNamespaceOwner       an owner must be in the same namespace, or cluster-scoped
     ├── TerminalError                 raised by a reconciler: do not retry until the object changes
     ├── ControllerError
@@ -115,6 +116,7 @@ __all__ = [
     "NotCovered",
     "NotFound",
     "NotLeading",
+    "NotOwned",
     "NotRegistered",
     "NotSynced",
     "OwnershipError",
@@ -594,6 +596,15 @@ class AlreadyOwned(OwnershipError):
 
     def __init__(self, obj: str, owner: str) -> None:
         super().__init__(f"{obj} is already controlled by {owner}; an object has at most one controller")
+
+
+class NotOwned(OwnershipError):
+    """Raised instead of a change of an object that has no controller: somebody else made it under this name."""
+
+    def __init__(self, obj: str, owner: str) -> None:
+        super().__init__(
+            f"{obj} exists and is not controlled by {owner}: somebody else made it; delete or rename one of the two"
+        )
 
 
 class CrossNamespaceOwner(OwnershipError):

@@ -155,9 +155,12 @@ class Client(LiveReader, ObjectWriter):
         return await create_or_patch(self, self._requests, obj, mutate, field_owner=field_owner)
 
     async def create_or_apply(
-        self, obj: A | dict[str, Any], *, field_owner: str | None = None, force: bool = False
+        self, obj: A | dict[str, Any], *, field_owner: str | None = None, force: bool = False, adopt: bool = False
     ) -> Written[A]:
         """Apply an object (server-side apply), unless the apply would change nothing.
+
+        If ``obj`` has a controller reference, an object of its name that another owner controls, or nobody, is left
+        alone: somebody else made it. Before one is created, the server is asked whether there is one.
 
         Nothing is sent when the object's managed fields show that this owner has exactly the fields of ``obj``, each
         with the value in ``obj``. Defaults of the server and fields of other owners are not compared. An apply that was
@@ -168,15 +171,20 @@ class Client(LiveReader, ObjectWriter):
             obj: the fields to apply; typed, Unstructured, or a dict, which returns Unstructured.
             field_owner: the owner of these fields; the client's by default.
             force: take over fields of other owners instead of raising `Conflict`.
+            adopt: become the controller of an object that has none, instead of raising `NotOwned`.
 
         Raises:
+            AlreadyOwned: the object exists, and has another controller than ``obj``.
             Conflict: another owner has set one of the fields to another value, and ``force`` is not set.
+            NotOwned: the object exists without a controller, ``obj`` has one, and ``adopt`` is not set.
             NotCovered: a `CachedClient` does not cache the kind; add ``.owns(...)`` to the controller's builder.
             ValueError: ``obj`` has no name.
         """
         wanted: Any = as_object(obj) if isinstance(obj, Mapping) else obj
         memo = self.connection.apply_memo
-        return await create_or_apply(self, self._requests, memo, wanted, field_owner=field_owner, force=force)
+        return await create_or_apply(
+            self, self._requests, memo, wanted, field_owner=field_owner, force=force, adopt=adopt
+        )
 
     def collect_metrics(self) -> Iterable[MetricFamily]:
         """Return the metrics of the requests of this client and all clients derived from it; see docs/metrics.md."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
-from pyctrl.api import Key, ObjectLike, as_object, deep_copy, merge_patch_diff
+from pyctrl.api import Key, ObjectLike, as_object, controller_of, deep_copy, merge_patch_diff
 from pyctrl.client._comparison.apply_diff import first_difference
 from pyctrl.client._comparison.apply_memo import ApplyKey, ApplyMemo
 from pyctrl.client._comparison.semantic_equality import without_empty
@@ -18,6 +18,7 @@ from pyctrl.client._interfaces import ReaderWriter
 from pyctrl.client._requests.patch import MergePatch
 from pyctrl.client._requests.resource_client import ResourceClient
 from pyctrl.client._requests.write_requests import kind_and_key
+from pyctrl.errors import AlreadyOwned, NotOwned
 
 __all__ = ["OperationResult", "Written", "create_or_apply", "create_or_patch", "create_or_update"]
 
@@ -97,9 +98,11 @@ async def create_or_apply(
     *,
     field_owner: str | None,
     force: bool,
+    adopt: bool,
 ) -> Written[O]:
     """Apply an object unless that changes nothing; see `Client.create_or_apply`."""
     live = await _find(client, wanted)
+    await _check_controller(client, wanted, live, adopt=adopt)
     options = requests.options
     owner = field_owner or options.field_owner
     has_status = await _has_status(requests, wanted)
@@ -117,6 +120,32 @@ async def create_or_apply(
     if not options.dry_run:
         memo.remember(apply_key, desired, as_object(answer).to_wire(), has_status=has_status)
     return Written(answer, _applied_result(live, answer))
+
+
+async def _check_controller(client: ReaderWriter, wanted: O, live: O | None, *, adopt: bool) -> None:
+    """Check that an object that exists has the controller of ``wanted``, if that has one."""
+    controller = controller_of(wanted)
+    if controller is None:
+        return
+    if live is None:
+        live = await _find_past_cache(client, wanted)  # an apply cannot say that it is to create only
+    if live is None:
+        return
+    present, name = controller_of(live), f"{live.kind} {as_object(live).key}"
+    if present is None and not adopt:
+        raise NotOwned(name, f"{controller.kind} {controller.name}")
+    if present is not None and present.uid != controller.uid:
+        raise AlreadyOwned(name, f"{present.kind} {present.name} ({present.uid})")
+
+
+async def _find_past_cache(client: ReaderWriter, obj: O) -> O | None:
+    """Return an object that the cache of a client does not have yet, by a list: who may watch may list."""
+    live: ReaderWriter | None = getattr(client, "live", None)
+    if live is None:
+        return None  # the client has no cache
+    kind, key = kind_and_key(obj)
+    found = await live.list(kind, namespace=key.namespace or None, fields=f"metadata.name={key.name}")
+    return cast(O | None, next(iter(found), None))
 
 
 async def _find(client: ReaderWriter, obj: O) -> O | None:

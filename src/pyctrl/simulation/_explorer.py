@@ -12,9 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from pyctrl.controller import Reconciler
-from pyctrl.errors import CommandFailed
-from pyctrl.program import Target, declared_kinds
-from pyctrl.simulation._default_scenario import default_scenario
+from pyctrl.program import Target
+from pyctrl.simulation._default_scenario import program_scenario
 from pyctrl.simulation._exploration import ExploreOptions, ExploreProgress
 from pyctrl.simulation._forks import Tries, in_child
 from pyctrl.simulation._invariants import Invariant
@@ -27,8 +26,8 @@ from pyctrl.simulation._scenarios import Scenario, scenario_of
 from pyctrl.simulation._schedule import Schedule
 from pyctrl.simulation._search import Search
 from pyctrl.simulation._shrink import shrink
-from pyctrl.simulation._simulation import Simulation, takes_two
-from pyctrl.simulation._story import tell
+from pyctrl.simulation._simulation import Simulation
+from pyctrl.simulation._story import alike, tell
 
 __all__ = ["Exploration", "explore_program", "setup_of"]
 
@@ -179,7 +178,7 @@ class Exploration:
             story = in_child(lambda each=schedule: self._outcome_of(each, reference).story) or _plain_story(attempt)
             if self.saved is not None:
                 self.saved.failed(schedule)
-            key = story.guess or story.title
+            key = alike(story)
             if key not in told:
                 told.add(key)
                 self.progress.told(story)
@@ -232,7 +231,7 @@ def explore_program(
     """
     _check_no_loop()
     setup = setup_of(program)
-    found: Scenario = scenario_of(scenario) if scenario is not None else _default_scenario(setup)
+    found: Scenario = scenario_of(scenario) if scenario is not None else asyncio.run(program_scenario(setup))
     simulation = Simulation(
         name=name or getattr(program, "__name__", str(program)),
         program=setup,
@@ -265,14 +264,6 @@ def setup_of(program: Any) -> Callable[..., object]:
         "expected a program: a function that adds controllers to a manager, a Reconciler class, a module, or its name; "
         f"got {program!r}"
     )
-
-
-def _default_scenario(setup: Callable[..., object]) -> Scenario:
-    if takes_two(setup):
-        raise CommandFailed(
-            "a program that takes the world needs a scenario: pass an async function of the client, or manifests"
-        )
-    return default_scenario(asyncio.run(declared_kinds(setup)))
 
 
 def _check_no_loop() -> None:

@@ -20,9 +20,10 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, Protocol
 
-__all__ = ["Caller", "External", "ExternalError"]
+__all__ = ["Caller", "External", "ExternalError", "Failure"]
 
 Call = Callable[..., Awaitable[Any]]
+Failure = Callable[[str], Exception]
 
 
 class ExternalError(Exception):
@@ -32,8 +33,8 @@ class ExternalError(Exception):
 class Caller(Protocol):
     """Carries calls to an external system, as the world does."""
 
-    async def call(self, name: str, text: str, effect: Callable[[], Awaitable[Any]]) -> Any:
-        """Carry out one call, or let it fail."""
+    async def call(self, name: str, text: str, effect: Callable[[], Awaitable[Any]], failure: Failure) -> Any:
+        """Carry out one call, or let it fail with what ``failure`` makes of a message."""
         ...
 
 
@@ -85,6 +86,8 @@ def _carried(name: str, method: Call) -> Call:
             return await method(self, *args, **kwargs)
         given = ", ".join((*map(repr, args), *(f"{key}={value!r}" for key, value in kwargs.items())))
         effect = functools.partial(method, self, *args, **kwargs)
-        return await caller.call(f"{type(self).__name__}.{name}", f"{type(self).__name__}.{name}({given})", effect)
+        return await caller.call(
+            f"{type(self).__name__}.{name}", f"{type(self).__name__}.{name}({given})", effect, self.failure
+        )
 
     return call

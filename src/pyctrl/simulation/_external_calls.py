@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from pyctrl.simulation._external import ExternalError
+from pyctrl.simulation._external import Failure
 from pyctrl.simulation._history import Called
 from pyctrl.simulation._loop import current_process, simulation_loop
 from pyctrl.simulation._operator_transport import running_line, running_reconcile
@@ -32,7 +32,7 @@ class ExternalCalls:
         #: Calls that the operator waits for.
         self.under_way = 0
 
-    async def call(self, name: str, text: str, effect: Effect) -> Any:
+    async def call(self, name: str, text: str, effect: Effect, failure: Failure) -> Any:
         """Carry out one call."""
         context = current_process.get()
         process = next((each for each in self._world.processes if each.context_name == context), None)
@@ -46,15 +46,23 @@ class ExternalCalls:
         entry = Called(process=process.name, point=point, call=text, reconcile=running_reconcile(), line=running_line())
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if process.is_alive:
-            simulation_loop().start_task("", self._carry(process, entry, effect, faults, answer), f"call of {context}")
+            simulation_loop().start_task(
+                "", self._carry(process, entry, effect, failure, faults, answer), f"call of {context}"
+            )
         return await answer
 
     async def _carry(
-        self, process: Process, entry: Called, effect: Effect, faults: tuple[Fault, ...], answer: asyncio.Future[Any]
+        self,
+        process: Process,
+        entry: Called,
+        effect: Effect,
+        failure: Failure,
+        faults: tuple[Fault, ...],
+        answer: asyncio.Future[Any],
     ) -> None:
         self.under_way += 1
         try:
-            result, error = await self._execute(process, entry, effect, faults)
+            result, error = await self._execute(process, entry, effect, failure, faults)
         finally:
             self.under_way -= 1
             self._world.touch()
@@ -77,7 +85,7 @@ class ExternalCalls:
                 process.freeze(fault.seconds)
 
     async def _execute(
-        self, process: Process, entry: Called, effect: Effect, faults: tuple[Fault, ...]
+        self, process: Process, entry: Called, effect: Effect, failure: Failure, faults: tuple[Fault, ...]
     ) -> tuple[Any, Exception | None]:
         """Return the result, or the error that the caller gets; count the effects."""
         entry.effects = 0
@@ -87,12 +95,12 @@ class ExternalCalls:
         for fault in faults:
             match fault.kind:
                 case FaultKind.CALL_FAILS:
-                    return None, ExternalError(f"{entry.call} failed (simulation)")
+                    return None, failure(f"{entry.call} failed (simulation)")
                 case FaultKind.CALL_SLOW:
                     await asyncio.sleep(fault.seconds)
                 case FaultKind.TIMEOUT:
                     await asyncio.sleep(TIMEOUT)
-                    return None, ExternalError(f"{entry.call} had no answer within {TIMEOUT:g} s (simulation)")
+                    return None, failure(f"{entry.call} had no answer within {TIMEOUT:g} s (simulation)")
                 case FaultKind.ANSWER_LOST:
                     lost = True
                 case FaultKind.CALL_TWICE:
@@ -111,5 +119,5 @@ class ExternalCalls:
                 return None, error
         await asyncio.sleep(LATENCY / 2)
         if lost:
-            return None, ExternalError(f"the answer to {entry.call} was lost (simulation)")
+            return None, failure(f"the answer to {entry.call} was lost (simulation)")
         return result, None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyctrl.simulation._world import World
     from pyctrl.webhook import Webhooks
 
-__all__ = ["Process", "ProcessState", "Setup"]
+__all__ = ["RESTART_AFTER", "Process", "ProcessState", "Setup"]
 
 #: Adds the operator's controllers to its manager.
 Setup = Callable[[Any], object]
@@ -140,8 +140,6 @@ class Process:
         self.world.forget_process(self)
         self.state = ProcessState.KILLED
         self._is_wanted = restart_after is not None
-        if behind is not None:
-            self.world.last((restart_after or 0.0) + behind[1])
         if restart_after is not None:
             self.world.call_later(restart_after, lambda: self._start_again(behind))
 
@@ -152,7 +150,6 @@ class Process:
         self.world.note(ProcessChanged(process=self.name, state="frozen", text=f"for {seconds:g} s"))
         self.state = ProcessState.FROZEN
         simulation_loop().freeze(self.context_name)
-        self.world.last(seconds)
         self.world.call_later(seconds, self.thaw)
 
     def thaw(self) -> None:

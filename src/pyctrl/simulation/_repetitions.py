@@ -27,7 +27,7 @@ class Repetitions:
 
     def note(self, what: str) -> None:
         """Count a write or a call."""
-        self._counts[what] += 1
+        self._counts[what] += bool(what)
         if self._counts[what] > ENDLESS and not self.spinning:
             self.spinning = f"Spinning: the operator does not come to rest: {what}, {ENDLESS} times in a row"
 

@@ -147,7 +147,7 @@ class _Execution:
     async def _furnish(self, world: World) -> Requirements:
         """Install the kinds of the program; wait until the cluster has come to rest."""
         setup = self._simulation.setup_of(world)
-        requirements = await find_requirements(setup, name="the program", account=Key("default", "operator"))
+        requirements = await find_requirements(setup, name="operator", account=Key("default", "operator"))
         await install_definitions(world.client, requirements.definitions)
         await world.wait_until_idle()
         world.states.begin()
@@ -181,11 +181,10 @@ class _Execution:
     async def _end(self, world: World) -> None:
         """Let the world come to rest without faults, and watch whether it stays so."""
         run = self._run
-        await world.outlast_faults()
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
         await world.rest(Phase.FAULTS_OVER)
         run.quiet_from = world.now
-        await world.stay(max(QUIET, 2 * world.longest_requeue))
+        await world.stay(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
         run.error = run.error or world.repetitions.spinning
         run.end = world.state()
         run.steps = world.steps

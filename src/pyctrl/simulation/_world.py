@@ -33,7 +33,7 @@ from pyctrl.simulation._history import (
 from pyctrl.simulation._injector import Injector
 from pyctrl.simulation._loop import context_of, simulation_loop
 from pyctrl.simulation._network import Link, Network, requester
-from pyctrl.simulation._process import Process
+from pyctrl.simulation._process import RESTART_AFTER, Process, ProcessState
 from pyctrl.simulation._repetitions import Repetitions
 from pyctrl.simulation._run import State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
@@ -87,9 +87,7 @@ class World:
         self.on_step_fault: Callable[[Fault], Awaitable[None]] | None = None
         #: Whether to end the scenario when no fault is left and the world is as it should be.
         self.cuts_short = False
-        self._was_expected = self._is_cut = False
-        self._through_at: int | None = None  # the step in which the last fault ended
-        self._faults_until = 0.0
+        self._was_expected = self._is_over = self._is_cut = False
         self.repetitions = Repetitions()
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
@@ -100,6 +98,9 @@ class World:
         self._generated: dict[ObjectId, str] = {}
         self._hidden: dict[tuple[str, str], ObjectId] = {}
         self._stale: dict[str, float] = {}
+        self._lasts_until = 0.0
+        #: Whether somebody changed objects of the operator, which may notice it only when it looks again.
+        self.has_meddled = False
         self._votes_cut: set[str] = set()
         self._version_at_rest = cluster.server.storage.version
         self._backup = cluster.server.storage.backup()
@@ -182,10 +183,10 @@ class World:
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
         if self.injector.is_through and not self.has_lasting_faults:
-            if self.cuts_short and self._was_expected and self._through_at is not None:
+            if self.cuts_short and self._was_expected and self._is_over:
                 self._is_cut = True
                 raise CutShort
-            self._through_at = number  # one more step: it shows what a process forgot, and the world does not
+            self._is_over = True  # one more step: it shows what a process forgot, and the state of the world does not
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
@@ -206,30 +207,20 @@ class World:
     # -- rest --------------------------------------------------------------------------------------------------
 
     @property
-    def has_lasting_faults(self) -> bool:
-        """Whether a fault that lasts is not over yet: events that are late, a server that is behind, a cut link."""
-        return self.now < self._faults_until or bool(self._hidden or self._votes_cut)
-
-    def last(self, seconds: float) -> None:
-        """Note that a fault lasts for so many seconds from now on."""
-        self._faults_until = max(self._faults_until, self.now + seconds)
-
-    async def outlast_faults(self) -> None:
-        """Wait until no fault lasts."""
-        while self.has_lasting_faults:
-            await asyncio.sleep(TICK)
-
-    async def stay(self, seconds: float) -> None:
-        """Watch a world at rest for some seconds, or until it is clear that it never rests."""
-        self.repetitions.clear()
-        ends = self.now + seconds
-        while self.now < ends and not self.repetitions.are_endless:
-            await asyncio.sleep(min(REST, ends - self.now))
-
-    @property
     def is_busy(self) -> bool:
         """Whether a reconcile or an external call runs, or a process is frozen."""
-        return any(self._running.values()) or self._calls.under_way > 0
+        running = any(self._running.values()) or self._calls.under_way > 0
+        return running or any(process.state is ProcessState.KILLED for process in self.processes)
+
+    @property
+    def has_lasting_faults(self) -> bool:
+        """Whether a fault that lasts is not over: events are held back, or a process cannot vote or is frozen."""
+        frozen = any(process.state is ProcessState.FROZEN for process in self.processes)
+        return self.now < self._lasts_until or bool(self._hidden) or bool(self._votes_cut) or frozen
+
+    def last_until(self, when: float) -> None:
+        """Note that a fault lasts until a time."""
+        self._lasts_until = max(self._lasts_until, when)
 
     async def rest(self, phase: str, text: str = "", *, number: int | None = None) -> None:
         """Wait until the world is at rest, and note its state."""
@@ -238,6 +229,8 @@ class World:
             # a scenario that was cut short stays as it was; one that failed had fewer steps than the reference
             index = len(self.steps) - 1 if self._is_cut else max(index, len(self.expected) - 1)
         expected = self.expected[index] if index < len(self.expected) else None
+        while phase == Phase.FAULTS_OVER and self.has_lasting_faults:
+            await asyncio.sleep(TICK)
         is_quiet, state = await self._wait_for_rest(expected)
         if number is None:
             self.steps.append(state)
@@ -245,11 +238,18 @@ class World:
             self.steps[index] = state
         self.note(Rested(phase=phase, number=index + 1, is_quiet=is_quiet, text=text))
 
+    async def stay(self, seconds: float) -> None:
+        """Watch a world at rest for some seconds, or until it is clear that it does not stay at rest."""
+        self.repetitions.clear()
+        ends = self.now + seconds
+        while self.now < ends and not self.repetitions.are_endless:
+            await asyncio.sleep(min(REST, ends - self.now))
+
     async def _wait_for_rest(self, expected: str | None) -> tuple[bool, State]:
         begun, looked_at = self.now, -1
         self._was_expected = False
         self.repetitions.clear()
-        patience = max(PATIENCE, self.longest_requeue * 1.5)
+        patience = max(PATIENCE, self.longest_requeue * 1.5) if self.has_meddled else PATIENCE
         await asyncio.sleep(TICK)
         while True:
             idle = self.now - max(self._last_activity, begun)
@@ -262,11 +262,8 @@ class World:
                     self._was_expected = self.fingerprint(state) == expected
                     if self._was_expected:
                         return True, state
-            if (
-                (idle >= patience and not self.is_busy)
-                or self.now - begun >= LIMIT + patience
-                or self.repetitions.are_endless
-            ):
+            is_late = self.now - begun >= LIMIT + patience or self.repetitions.are_endless
+            if is_late or (idle >= patience and not self.is_busy):
                 return expected is not None and idle >= patience, self.state()
             await asyncio.sleep(TICK)
 
@@ -305,8 +302,7 @@ class World:
             self._generated[target] = f"{prefix}*"
         by, sent = requester.get()
         if sent is not None:
-            if sent.point is not None:
-                self.repetitions.note(sent.point.what)
+            self.repetitions.note(sent.point.what if sent.point is not None else "")
             sent.has_effect = True
             process = self._process(by)
             sent.leads = process.leads if process is not None else None
@@ -368,7 +364,7 @@ class World:
                 process.kill()
             case FaultKind.STALE:
                 self._stale[process.name] = self.now + fault.seconds
-                self.last(fault.seconds)
+                self.last_until(self._stale[process.name])
             case FaultKind.LOSE_LEADERSHIP:
                 self.cut_votes(process)
             case FaultKind.TEAR:
@@ -391,6 +387,7 @@ class World:
             for process in self.processes:
                 process.kill(behind=self.behind())
         elif self.on_step_fault is not None and fault.kind in MEDDLING:
+            self.has_meddled = True
             await self.on_step_fault(fault)
         else:
             for process in self.processes[:1] if fault.kind in OF_ONE else self.processes:
@@ -400,6 +397,7 @@ class World:
 
     def behind(self) -> tuple[int, float]:
         """Return the version and the seconds of a server that is behind: its state before the current step."""
+        self.last_until(self.now + BEHIND_FOR + RESTART_AFTER)
         return self._version_at_rest, BEHIND_FOR
 
     def stale_until(self, process: Process) -> float:
@@ -415,11 +413,11 @@ class World:
 
     def restart_server(self, seconds: float = 5.0) -> None:
         """Let the API server be away for some seconds; it keeps its objects, and loses its history for watches."""
+        self.last_until(self.now + seconds)
         for process in self.processes:
             if process.is_alive:
                 process.link.cut()
                 self.call_later(seconds, process.link.heal)
-                self.last(seconds)
         self.server.compact()
 
     def restore_backup(self, seconds: float = 5.0) -> None:

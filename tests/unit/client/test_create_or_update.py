@@ -6,10 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured
+from pyctrl.api import GroupVersionKind, Key, ObjectMeta, Unstructured, is_controlled_by, set_controller_reference
 from pyctrl.apiserver import ApiServer
+from pyctrl.cache import Cache, CachedClient
 from pyctrl.client import Client, InProcessTransport, MergePatch, OperationResult, dry_run, in_namespace
-from pyctrl.errors import AlreadyExists, Conflict
+from pyctrl.errors import AlreadyExists, AlreadyOwned, Conflict, NotOwned
 from pyctrl.kinds.apps.v1 import Deployment
 from pyctrl.kinds.core.v1 import ConfigMap
 
@@ -150,3 +151,59 @@ async def test_a_coroutine_function_is_refused(live: Client) -> None:
 
     with pytest.raises(TypeError, match="mutate must be a plain function"):
         await live.create_or_update(config_map(), cast(Any, change))
+
+
+async def test_a_change_deep_in_an_untyped_object_is_sent(live: Client) -> None:
+    """An untyped object that `mutate` changes in place is compared with what it was before."""
+    await live.create(Unstructured.from_wire(config_map(k="1").to_wire()))
+
+    def change(found: Unstructured) -> None:
+        found["data"]["k"] = "2"
+
+    for write in (live.create_or_update, live.create_or_patch):
+        await live.patch(ConfigMap, KEY, MergePatch({"data": {"k": "1"}}))
+        written = await write(Unstructured.from_wire(config_map().to_wire()), change)
+        assert (written.result, written.object["data"]) == (UPDATED, {"k": "2"})
+
+
+def owned(uid: str) -> ConfigMap:
+    """Return the ConfigMap that an owner with a uid wants."""
+    owner = ConfigMap(metadata=ObjectMeta(name="owner", namespace="default", uid=uid))
+    wanted = config_map(k="wanted")
+    set_controller_reference(owner, wanted)
+    return wanted
+
+
+async def test_an_object_of_somebody_else_is_not_adopted(live: Client) -> None:
+    """An apply with a controller reference leaves an object alone that has no controller, unless it is to adopt it."""
+    theirs = await live.create(config_map(k="theirs"))
+
+    with pytest.raises(NotOwned, match="ConfigMap default/a exists and is not controlled by ConfigMap owner"):
+        await live.create_or_apply(owned("1"), force=True)
+    assert await live.get(ConfigMap, KEY) == theirs
+
+    adopted = await live.create_or_apply(owned("1"), force=True, adopt=True)
+    assert (adopted.result, is_controlled_by(adopted.object, ConfigMap(metadata=ObjectMeta(uid="1")))) == (
+        UPDATED,
+        True,
+    )
+    with pytest.raises(AlreadyOwned, match="already controlled by ConfigMap owner"):
+        await live.create_or_apply(owned("2"), force=True, adopt=True)
+
+
+async def test_an_object_that_the_cache_does_not_have_yet_is_not_adopted(live: Client) -> None:
+    """Before it creates an object, an apply with a controller reference asks the server, with the right to list."""
+    cached = CachedClient(cast(Cache, EmptyCache()), live)
+    await live.create(config_map(k="theirs"))
+
+    with pytest.raises(NotOwned):
+        await cached.create_or_apply(owned("1"), force=True)
+    await live.delete(ConfigMap, KEY)
+
+    assert (await cached.create_or_apply(owned("1"), force=True)).result is CREATED
+
+
+class EmptyCache:
+    """A cache that has seen nothing yet."""
+
+    async def find(self, kind: object, key: Key) -> None: ...
