@@ -369,3 +369,18 @@ async def test_a_limiter_is_asked_only_about_requests_that_have_failed() -> None
         assert item.failures == 0
         item.succeed()
     assert asked == [A]
+
+
+async def test_of_several_adds_while_a_worker_has_it_the_highest_priority_counts() -> None:
+    """A request that is added twice while a worker has it runs once more, with the higher of the priorities."""
+    for priorities in ((5, -100), (-100, 5)):
+        queue = make_queue()
+        queue.add(A)
+        async with queue.take() as turn:
+            for priority in priorities:
+                queue.add(A, priority=priority)
+            turn.succeed()
+        async with queue.take() as turn:
+            assert turn.priority == 5
+            turn.succeed()
+        assert queue.remaining() == []
