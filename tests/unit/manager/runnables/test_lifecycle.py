@@ -172,7 +172,12 @@ async def test_a_second_stop_does_not_interrupt_cleanup(again: str, caplog: pyte
     await asyncio.sleep(5)
     lifecycle.ask_to_stop()
     await asyncio.sleep(1)
-    {"signal": lambda: send(signal.SIGTERM), "ask": lifecycle.ask_to_stop, "cancel": running.cancel}[again]()
+    stops: dict[str, Callable[[], object]] = {
+        "signal": lambda: send(signal.SIGTERM),
+        "ask": lifecycle.ask_to_stop,
+        "cancel": running.cancel,
+    }
+    stops[again]()
     await asyncio.wait([running])
 
     assert journal[-1] == "quick ends"
