@@ -44,6 +44,7 @@ class Activity:
         reconciles: Reconciles, by controller and object.
         requests: Requests that changed nothing, and reads, by verb and resource.
         failing: Reconciles that still fail: the last error of each.
+        failed_last: All reconciles whose last result was an error, also before.
         is_restless: The world did not come to rest before.
     """
 
@@ -53,6 +54,7 @@ class Activity:
     reconciles: Counter[str] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
     failing: dict[str, str] = field(default_factory=dict)
+    failed_last: set[str] = field(default_factory=set)
     is_restless: bool = False
 
 
@@ -62,6 +64,8 @@ def activity_of(run: Run, canonical: Canonical) -> Activity:
     activity = Activity(max((entry.at for entry in entries), default=run.quiet_from) - run.quiet_from)
     rested = [entry for entry in run.history.of(Rested) if entry.phase != Phase.STEP]
     activity.is_restless = any(not entry.is_quiet for entry in rested)
+    for result in run.history.of(Reconciled):
+        (activity.failed_last.add if result.error else activity.failed_last.discard)(_key(result))
     late = _Late(run)
     written: set[ObjectId] = set()
     for entry in entries:
@@ -95,12 +99,16 @@ def _note(activity: Activity, entry: Entry, canonical: Canonical, written: set[O
         activity.reconciles[f"{entry.controller} {entry.request}"] += 1
 
 
+def _key(entry: Reconciled) -> str:
+    return f"{entry.controller} {entry.request}"
+
+
 def _place(object_id: ObjectId) -> tuple[str, str]:
     return object_id.namespace, object_id.name
 
 
 def _note_result(activity: Activity, entry: Reconciled) -> None:
-    key = f"{entry.controller} {entry.request}"
+    key = _key(entry)
     activity.failing.pop(key, None)
     if entry.error:
         activity.failing[key] = entry.error
@@ -117,7 +125,7 @@ class _Late:
         self.written: set[ObjectId] = set()
         for entry in run.history:
             if isinstance(entry, Reconciled) and entry.at < run.quiet_from:
-                (self._keys.add if entry.error else self._keys.discard)(f"{entry.controller} {entry.request}")
+                (self._keys.add if entry.error else self._keys.discard)(_key(entry))
 
     def has(self, entry: Entry) -> bool:
         if not self._keys or not isinstance(entry, Sent | Called | Read) or entry.reconcile not in self._keys:
@@ -128,7 +136,7 @@ class _Late:
 
     def end(self, entry: Reconciled) -> None:
         if not entry.error:
-            self._keys.discard(f"{entry.controller} {entry.request}")
+            self._keys.discard(_key(entry))
 
 
 def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity]) -> Iterator[Problem]:
@@ -137,7 +145,7 @@ def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity])
     if activity.is_restless and not any(each.is_restless for each in known):
         yield _problem("the world does not come to rest after the faults are over")
     for key, error in sorted(activity.failing.items()):
-        if not any(key in each.failing for each in known):
+        if not any(key in each.failed_last for each in known):  # an object that is wrong fails in each new process
             yield _problem(f"the reconcile of {key} still fails when the faults are over: {error}")
     yield from _above(activity, known, "writes", "the operator still writes when all is done: {what}", 0)
     yield from _above(
