@@ -214,14 +214,14 @@ def _print_table(outcomes: Sequence[Outcome]) -> int:
     """Print the results by package; return the exit code."""
     names = list(dict.fromkeys(outcome.mutant.package for outcome in outcomes))
     columns = ("mutants", "killed", "survived", "stale", "broken")
-    print("\n" + f"{'package':12}" + "".join(f"{column:>10}" for column in columns) + f"{'killed':>10}")
+    print("\n" + f"{'package':12}" + "".join(f"{column:>10}" for column in columns) + f"{'percent':>10}")
     is_good = True
     for name in names:
         results = Counter(outcome.result for outcome in outcomes if outcome.mutant.package == name)
         numbers = (results.total(), *(results[column] for column in columns[1:]))
         percent = 100 * results["killed"] / results.total()
         is_good &= percent >= REQUIRED and not results["stale"] and not results["broken"]
-        print(f"{name:12}" + "".join(f"{number:>10}" for number in numbers) + f"{percent:>8.1f} %")
+        print(f"{name:12}" + "".join(f"{number:>10}" for number in numbers) + f"{percent:>10.1f}")
     if not is_good:
         print(f"Expected {REQUIRED:.0f} % killed in each package, and no stale or broken mutant.")
     return 0 if is_good else 1

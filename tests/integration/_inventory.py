@@ -28,7 +28,7 @@ __all__ = ["ACCOUNT", "LABELS", "NAMESPACE", "STUB", "Site", "Visitor", "over_ht
 CONFIGURATION = Path(__file__).parents[2] / "examples" / "inventory" / "config"
 ACCOUNT = "k8s-test-operator"
 NAMESPACE = "testing"
-PATIENCE = 10.0  # seconds until an API server applies new roles; on an idle machine some milliseconds
+PATIENCE = 45.0  # seconds until an API server applies new roles; on an idle machine some milliseconds
 
 
 @dataclass(frozen=True, slots=True)

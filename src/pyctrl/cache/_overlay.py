@@ -42,8 +42,8 @@ class Overlay:
     An entry shows the written object until a watch has shown it. It is dropped when every store writer of its namespace
     has reached its version, because a writer that lags may still bring an older state. An answer with a version that
     the informer has already seen is ignored. A write whose outcome is unknown has no entry. Objects with versions that
-    are not numbers have none either, because it could not be dropped. Nor has the deletion of an object that neither the
-    informer nor an own write has shown: a watch that lags may still show the object until it shows the deletion.
+    are not numbers have none either, because it could not be dropped. Nor has the deletion of an object that neither
+    the informer nor an own write has shown: a watch that lags may still show the object until it shows the deletion.
 
     Sets of store writers are bits, by `StoreWriter.number`.
     """

@@ -18,8 +18,11 @@ __all__ = ["StaleOwners"]
 log = logging.getLogger("pyctrl.controller")
 
 #: Reconciles that the deletion of a child has caused, after which the server is asked about the owner. So an operator
-#: with a stale owner creates each child three times.
+#: with a stale owner creates a child twice in vain.
 RUNS = 2
+#: The same while the server has the owner, as it answered last: twice as many each time, up to this many. It is also
+#: the most that such an operator creates in vain, if the owner is deleted after that.
+MAX_RUNS = 20
 #: Seconds after which such a reconcile no longer counts. The garbage collector takes less than a second, some seconds
 #: under load. A loop with a minute for each turn costs nothing.
 WINDOW = 60.0
@@ -47,7 +50,8 @@ class StaleOwners:
 
     After `RUNS` reconciles that were caused by deletions of children of the owner in the cache, the server is asked for
     the owner. Until the cache is up to date, the answer is the reason not to reconcile. If the server has the owner, it
-    is asked again after twice as many of these reconciles. The cost of other reconciles is one truth test.
+    is asked again after twice as many of these reconciles, at most `MAX_RUNS`. The cost of other reconciles is one
+    truth test.
 
     Args:
         client: the client of a controller.
@@ -92,7 +96,7 @@ class StaleOwners:
         difference = await self._difference(request, cached.uid)
         suspect.is_stale = bool(difference)
         if not difference:
-            suspect.asks_at = 2 * suspect.runs
+            suspect.asks_at = suspect.runs + min(suspect.runs, MAX_RUNS)
             return None
         self._warn(cached, suspect, difference)
         return NotSynced(f"{self._gvk.kind} {cached.key} is not up to date in the cache: {difference}")

@@ -9,6 +9,7 @@ from string import Template
 from pyctrl.scaffold._deployment_templates import CONDITION, CONTROLLER, KINDS, READY, SIZE, check_image
 from pyctrl.scaffold._names import check_group, check_kind, check_plural, check_version, variable_name
 from pyctrl.scaffold._project import ScaffoldProject
+from pyctrl.scaffold._simulation_template import simulation_files
 
 __all__ = ["Api", "api_files", "controller_files"]
 
@@ -160,6 +161,7 @@ def controller_files(project: ScaffoldProject, api: Api) -> dict[str, str]:
         return {
             project.program: project.python(_whole(project, api)),
             f"tests/test_{project.package}.py": project.python(_test(project, api, imported)),
+            **simulation_files(project),
         }
     imported = (
         f"import {project.package}\nfrom {types} import {api.kind}\nfrom {controller} import {api.kind}Reconciler"

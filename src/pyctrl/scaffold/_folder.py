@@ -13,7 +13,7 @@ from pyctrl.errors import CommandFailed
 __all__ = ["Folder"]
 
 #: Files that are kept as they are if they exist.
-SHARED = frozenset({"__init__.py", "README.md", ".dockerignore", ".gitignore"})
+SHARED = frozenset({"__init__.py", "README.md", ".dockerignore", ".gitignore", "test_simulation.py"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from string import Template
 
 from pyctrl._distribution import requirement
 from pyctrl.scaffold._project import LICENSES, ScaffoldProject
+from pyctrl.scaffold._simulation_template import simulation_files
 
 __all__ = ["DOCKERIGNORE", "initial_files"]
 
@@ -85,6 +86,9 @@ $$ pyctrl run --install-crds    # run against the cluster of the current kubecon
 $$ pyctrl manifests    # write the Kubernetes manifests to config/
 $$ pyctrl image build    # build the container image with docker or podman
 ```
+
+`tests/test_simulation.py` tries every fault against the operator in a simulated cluster: crashes, lost answers, stale
+caches, and users who change its objects. If one breaks it, the test prints what happened and the line that replays it.
 $portability""")
 
 NOT_PORTABLE = """
@@ -105,6 +109,7 @@ DOCKERIGNORE = """\
 # Excluded from `COPY . .`, except for the wheels of dependencies that `pyctrl image build` builds outside the image.
 .git
 .*_cache
+.pyctrl
 .venv
 **/__pycache__
 dist/*
@@ -170,6 +175,7 @@ def initial_files(project: ScaffoldProject, *, source: str = "") -> dict[str, st
     if project.layout == "package":
         files[f"{project.package}/__init__.py"] = project.python(PACKAGE.substitute(words))
         files[f"{project.package}/__main__.py"] = project.python(MAIN.substitute(words))
+        files |= simulation_files(project)
     return files
 
 

@@ -27,13 +27,16 @@ from pyctrl.program import (
 from pyctrl.simulation._external import External
 from pyctrl.simulation._field_changes import changed_objects
 from pyctrl.simulation._manifest_steps import ManifestStep
-from pyctrl.simulation._scenarios import ManifestScenario, takes_world
+from pyctrl.simulation._scenarios import ManifestScenario
+from pyctrl.simulation._simulation import takes_two
 
 __all__ = ["default_scenario", "program_scenario"]
 
 Json = dict[str, Any]
 
 CHANGES = 16  # of one object; a step costs each run some milliseconds, and brings plans of its own
+
+STANDARD = ("", "default", "kube-system", "kube-public", "kube-node-lease")  # namespaces of every cluster
 
 PLAIN: Mapping[str, Json] = {  # samples of built-in kinds that a program may reconcile
     "ConfigMap": {"apiVersion": "v1", "data": {"key": "value"}},
@@ -67,7 +70,7 @@ async def program_scenario(setup: Callable[..., object], *, name: str = "the pro
     """
     async with ProgramManager(Config.in_process(NoServer())) as manager:
         manager.webhook_options = WebhookOptions(enabled=False)
-        run_setup((lambda made: setup(made, _SetupWorld())) if takes_world(setup) else setup, manager, name)
+        run_setup((lambda made: setup(made, _SetupWorld())) if takes_two(setup) else setup, manager, name)
         declared = DeclaredKinds(kinds=custom_kinds(manager, manager.webhooks), webhooks=manager.webhooks)
         controllers = [each.runnable for each in manager.members if isinstance(each.runnable, Controller)]
     found = dict.fromkeys(each.kind for each in controllers if each.kind is not None)
@@ -150,23 +153,37 @@ def _plain(gvk: GroupVersionKind) -> Json:
 def _steps(
     others: Sequence[Json], exercised: Mapping[GroupKind, Sequence[Json]], definitions: Sequence[Json]
 ) -> Iterator[ManifestStep]:
-    for obj in sorted(others, key=lambda obj: obj["kind"] != "Namespace"):
-        if obj["kind"] != "CustomResourceDefinition":
-            yield ManifestStep(obj, rests=False)
-    for objects in exercised.values():
-        yield from map(ManifestStep, objects)
-    firsts = [objects[0] for objects in exercised.values()]
+    objects = [obj for some in exercised.values() for obj in some]
+    plain = [each for each in others if each["kind"] not in ("Namespace", "CustomResourceDefinition")]
+    for obj in (*_namespaces(others, objects), *plain):
+        yield ManifestStep(obj, rests=False)
+    yield from map(ManifestStep, objects)
+    firsts = [some[0] for some in exercised.values()]
+    is_valid = _validity(definitions)
+    for obj in firsts:
+        for changed in changed_objects(obj, _schema(obj, definitions), is_valid, most=CHANGES):
+            yield ManifestStep(changed, base=obj, is_optional=True)
+    yield from (ManifestStep(obj, deletes=True) for obj in reversed(firsts))
+    yield from map(ManifestStep, firsts)
+
+
+def _namespaces(others: Sequence[Json], objects: Sequence[Json]) -> Iterator[Json]:
+    """Yield the namespaces that are needed before the objects, as the samples have them or else plain ones."""
+    given = {each["metadata"]["name"]: each for each in others if each["kind"] == "Namespace"}
+    later = [each["metadata"]["name"] for each in objects if each["kind"] == "Namespace"]
+    named = (each["metadata"].get("namespace", "") for each in (*others, *objects))
+    for name in dict.fromkeys((*given, *named)):
+        if name not in (*STANDARD, *later):
+            yield given.get(name) or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def _validity(definitions: Sequence[Json]) -> Callable[[Json], bool]:
+    """Return a function that returns whether a server with these definitions would accept an object."""
     validator = OfflineValidator()
     for definition in definitions:
         plain = {name: value for name, value in definition["spec"].items() if name != "conversion"}  # without a server
         validator.define({**definition, "spec": plain})
-    for obj in firsts:
-        changed = changed_objects(
-            obj, _schema(obj, definitions), lambda each: not validator.validate(each).problems, most=CHANGES
-        )
-        yield from (ManifestStep(each, base=obj, is_optional=True) for each in changed)
-    yield from (ManifestStep(obj, deletes=True) for obj in reversed(firsts))
-    yield from map(ManifestStep, firsts)
+    return lambda obj: not validator.validate(obj).problems
 
 
 def _schema(obj: Json, definitions: Sequence[Json]) -> Json:

@@ -72,6 +72,7 @@ class EventFilter:
         await self._wait_until(self._world.stale_until(self._process))
         for fault in faults:
             if fault.kind is FaultKind.DELAY:
+                self._world.last_until(self._world.now + fault.seconds)
                 await asyncio.sleep(fault.seconds)
             elif fault.kind is FaultKind.HIDE:
                 self._world.hide(self._process, target)
@@ -105,6 +106,7 @@ class EventFilter:
 
     def _hold(self, target: ObjectId) -> None:
         self._held_for = target
+        self._world.last_until(self._world.now + HELD_FOR)
         self._world.call_later(HELD_FOR, self._release)
 
     def _release(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,14 +16,16 @@ from pyctrl.simulation._history import (
     FaultApplied,
     History,
     ObjectId,
+    Phase,
     Reconciled,
     ReconcileStarted,
+    Rested,
     Sent,
 )
-from pyctrl.simulation._run import Problem, Run, State
+from pyctrl.simulation._run import Problem, ProblemKind, Run, State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 
-__all__ = ["CRASHES", "OLD_VIEWS", "REFUSALS", "Act", "Evidence", "object_of", "verb_of", "without_uuids"]
+__all__ = ["CRASHES", "OLD_VIEWS", "REFUSALS", "Act", "Evidence", "is_like", "object_of", "verb_of", "without_uuids"]
 
 Json = Mapping[str, Any]
 Act = Sent | Called
@@ -88,14 +91,15 @@ class Evidence:
     """A failed run beside its reference.
 
     Attributes:
-        reference: The run without faults.
-        run: The run with faults.
+        reference: The run without faults; until the step after which the difference shows, if that is not the end.
+        run: The run with faults, also until then.
         problems: What the oracle found.
     """
 
     def __init__(self, reference: Run, run: Run, problems: Sequence[Problem]) -> None:
-        self.reference = reference
-        self.run = run
+        step = _first_step(problems)
+        self.reference = _until_step(reference, step)
+        self.run = _until_step(run, step)
         self.problems = problems
 
     def problems_of(self, *kinds: str) -> list[Problem]:
@@ -275,10 +279,17 @@ class Evidence:
         resource, _, rest = text.partition(" ")
         resource, _, subresource = resource.partition("/")
         try:
-            name = self.name(ObjectId.parse(f"{resource} {rest}"))
+            name = self.name(self.actual(ObjectId.parse(f"{resource} {rest}")))
         except ValueError:
             return text
         return f"{subresource} of {name}" if subresource else name
+
+    def actual(self, pattern: ObjectId) -> ObjectId:
+        """Return the object of a schedule, which names generated objects ``PREFIX*``."""
+        if not pattern.name.endswith("*"):
+            return pattern
+        made = (change.target for change in self.run.history.of(Changed) if change.type == "ADDED")
+        return next((target for target in made if is_like(target, pattern)), pattern)
 
     # Reconciles
 
@@ -314,6 +325,34 @@ class Evidence:
     def reconciles_later(self) -> list[Reconciled]:
         """Return the reconciles that ended after the first fault."""
         return self.later(self.run.history.of(Reconciled))
+
+
+_STEP = re.compile(r"^at rest after step (\d+)")
+
+
+def _first_step(problems: Sequence[Problem]) -> int | None:
+    """Return the step of the scenario after which the world differs; None if it differs at the end."""
+    for problem in problems:
+        if problem.kind == ProblemKind.END_STATE:
+            found = _STEP.match(problem.message)
+            return int(found[1]) if found else None
+    return None
+
+
+def _until_step(run: Run, step: int | None) -> Run:
+    """Return a run as if it had ended with a step."""
+    if step is None or step > len(run.steps):
+        return run
+    ends = [
+        place
+        for place, entry in enumerate(run.history)
+        if isinstance(entry, Rested) and entry.phase == Phase.STEP and entry.number == step
+    ]
+    if not ends:
+        return run
+    history = History()
+    history.entries = run.history.entries[: ends[-1] + 1]
+    return replace(run, history=history, end=run.steps[step - 1], quiet_from=history.entries[-1].at)
 
 
 def _writes(history: History) -> list[Sent]:
@@ -371,6 +410,13 @@ def _beyond(state: State, other: State) -> list[ObjectId]:
             left[masked(each, obj)] -= 1
             found.append(each)
     return found[::-1]
+
+
+def is_like(target: ObjectId, pattern: ObjectId) -> bool:
+    """Return whether an object has a name of a schedule, which may be ``PREFIX*``."""
+    prefix = pattern.name.removesuffix("*")
+    same = target.name.startswith(prefix) if pattern.name.endswith("*") else target.name == pattern.name
+    return same and (target.resource, target.namespace) == (pattern.resource, pattern.namespace)
 
 
 def masked(target: ObjectId, obj: Json) -> ObjectId:

@@ -27,7 +27,7 @@ from pyctrl.simulation._schedule import Schedule
 from pyctrl.simulation._search import Search
 from pyctrl.simulation._shrink import shrink
 from pyctrl.simulation._simulation import Simulation
-from pyctrl.simulation._story import tell
+from pyctrl.simulation._story import alike, tell
 
 __all__ = ["Exploration", "explore_program", "setup_of"]
 
@@ -178,7 +178,7 @@ class Exploration:
             story = in_child(lambda each=schedule: self._outcome_of(each, reference).story) or _plain_story(attempt)
             if self.saved is not None:
                 self.saved.failed(schedule)
-            key = story.guess or story.title
+            key = alike(story)
             if key not in told:
                 told.add(key)
                 self.progress.told(story)

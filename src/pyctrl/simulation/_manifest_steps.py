@@ -67,9 +67,10 @@ class ManifestStep:
 
     @property
     def id(self) -> Id:
-        """The identity of the object, whatever its version."""
+        """The identity of the object, whatever its version, and whether or not it names the default namespace."""
         group = self.manifest["apiVersion"].rpartition("/")[0]
-        return group, self.manifest["kind"], *_key(self.manifest)
+        namespace, name = _key(self.manifest)
+        return group, self.manifest["kind"], namespace or "default", name
 
     @property
     def name(self) -> str:
@@ -128,7 +129,7 @@ def _find(text: str, known: Mapping[Id, Json], place: str) -> Json:
     found = [
         manifest
         for (_, its_kind, its_namespace, its_name), manifest in known.items()
-        if its_name == name and namespace in ("", its_namespace or "default") and kind.lower() in ("", its_kind.lower())
+        if its_name == name and namespace in ("", its_namespace) and kind.lower() in ("", its_kind.lower())
     ]
     if len(found) == 1:
         return found[0]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyctrl.simulation._world import World
     from pyctrl.webhook import Webhooks
 
-__all__ = ["Process", "ProcessState", "Setup"]
+__all__ = ["RESTART_AFTER", "Process", "ProcessState", "Setup"]
 
 #: Adds the operator's controllers to its manager.
 Setup = Callable[[Any], object]

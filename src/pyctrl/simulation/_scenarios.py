@@ -13,8 +13,9 @@ from pyctrl.client import Client
 from pyctrl.program import manifest_files, read_manifests
 from pyctrl.simulation._manifest_steps import Delete, ManifestStep, play, steps_of, texts
 from pyctrl.simulation._resting_client import resting
+from pyctrl.simulation._simulation import takes_two
 
-__all__ = ["Delete", "FunctionScenario", "ManifestScenario", "Rests", "Scenario", "scenario_of", "takes_world"]
+__all__ = ["Delete", "FunctionScenario", "ManifestScenario", "Rests", "Scenario", "scenario_of"]
 
 Json = dict[str, Any]
 
@@ -72,7 +73,7 @@ class FunctionScenario:
 
     async def run(self, client: Client, world: Rests) -> None:
         """Call the function."""
-        if takes_world(self.function):
+        if takes_two(self.function):
             await self.function(client, world)
             await world.settle("end of the scenario")
         else:
@@ -143,10 +144,3 @@ def scenario_of(value: Any) -> Scenario:
 
 def _is_item(value: Any) -> bool:
     return isinstance(value, (Mapping, Delete)) or hasattr(value, "to_wire") or is_openapi_model(value)
-
-
-def takes_world(function: Callable[..., Any]) -> bool:
-    """Return whether a function has a second argument without a default: the world, after the client or the manager."""
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = [each for each in inspect.signature(function).parameters.values() if each.kind in kinds]
-    return len([each for each in parameters if each.default is inspect.Parameter.empty]) > 1

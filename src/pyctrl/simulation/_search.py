@@ -23,6 +23,7 @@ LONGEST = 6  # faults; longer schedules are mostly over before they are through,
 NEAR = 24  # points; a second fault is drawn within about so many points of the first
 NEXT = 0.5  # share of second faults at the next repetition of something, which the first fault may have caused
 SEEDS = 100_000
+MOST_NEW = 10  # that counts of one run: one that breaks into a new region is not changed for ever
 TRIES = 50  # to draw a schedule that was not proposed before
 
 
@@ -74,7 +75,8 @@ class Search:
     def learn(self, plan: Plan, outcome: Outcome) -> None:
         """Take the outcome of a plan into account, of a proposal or of a systematic plan."""
         schedule = _without_unused(plan.schedule, outcome)
-        new = len(outcome.fingerprints - self._fingerprints) + 2 * len(outcome.lines - self._lines)
+        lines = outcome.lines - self._lines if self._lines else ()  # the first traced run shows nothing that is rare
+        new = min(len(outcome.fingerprints - self._fingerprints) + 2 * len(lines), MOST_NEW)
         self._fingerprints |= outcome.fingerprints
         self._lines |= outcome.lines
         if outcome.problems:
@@ -101,10 +103,10 @@ class Search:
         return self._other_order(schedule) if self._random.random() < 0.1 else schedule
 
     def _several(self, count: int) -> Schedule:
-        """Return a schedule of faults of unlike families as far as possible, each near the one before it."""
+        """Return a schedule of faults of unlike families as far as possible, each near one before it."""
         found: list[Fault] = []
         while len(found) < count:
-            near = found[-1] if found else None
+            near = next((fault for fault in reversed(found) if fault.point in self._places), None)
             unlike = [self._faults.family(fault) for fault in found]
             fault = self._faults.draw(self._random, near=near, unlike=unlike)
             if fault is None or fault in found:

@@ -148,7 +148,7 @@ class _Execution:
     async def _furnish(self, world: World) -> Requirements:
         """Install the kinds of the program; wait until the cluster has come to rest."""
         setup = self._simulation.setup_of(world)
-        requirements = await find_requirements(setup, name="the program", account=Key("default", "operator"))
+        requirements = await find_requirements(setup, name="operator", account=Key("default", "operator"))
         await install_definitions(world.client, requirements.definitions)
         await world.wait_until_idle()
         world.states.begin()
@@ -186,7 +186,7 @@ class _Execution:
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
         await world.rest(Phase.FAULTS_OVER)
         run.quiet_from = world.now
-        await asyncio.sleep(max(QUIET, 2 * world.longest_requeue))
+        await asyncio.sleep(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
         run.end = world.state()
         run.steps = world.steps
 

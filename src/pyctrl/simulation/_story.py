@@ -10,7 +10,7 @@ from pyctrl.simulation._report import Story
 from pyctrl.simulation._run import Problem, ProblemKind, Run
 from pyctrl.simulation._timeline import timeline
 
-__all__ = ["tell"]
+__all__ = ["alike", "tell"]
 
 #: The kinds of problems by how well they name what is wrong, best first. The first one is the title.
 _ORDER = (
@@ -48,3 +48,9 @@ def tell(reference: Run, run: Run, problems: Sequence[Problem]) -> Story:
         guess=guess(evidence),
         schedule=run.schedule,
     )
+
+
+def alike(story: Story) -> str:
+    """Return a text that is equal for stories of the same mistake: its class, and the resources that it concerns."""
+    resources = sorted({each.resource for problem in story.problems for each in problem.objects})
+    return f"{story.guess.partition(':')[0] or story.title} {resources}"

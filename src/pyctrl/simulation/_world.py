@@ -23,7 +23,7 @@ from pyctrl.simulation._history import Changed, Entry, History, ObjectId, Phase,
 from pyctrl.simulation._injector import Injector
 from pyctrl.simulation._loop import context_of, simulation_loop
 from pyctrl.simulation._network import Link, Network, requester
-from pyctrl.simulation._process import Process
+from pyctrl.simulation._process import RESTART_AFTER, Process, ProcessState
 from pyctrl.simulation._run import State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 from pyctrl.simulation._states import StateReader
@@ -86,6 +86,9 @@ class World:
         self._generated: dict[ObjectId, str] = {}
         self._hidden: dict[tuple[str, str], ObjectId] = {}
         self._stale: dict[str, float] = {}
+        self._lasts_until = 0.0
+        #: Whether somebody changed objects of the operator, which may notice it only when it looks again.
+        self.has_meddled = False
         self._votes_cut: set[str] = set()
         self._version_at_rest = cluster.server.storage.version
         self._backup = cluster.server.storage.backup()
@@ -167,7 +170,7 @@ class World:
             await self.apply_at_step(fault)
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
-        if self.cuts_short and self.injector.is_through and self._was_expected:
+        if self.cuts_short and self.injector.is_through and self._was_expected and not self.has_lasting_faults:
             self._is_cut = True
             raise CutShort
         self._version_at_rest = self.server.storage.version
@@ -192,7 +195,18 @@ class World:
     @property
     def is_busy(self) -> bool:
         """Whether a reconcile or an external call runs, or a process is frozen."""
-        return any(self._running.values()) or self._calls.under_way > 0
+        running = any(self._running.values()) or self._calls.under_way > 0
+        return running or any(process.state is ProcessState.KILLED for process in self.processes)
+
+    @property
+    def has_lasting_faults(self) -> bool:
+        """Whether a fault that lasts is not over: events are held back, or a process cannot vote or is frozen."""
+        frozen = any(process.state is ProcessState.FROZEN for process in self.processes)
+        return self.now < self._lasts_until or bool(self._hidden) or bool(self._votes_cut) or frozen
+
+    def last_until(self, when: float) -> None:
+        """Note that a fault lasts until a time."""
+        self._lasts_until = max(self._lasts_until, when)
 
     async def rest(self, phase: str, text: str = "", *, number: int | None = None) -> None:
         """Wait until the world is at rest, and note its state."""
@@ -201,6 +215,8 @@ class World:
             # a scenario that was cut short stays as it was; one that failed had fewer steps than the reference
             index = len(self.steps) - 1 if self._is_cut else max(index, len(self.expected) - 1)
         expected = self.expected[index] if index < len(self.expected) else None
+        while phase == Phase.FAULTS_OVER and self.has_lasting_faults:
+            await asyncio.sleep(TICK)
         is_quiet, state = await self._wait_for_rest(expected)
         if number is None:
             self.steps.append(state)
@@ -211,7 +227,7 @@ class World:
     async def _wait_for_rest(self, expected: str | None) -> tuple[bool, State]:
         begun, looked_at = self.now, -1
         self._was_expected = False
-        patience = max(PATIENCE, self.longest_requeue * 1.5)
+        patience = max(PATIENCE, self.longest_requeue * 1.5) if self.has_meddled else PATIENCE
         await asyncio.sleep(TICK)
         while True:
             idle = self.now - max(self._last_activity, begun)
@@ -322,6 +338,7 @@ class World:
                 process.kill()
             case FaultKind.STALE:
                 self._stale[process.name] = self.now + fault.seconds
+                self.last_until(self._stale[process.name])
             case FaultKind.LOSE_LEADERSHIP:
                 self.cut_votes(process)
             case FaultKind.TEAR:
@@ -344,6 +361,7 @@ class World:
             for process in self.processes:
                 process.kill(behind=self.behind())
         elif self.on_step_fault is not None and fault.kind in MEDDLING:
+            self.has_meddled = True
             await self.on_step_fault(fault)
         else:
             for process in self.processes[:1] if fault.kind in OF_ONE else self.processes:
@@ -353,6 +371,7 @@ class World:
 
     def behind(self) -> tuple[int, float]:
         """Return the version and the seconds of a server that is behind: its state before the current step."""
+        self.last_until(self.now + BEHIND_FOR + RESTART_AFTER)
         return self._version_at_rest, BEHIND_FOR
 
     def stale_until(self, process: Process) -> float:
@@ -368,6 +387,7 @@ class World:
 
     def restart_server(self, seconds: float = 5.0) -> None:
         """Let the API server be away for some seconds; it keeps its objects, and loses its history for watches."""
+        self.last_until(self.now + seconds)
         for process in self.processes:
             if process.is_alive:
                 process.link.cut()

@@ -13,7 +13,7 @@ from pyctrl.rbac import allow
 from pyctrl.simulation import World
 from tests.simulation.operators._case import GROUP, Case, meta, report
 
-PATIENCE = timedelta(minutes=30)
+PATIENCE = timedelta(minutes=5)
 
 
 class ApprovalSpec(Model):

@@ -153,6 +153,19 @@ async def test_a_coroutine_function_is_refused(live: Client) -> None:
         await live.create_or_update(config_map(), cast(Any, change))
 
 
+async def test_a_change_deep_in_an_untyped_object_is_sent(live: Client) -> None:
+    """An untyped object that `mutate` changes in place is compared with what it was before."""
+    await live.create(Unstructured.from_wire(config_map(k="1").to_wire()))
+
+    def change(found: Unstructured) -> None:
+        found["data"]["k"] = "2"
+
+    for write in (live.create_or_update, live.create_or_patch):
+        await live.patch(ConfigMap, KEY, MergePatch({"data": {"k": "1"}}))
+        written = await write(Unstructured.from_wire(config_map().to_wire()), change)
+        assert (written.result, written.object["data"]) == (UPDATED, {"k": "2"})
+
+
 def owned(uid: str) -> ConfigMap:
     """Return the ConfigMap that an owner with a uid wants."""
     owner = ConfigMap(metadata=ObjectMeta(name="owner", namespace="default", uid=uid))

@@ -88,7 +88,7 @@ def test_another_group_is_another_kind(run: Run, shop: Path) -> None:
 
 
 def test_a_single_file_goes_with_its_test(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deleting the kind of a single file deletes the file and its test."""
+    """Deleting the kind of a single file deletes the file and its tests."""
     monkeypatch.chdir(tmp_path)
     for command in COMMANDS["single-file"]:
         run(*command)
@@ -96,6 +96,7 @@ def test_a_single_file_goes_with_its_test(run: Run, tmp_path: Path, monkeypatch:
     assert told.out.splitlines() == [
         "removed greeter.py",
         "removed tests/test_greeter.py",
+        "removed tests/test_simulation.py",
         "removed tests/test_greeting_defaults.py",
         "removed tests/test_greeting_validation.py",
     ]

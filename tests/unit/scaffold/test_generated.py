@@ -87,7 +87,7 @@ def test_what_comes_next_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.M
     """Each command prints the next one."""
     monkeypatch.chdir(tmp_path)
     told = run("init", "shop")
-    assert told.out.splitlines()[-1] == "wrote shop/shop/__main__.py"
+    assert told.out.splitlines()[-1] == "wrote shop/tests/test_simulation.py"
     assert told.err == (
         "Next: define a resource with:\n$ cd shop && pyctrl create api --version v1alpha1 --kind NAME\n"
     )
@@ -214,7 +214,9 @@ def test_a_deployment_of_an_image_in_one_file(run: Run, tmp_path: Path, monkeypa
         )
         assert (ran.returncode, ran.stdout) == (0, ran.stdout)
     told = run("delete", "api", "--version", "v1", "--kind", "Redis")
-    assert told.out == "would remove cached.py\nwould remove tests/test_cached.py\n"
+    assert told.out == (
+        "would remove cached.py\nwould remove tests/test_cached.py\nwould remove tests/test_simulation.py\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,14 @@ async def test_builtin_kinds() -> None:
     )
 
 
+def test_namespaces() -> None:
+    """A namespace that no sample has is created before what is in it."""
+    steps = default_scenario(SHOPS, samples=SAMPLES[:2]).plan
+    assert [step.name for step in steps[:3]] == ["Namespace shops", "ConfigMap shops/prices", "Shop shops/shop"]
+    assert [step.rests for step in steps[:3]] == [False, False, True]
+    assert steps[0].manifest == {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shops"}}
+
+
 def test_no_sample() -> None:
     """A built-in kind without a sample, and a program without kinds, are errors that say what to do."""
     with pytest.raises(CommandFailed, match="no sample of Lease .*; add one to config/samples"):

@@ -84,6 +84,12 @@ async def test_manifests(client: Client, world: World) -> None:
     assert found == [{"a": "1"}, {"a": "1"}, {"a": "2", "b": "1"}, {"a": "2"}, {"c": "3"}, None, {"d": "4"}]
 
 
+async def test_default_namespace(client: Client, world: World) -> None:
+    """A manifest without a namespace is the same object as one in the default namespace."""
+    await scenario_of([config_map() | {"metadata": {"name": "web"}}, config_map(a="1")]).run(client, world)
+    assert world.states == [{"web": {}}, {"web": {"a": "1"}}]
+
+
 async def test_file(client: Client, world: World, tmp_path: Path) -> None:
     """In a YAML file an object that appears again is changed, and `$patch: delete` deletes it."""
     first = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n"

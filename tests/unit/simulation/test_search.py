@@ -121,6 +121,7 @@ def test_new_lines_count() -> None:
     """New lines of the program are new, too."""
     search = Search(REFERENCE, PLANS, seed=1)
     proposed(search, PAIRS_FIRST)
+    search.learn(PLANS[50], Outcome(lines=frozenset({"web.py:1"})))  # the first traced run shows nothing that is rare
     search.learn(PLANS[3], Outcome(lines=frozenset({"web.py:3"})))
     (fault,) = PLANS[3].schedule.faults
     assert sum(fault in each.faults for each in proposed(search, 200)) > 30

@@ -52,7 +52,8 @@ class Bar:
         """Print the title of a story."""
         self._found += 1
         self.clear()
-        self._print(f"found: {story.title}")
+        cause = story.guess.partition(":")[0]
+        self._print(f"found: {story.title}" + (f" (probably: {cause})" if cause else ""))
 
     def stop(self) -> None:
         """Ask the exploration to end."""

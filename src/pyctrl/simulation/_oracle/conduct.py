@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from pyctrl.simulation._history import ObjectId, Sent
 from pyctrl.simulation._oracle.excuses import is_honest_failure
 from pyctrl.simulation._oracle.facts import Facts, Removal
+from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._oracle.transitions import is_operator
 from pyctrl.simulation._run import Problem, ProblemKind, Run
 
@@ -17,18 +18,18 @@ _LOOP_ERRORS = ("Deadlock", "Runaway", "Spinning", "Recursion", "TimeoutError")
 _NOT_GATED = frozenset(("leases.coordination.k8s.io", "events", "events.events.k8s.io"))
 
 
-def finalizer_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Problem]:
+def finalizer_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
     """Yield objects that are stuck in their deletion, and finalizers that were removed before the work was done."""
-    usual = {canonical for each in references for canonical in each.terminating.values()}
+    usual = frozenset[ObjectId]().union(*(each.usual_terminating for each in reference.facts))
     for object_id, canonical in sorted(facts.terminating.items()):
         if canonical not in usual:
             left = facts.run.end.objects[object_id]["metadata"].get("finalizers") or ()
             message = f"{object_id} is still being deleted; it waits for {', '.join(left) or 'nothing'}"
             yield Problem(ProblemKind.FINALIZER, message, (object_id,))
-    needed = _needed_calls(references)
+    needed = _needed_calls(reference.facts)
     for key, removal in sorted(facts.removals.items()):
         missing = needed.get(key, frozenset()) - removal.before
-        if late := missing and sorted(missing & _outstanding(removal, facts, references)):
+        if late := missing and sorted(missing & _outstanding(removal, facts, reference)):
             message = (
                 f"the finalizer {removal.finalizer} of {removal.target} was removed before {', '.join(late)} was done"
             )
@@ -44,11 +45,10 @@ def _needed_calls(references: Collection[Facts]) -> dict[tuple[ObjectId, str], f
     }
 
 
-def _outstanding(removal: Removal, facts: Facts, references: Collection[Facts]) -> frozenset[str]:
+def _outstanding(removal: Removal, facts: Facts, reference: Reference) -> frozenset[str]:
     """Return the calls that were really still to do: done later, or missed in the external system at the end."""
-    first = next(iter(references))
-    if facts.externals != first.externals:
-        return first.removals[facts.canonical(removal.target), removal.finalizer].before
+    if facts.externals != reference.externals_after(facts.run.cut_after):
+        return reference.facts[0].removals[facts.canonical(removal.target), removal.finalizer].before
     return removal.after
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf
 
 from pyctrl.simulation._history import FaultApplied, ProcessChanged, Reconciled, ReconcileStarted, Rested
 from pyctrl.simulation._oracle.difference import Difference, compare, to_text
-from pyctrl.simulation._oracle.excuses import excuses_difference, waits_for_retry
+from pyctrl.simulation._oracle.excuses import (
+    excuses_difference,
+    lacks_replaced_child,
+    lasts_until,
+    shortest_requeue,
+    waits_for_retry,
+)
 from pyctrl.simulation._oracle.facts import Facts
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._run import Problem, ProblemKind, Run
-from pyctrl.simulation._schedule import Fault, FaultKind
+from pyctrl.simulation._schedule import FaultKind
 
-__all__ = ["end_state_problems", "is_comparable"]
+__all__ = ["end_state_problems", "is_end_comparable"]
 
 _DOWN = frozenset(("stopped", "killed", "failed", "ended", "frozen"))
-_VOTES_ARE_CUT = 120.0  # seconds, as `World.cut_votes`
-_EVENTS_ARE_HELD = 60.0  # seconds, as `World.hide`
 _NAMED = 3  # objects in a message; the diff has all
 
 
@@ -26,12 +29,12 @@ def end_state_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
     """Yield the first difference to the reference: at the end, or else after a step."""
     run = facts.run
     last = len(run.steps)
-    if waits_for_retry(run):
+    if waits_for_retry(run) or lacks_replaced_child(run):
         return
     steps = min(run.cut_after or last, last, len(reference.states) - 1)
     for number in (last, *range(steps)):
         is_end = number == last
-        if not is_end and not is_comparable(run, number):
+        if not (is_end_comparable(run) if is_end else _is_step_comparable(run, number)):
             continue
         expected = reference.states[run.cut_after - 1 if is_end else number]
         found = compare(expected, facts.normal_state(number), unstable=reference.unstable)
@@ -74,29 +77,31 @@ def _named(difference: Difference) -> str:
     return f"{difference.object_id} {kind}"
 
 
-def is_comparable(run: Run, step: int) -> bool:
+def is_end_comparable(run: Run) -> bool:
+    """Return whether the end must be as in the reference: not if hours passed at a step where the reference went on."""
+    return not run.cut_after or shortest_requeue(run) > run.history.entries[-1].at - run.quiet_from
+
+
+def _is_step_comparable(run: Run, step: int) -> bool:
     """Return whether the world after a step must be as in the reference: it was at rest, and no work was left.
 
-    A fault that still lasts, a reconcile that waits for its retry, or a process that is down, will change the world.
+    A fault that still lasts, a reconcile that waits for its retry, or a process that is down, will change the world. A
+    foreign object stays until the scenario has ended.
     """
     rested = [entry for entry in run.history.of(Rested) if entry.number == step + 1]
     if not rested or not rested[-1].is_quiet:
         return False
     at = rested[-1].at
-    lasting = [entry for entry in run.history.of(FaultApplied) if entry.at <= at < entry.at + _seconds(entry.fault)]
-    return not lasting and not _unfinished(run, at)
+    if _waited(run, step, at) > shortest_requeue(run):
+        return False
+    has_foreign = any(entry.fault.kind is FaultKind.REPLACE_CHILD for entry in run.history.of(FaultApplied))
+    return not has_foreign and lasts_until(run, at) <= at and not _unfinished(run, at)
 
 
-def _seconds(fault: Fault) -> float:
-    """Return how long a fault lasts at most."""
-    if fault.kind is FaultKind.LOSE_LEADERSHIP:
-        return _VOTES_ARE_CUT
-    if fault.kind is FaultKind.REPLACE_CHILD:
-        return inf  # the foreign object goes when the scenario has ended
-    try:
-        return abs(fault.seconds)
-    except ValueError:  # the argument is an object, or there is none
-        return _EVENTS_ARE_HELD if fault.kind in (FaultKind.HIDE, FaultKind.COALESCE) else 0.0
+def _waited(run: Run, step: int, at: float) -> float:
+    """Return how long a step took."""
+    before = [entry.at for entry in run.history.of(Rested) if entry.number <= step]
+    return at - max(before, default=0.0)
 
 
 def _unfinished(run: Run, at: float) -> bool:

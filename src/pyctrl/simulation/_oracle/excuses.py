@@ -6,16 +6,26 @@ Everything else is judged as if there had been no faults.
 from __future__ import annotations
 
 import re
+from math import inf
 
 from pyctrl import errors
-from pyctrl.simulation._history import ObjectId, ProcessChanged, Reconciled
+from pyctrl.simulation._history import FaultApplied, ObjectId, ProcessChanged, Reconciled
 from pyctrl.simulation._oracle.difference import Difference
 from pyctrl.simulation._oracle.names import is_named_by_time
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._run import Run
-from pyctrl.simulation._schedule import FaultKind
+from pyctrl.simulation._schedule import Fault, FaultKind
 
-__all__ = ["excuses_difference", "excuses_number", "is_honest_failure", "is_programming_error", "waits_for_retry"]
+__all__ = [
+    "excuses_difference",
+    "excuses_number",
+    "is_honest_failure",
+    "is_programming_error",
+    "lacks_replaced_child",
+    "lasts_until",
+    "shortest_requeue",
+    "waits_for_retry",
+]
 
 # Errors that only a mistake in the program raises. All others may be honest: an answer that the simulation spoiled, or
 # what the operator makes of it. `pyctrl.errors` has some of each.
@@ -29,6 +39,15 @@ _PROGRAMMING_ERRORS = frozenset(
         *("PatchError", "QuantityError", "SelectorError"),
     )
 )
+_REQUEUE = re.compile(r"requeue after ([\d.e+-]+) s")
+# Seconds that faults without an argument last, as `World` and `EventFilter` apply them.
+_DURATIONS = {
+    FaultKind.COALESCE: 30.0,
+    FaultKind.HIDE: 60.0,
+    FaultKind.LOSE_LEADERSHIP: 120.0,
+    FaultKind.RESTART_SERVER: 5.0,
+    FaultKind.TIME_TRAVEL: 20.0,
+}
 _HONEST_FAILURES = frozenset(
     ("LeadershipLost", "NotLeading", "GracePeriodExceeded", "NotSynced", "TimeoutError", "ConnectionError")
 )
@@ -77,6 +96,40 @@ def excuses_number(run: Run, object_id: ObjectId) -> bool:
 
 def _kinds(run: Run) -> frozenset[FaultKind]:
     return frozenset(fault.kind for fault in run.schedule)
+
+
+def lasts_until(run: Run, at: float = inf) -> float:
+    """Return the time until which the faults of a run last that began at a time at the latest; 0.0 without any."""
+    begun = [entry for entry in run.history.of(FaultApplied) if entry.at <= at]
+    return max((entry.at + _duration(entry.fault) for entry in begun), default=0.0)
+
+
+def _duration(fault: Fault) -> float:
+    """Return the seconds that a fault lasts at most."""
+    if fault.kind in _DURATIONS:
+        return _DURATIONS[fault.kind]
+    try:
+        return 0.0 if fault.kind is FaultKind.JUMP_CLOCK else fault.seconds
+    except ValueError:  # the argument is an object, or there is none
+        return 0.0
+
+
+def shortest_requeue(run: Run) -> float:
+    """Return the seconds after which the operator does something because time has passed; infinite if it never does.
+
+    A run with faults waits longer for the world to come to rest than the reference, which goes on at once. So such an
+    operator does in it what the reference does later, or never.
+    """
+    results = (_REQUEUE.match(entry.result) for entry in run.history.of(Reconciled))
+    return min((float(match[1]) for match in results if match), default=inf)
+
+
+def lacks_replaced_child(run: Run) -> bool:
+    """Return whether a child is missing whose name a foreign object had.
+
+    No event of an object that the operator does not own makes it reconcile: it need not learn that the name is free.
+    """
+    return any(target not in run.end.objects for target in run.foreign)
 
 
 def waits_for_retry(run: Run) -> bool:

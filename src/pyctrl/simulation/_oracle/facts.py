@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,8 +15,10 @@ from pyctrl.simulation._oracle.transitions import (
     Transition,
     is_operator,
     is_terminating,
+    metadata,
     objects_ever,
     owner_uids,
+    states_of,
     transitions,
 )
 from pyctrl.simulation._run import Run, State
@@ -69,7 +72,7 @@ class Facts:
 
     def normal_state(self, number: int) -> list[NormalObject]:
         """Return a state in normal form: that after a step, counted from 0, or the end."""
-        states = [*self.run.steps, self.run.end]
+        states = states_of(self.run)
         names = self.names if number == len(self.run.steps) else None
         return list(self._normaliser.normalise(states[number], names))
 
@@ -84,20 +87,22 @@ class Facts:
     @cached_property
     def orphans(self) -> dict[ObjectId, ObjectId]:
         """The objects at the end that have owners of which none exists, with their canonical names."""
-        return {
-            object_id: self.canonical(object_id)
-            for object_id, obj in self.run.end.objects.items()
-            if (owners := owner_uids(obj)) and not any(map(self.names.has_uid, owners))
-        }
+        return {each: self.canonical(each) for each in _orphans(self.run.end)}
 
     @cached_property
     def terminating(self) -> dict[ObjectId, ObjectId]:
         """The objects at the end that are being deleted, with their canonical names."""
-        return {
-            object_id: self.canonical(object_id)
-            for object_id, obj in self.run.end.objects.items()
-            if is_terminating(obj)
-        }
+        return {each: self.canonical(each) for each in _terminating(self.run.end)}
+
+    @cached_property
+    def usual_orphans(self) -> frozenset[ObjectId]:
+        """The canonical names of objects without their owners at any rest, which a run without faults may have."""
+        return frozenset(self.canonical(each) for state in states_of(self.run) for each in _orphans(state))
+
+    @cached_property
+    def usual_terminating(self) -> frozenset[ObjectId]:
+        """The canonical names of objects that are being deleted at any rest: what a run without faults may have."""
+        return frozenset(self.canonical(each) for state in states_of(self.run) for each in _terminating(state))
 
     @cached_property
     def deeds(self) -> dict[tuple[str, ObjectId], Transition]:
@@ -164,3 +169,14 @@ class Facts:
         before = frozenset(call for when, call in calls if when <= at)
         after = frozenset(call for when, call in calls if when > at)
         return Removal(transition.target, finalizer, at, before, after)
+
+
+def _orphans(state: State) -> Iterator[ObjectId]:
+    uids = {metadata(obj).get("uid") for obj in state.objects.values()}
+    for object_id, obj in state.objects.items():
+        if (owners := owner_uids(obj)) and owners.isdisjoint(uids):
+            yield object_id
+
+
+def _terminating(state: State) -> Iterator[ObjectId]:
+    return (object_id for object_id, obj in state.objects.items() if is_terminating(obj))

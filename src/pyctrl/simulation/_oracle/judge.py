@@ -33,8 +33,8 @@ def _problems(reference: Reference, run: Run) -> Iterator[Problem]:
     yield from leader_problems(run)
     yield from foreign_problems(facts, reference.facts)
     if not run.error:
-        yield from orphan_problems(facts, reference.facts, reference.left_after(run.cut_after))
-        yield from finalizer_problems(facts, reference.facts)
+        yield from orphan_problems(facts, reference)
+        yield from finalizer_problems(facts, reference)
         yield from end_state_problems(facts, reference)
         yield from quiet_problems(run, facts.activity, [each.activity for each in reference.facts])
     yield from error_problems(facts, reference.facts)

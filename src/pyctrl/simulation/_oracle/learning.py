@@ -11,10 +11,10 @@ from pyctrl.simulation._oracle.difference import compare
 from pyctrl.simulation._oracle.mask import Mask
 from pyctrl.simulation._oracle.names import Family, generated_prefix, is_named_by_time
 from pyctrl.simulation._oracle.normal_form import Normaliser
-from pyctrl.simulation._oracle.transitions import objects_ever, transitions
-from pyctrl.simulation._run import Run, State
+from pyctrl.simulation._oracle.transitions import objects_ever, states_of, transitions
+from pyctrl.simulation._run import Run
 
-__all__ = ["Lessons", "learn", "states_of"]
+__all__ = ["Lessons", "learn"]
 
 _AT_ONCE = 10.0  # seconds in which an operator does what a user asks for; the world is at rest after 5
 _PASSES = 4  # matching depends on the mask, which depends on matching
@@ -52,11 +52,6 @@ def learn(runs: Sequence[Run]) -> Lessons:
             return lessons
     _learn_from_states(lessons, runs, all_unstable=True)
     return lessons
-
-
-def states_of(run: Run) -> list[State]:
-    """Return the states of a run that are compared: at rest after each step, and the end."""
-    return [*run.steps, run.end]
 
 
 def _learn_from_states(lessons: Lessons, runs: Sequence[Run], *, all_unstable: bool = False) -> bool:

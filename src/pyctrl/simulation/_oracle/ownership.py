@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._oracle.end_state import is_end_comparable
 from pyctrl.simulation._oracle.excuses import excuses_number
 from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._oracle.transitions import Transition, metadata
 from pyctrl.simulation._run import Problem, ProblemKind
 
@@ -19,23 +21,22 @@ Json = dict[str, Any]
 _SERVERS = frozenset(("resourceVersion", "managedFields", "generation"))
 
 
-def orphan_problems(facts: Facts, references: Collection[Facts], expected: Collection[ObjectId]) -> Iterator[Problem]:
-    """Yield objects at the end that lost their owners, and objects of the operator that the reference does not have.
-
-    Args:
-        facts: The run.
-        references: The runs without faults.
-        expected: Canonical names of the objects that a run without faults ends with.
-    """
-    usual = {canonical for each in references for canonical in each.orphans.values()}
+def orphan_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
+    """Yield objects at the end that lost their owners, and objects of the operator that the reference does not have."""
+    usual = frozenset[ObjectId]().union(*(each.usual_orphans for each in reference.facts))
     lost = {object_id for object_id, canonical in facts.orphans.items() if canonical not in usual}
     for object_id in sorted(lost):
         owners = metadata(facts.run.end.objects[object_id]).get("ownerReferences") or ()
         names = ", ".join(f"{owner.get('kind')} {owner.get('name')}" for owner in owners)
         yield Problem(ProblemKind.ORPHAN, f"{object_id} is left although its owner {names} is gone", (object_id,))
-    created = facts.created_by_operator
+    if is_end_comparable(facts.run):
+        yield from _left_behind(facts, reference, lost)
+
+
+def _left_behind(facts: Facts, reference: Reference, lost: Collection[ObjectId]) -> Iterator[Problem]:
+    expected = reference.left_after(facts.run.cut_after)
     for object_id, obj in sorted(facts.run.end.objects.items()):
-        is_new = metadata(obj).get("uid") in created and facts.canonical(object_id) not in expected
+        is_new = metadata(obj).get("uid") in facts.created_by_operator and facts.canonical(object_id) not in expected
         if is_new and object_id not in lost and not excuses_number(facts.run, object_id):
             message = f"{object_id}, which the operator created, is left; without faults there is none of its name"
             yield Problem(ProblemKind.ORPHAN, message, (object_id,))

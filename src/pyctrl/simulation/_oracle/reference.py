@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle.facts import Facts
 from pyctrl.simulation._oracle.fingerprint import fingerprint
-from pyctrl.simulation._oracle.learning import learn, states_of
-from pyctrl.simulation._oracle.normal_form import Normaliser, NormalObject
+from pyctrl.simulation._oracle.learning import learn
+from pyctrl.simulation._oracle.normal_form import EXTERNAL, Normaliser, NormalObject
+from pyctrl.simulation._oracle.transitions import states_of
 from pyctrl.simulation._run import Run, State
 
 __all__ = ["Reference"]
@@ -41,11 +42,11 @@ class Reference:
         """Return the objects that are there after some steps; 0 for the end."""
         return frozenset(each.canonical for each in self.states[steps - 1]) | self.unstable
 
+    def externals_after(self, steps: int) -> dict[ObjectId, bytes]:
+        """Return the states of the external systems after some steps; 0 for the end."""
+        found = self.states[steps - 1]
+        return {each.canonical: each.content for each in found if each.canonical.resource == EXTERNAL}
+
     def fingerprint(self, state: State) -> str:
         """Return the hash of a state, as `fingerprint` does, without what was learned to differ between runs."""
         return fingerprint(state, self.normaliser, self.unstable)
-
-    @property
-    def fingerprints(self) -> tuple[str, ...]:
-        """The fingerprints of the first run's states at rest: after each step, and the end."""
-        return tuple(map(self.fingerprint, states_of(self.facts[0].run)))

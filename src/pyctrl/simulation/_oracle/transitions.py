@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyctrl.simulation._history import Changed, ObjectId
-from pyctrl.simulation._run import Run
+from pyctrl.simulation._run import Run, State
 
-__all__ = ["Transition", "is_operator", "objects_ever", "transitions"]
+__all__ = ["Transition", "is_operator", "objects_ever", "states_of", "transitions"]
 
 Json = dict[str, Any]
 
@@ -82,6 +82,11 @@ def objects_ever(run: Run) -> Iterator[tuple[ObjectId, Json]]:
     yield from (
         (each.target, each.after) for each in transitions(run) if each.before is None and each.after is not None
     )
+
+
+def states_of(run: Run) -> list[State]:
+    """Return the states of a run that are compared: at rest after each step, and the end."""
+    return [*run.steps, run.end]
 
 
 def is_operator(process: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from pyctrl.simulation._evidence import Evidence
+from pyctrl.simulation._evidence import Evidence, is_like
 from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted, Sent
 from pyctrl.simulation._leaves import leaves, value_at
 from pyctrl.simulation._rules.rule import Rule
@@ -20,16 +20,10 @@ def _drift(evidence: Evidence) -> tuple[Fault, ObjectId] | None:
     for fault in evidence.faults_of(*_DRIFT):
         target = ObjectId.parse(fault.argument)
         hurt = {*evidence.missing, *evidence.concerned}
-        repaired = [e for e in evidence.later(evidence.writes) if _is(e.target, target) and e.has_effect]
-        if any(_is(each, target) for each in hurt) and not repaired:
-            return fault, target
+        repaired = [e for e in evidence.later(evidence.writes) if is_like(e.target, target) and e.has_effect]
+        if any(is_like(each, target) for each in hurt) and not repaired:
+            return fault, evidence.actual(target)
     return None
-
-
-def _is(target: ObjectId, pattern: ObjectId) -> bool:
-    prefix = pattern.name.removesuffix("*")
-    same = target.name.startswith(prefix) if pattern.name.endswith("*") else target.name == pattern.name
-    return same and (target.resource, target.namespace) == (pattern.resource, pattern.namespace)
 
 
 def _not_watched(evidence: Evidence) -> str:

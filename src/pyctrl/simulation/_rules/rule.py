@@ -39,4 +39,6 @@ def once(evidence: Evidence) -> Fault | None:
 
 def since(evidence: Evidence) -> str:
     """Return the begin of an explanation, such as ``after the lost answer``."""
+    if not evidence.faults and not evidence.run.schedule.shuffle:
+        return "without any fault"
     return after(once(evidence))

@@ -6,7 +6,7 @@ import pytest
 
 from pyctrl.apiserver import ResourceRegistry
 from pyctrl.apiserver._errors import StatusError
-from tests.unit.apiserver._objects import GROUP, create, definition, update
+from tests.unit.apiserver._objects import GROUP, create, definition, spec_schema, update
 
 KEYED = {"type": "object", "properties": {"k": {"type": "string"}}}
 
@@ -54,8 +54,7 @@ def test_old_duplicates_of_a_list_do_not_refuse_an_update() -> None:
     """An object that had duplicates before the list became a set can be changed; new duplicates are refused."""
     registry = ResourceRegistry()
     listed = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
-    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"l": listed, "k": {}}}}}
-    schema["properties"]["spec"]["properties"]["k"] = {"type": "string"}
+    schema = spec_schema({"l": listed, "k": {"type": "string"}})
     registry.install(create(registry, definition(schema))[0])
     obj = {"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"l": ["x"]}}
     good, _ = create(registry, obj)

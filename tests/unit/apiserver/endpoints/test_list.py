@@ -125,5 +125,5 @@ def test_a_namespace_whose_name_begins_like_another_lists_its_own_objects(ask: A
     ask("POST", "/api/v1/namespaces/a/configmaps", {"metadata": {"name": "later"}})
 
     assert names(ask("GET", "/api/v1/namespaces/a/configmaps")[1]) == ["in-a", "later"]
-    exactly = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
-    assert names(ask("GET", "/api/v1/namespaces/a/configmaps", **exactly)[1]) == ["in-a"]
+    _, then = ask("GET", "/api/v1/namespaces/a/configmaps", resourceVersion=version, resourceVersionMatch="Exact")
+    assert names(then) == ["in-a"]

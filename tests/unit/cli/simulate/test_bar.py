@@ -24,7 +24,7 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     bar.tried(attempt("crash", "", fails=True))
     assert terminal.getvalue().endswith(f"{CLEAR}[############------------] 2 of 4 plans, 1 failed  without ")
     bar.told(broken().stories[0])
-    assert terminal.getvalue().endswith(f"{CLEAR}found: there is a second <Job>\n")
+    assert terminal.getvalue().endswith(f"{CLEAR}found: there is a second <Job> (probably: create is not idempotent)\n")
     for _ in range(4):
         bar.tried(attempt("random", "shuffle"))
     assert terminal.getvalue().endswith(f"{CLEAR}[########################] 6 runs, 1 failed, 1 found  shuff")

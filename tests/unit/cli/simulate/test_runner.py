@@ -66,7 +66,7 @@ def test_an_operator_with_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert runner(FakeExplorer(broken()), options=options).main() == 1
     told = capsys.readouterr()
     assert '  pyctrl simulate web.py --replicas 2 --replay "crash-during create jobs default/web-*#1"\n' in told.out
-    assert told.err == "5 plans\nfound: there is a second <Job>\n"
+    assert told.err == "5 plans\nfound: there is a second <Job> (probably: create is not idempotent)\n"
 
 
 @pytest.mark.usefixtures("program")

@@ -154,3 +154,14 @@ async def test_fields_that_the_owner_has_updated_are_not_applied() -> None:
     assert {entry["operation"] for entry in both.metadata.managed_fields} == {"Apply", "Update"}
     assert difference(wanted, both) is None
     assert difference({**CONFIG, "data": {}}, both) == "data.k"
+
+
+async def test_an_object_of_another_uid_or_version_is_a_difference() -> None:
+    """An apply that names a uid or a version is sent unless it is the object's, because the server compares them."""
+    client = Client(InProcessTransport(ApiServer()))
+    live = await client.apply({**CONFIG, "data": {"k": "v"}}, field_owner="me")
+    for name, value in (("uid", live.metadata.uid), ("resourceVersion", live.metadata.resource_version)):
+        named = {**CONFIG, "data": {"k": "v"}, "metadata": {**CONFIG["metadata"], name: value}}
+        assert difference(named, live) is None
+        named["metadata"][name] = "1"
+        assert difference(named, live) == f"metadata.{name}"

@@ -32,6 +32,7 @@ def test_an_object_has_25_events_and_then_one_every_five_minutes() -> None:
     assert correlator.is_allowed(("other",), 0.0)
     assert not correlator.is_allowed(GROUP, 150.0)
     assert [correlator.is_allowed(GROUP, 300.0) for _ in range(2)] == [True, False]
+    assert [correlator.is_allowed(GROUP, 86400.0) for _ in range(26)] == [True] * 25 + [False]  # not those of a day
 
 
 def test_names_differ_while_the_clock_stands_still_or_goes_back() -> None:

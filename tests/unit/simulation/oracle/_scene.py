@@ -140,11 +140,12 @@ class Scene:
             Called(process=OPERATOR, point=Point(Occasion.CALL, call.partition("(")[0]), call=call, effects=effects)
         )
 
-    def reconcile(self, request: str = "default/web", *, error: str = "", controller: str = "podset") -> None:
+    def reconcile(self, request: str = "default/web", *, error: str = "", result: str = "done") -> None:
         """Run one reconcile."""
+        controller = "podset"
         point = Point(Occasion.RECONCILE, f"{controller} {request}")
         self.note(ReconcileStarted(process=OPERATOR, point=point, controller=controller, request=request))
-        self.note(Reconciled(process=OPERATOR, controller=controller, request=request, error=error))
+        self.note(Reconciled(process=OPERATOR, controller=controller, request=request, error=error, result=result))
 
     def log(self, error: str) -> None:
         """Log an error with a traceback."""

@@ -166,8 +166,8 @@ def test_fingerprints_do_not_count_what_was_learned() -> None:
 
     reference = runs(make)
 
-    assert reference.fingerprints == tuple(map(reference.fingerprint, (make(7).steps[0], make(8).end)))
-    assert reference.fingerprint(make(7, size=2).end) not in reference.fingerprints
+    assert reference.fingerprint(make(7).steps[0]) == reference.fingerprint(make(8).end)
+    assert reference.fingerprint(make(7, size=2).end) != reference.fingerprint(make(8).end)
 
 
 def schedule(seed: int, runs: int, *, started_after: float = 60.0, jump: str = "") -> Run:

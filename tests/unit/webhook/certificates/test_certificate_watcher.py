@@ -122,3 +122,18 @@ def test_a_first_certificate_that_is_not_complete_can_be_loaded_later(tmp_path: 
         certificate.load()
     write(tmp_path, ONE)
     assert serves(certificate.load(), "one")
+
+
+def test_another_authority_of_clients_and_another_key_are_changes(tmp_path: Path) -> None:
+    """A change of any of the files is loaded, also of the CA of clients alone, and of the key alone is tried."""
+    write(tmp_path, ONE)
+    (tmp_path / "ca.crt").write_bytes(AUTHORITY.pem)
+    certificate = ServingCertificate(tmp_path / "tls.crt", tmp_path / "tls.key", client_ca=tmp_path / "ca.crt")
+    certificate.load()
+    assert not certificate.refresh()
+
+    (tmp_path / "ca.crt").write_bytes(Authority("other").pem)
+    assert certificate.refresh()
+    (tmp_path / "tls.key").write_bytes(TWO.key)
+    with pytest.raises(ConfigError, match="not a certificate and its key"):
+        certificate.refresh()

@@ -14,7 +14,7 @@ import pytest
 
 from pyctrl.api import ObjectMeta
 from pyctrl.cache import Cache, CachedClient
-from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
+from pyctrl.client import Client, MergePatch, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.cluster._controllers.job.controller import JobSync
 from pyctrl.cluster._controllers.job.pod_failures import BackoffRecord
@@ -162,26 +162,6 @@ async def test_a_finished_job_makes_no_more_pods(client: Client) -> None:
     await client.delete(pod)
     await asyncio.sleep(60)
     assert await pods_of(client) == []
-
-
-async def test_a_job_of_the_same_name_begins_without_a_backoff(client: Client) -> None:
-    """The failures of a deleted Job do not delay the pods of the next Job of its name."""
-    await create(client, backoff_limit=9)
-    for _ in range(3):
-        (pod,) = await active(client, 1)
-        await set_phase(client, pod, "Failed")
-        await active(client, 0)
-    await client.delete(Job, WORK, propagation="Background")
-    await wait_until_gone(client, Job, WORK)
-    await until_pods(client, lambda pods: not pods)
-
-    began = asyncio.get_running_loop().time()
-    await create(client)
-    (pod,) = await active(client, 1)
-    await set_phase(client, pod, "Failed")
-    await active(client, 0)
-    await active(client, 1)
-    assert round(asyncio.get_running_loop().time() - began) == 10
 
 
 async def test_a_status_is_not_written_for_a_job_that_changed_unseen() -> None:

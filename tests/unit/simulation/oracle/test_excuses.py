@@ -1,0 +1,145 @@
+"""Excuses: what faults allow a correct operator to do, and what they do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._oracle import Reference, judge
+from pyctrl.simulation._oracle.excuses import is_honest_failure, is_programming_error, lasts_until
+from pyctrl.simulation._run import ProblemKind, Run
+from tests.unit.simulation.oracle._scene import PARENT, Json, Scene
+
+CHILD = "configmaps default/web"
+
+
+def run_of(schedule: str, *, quiet_after: float, seed: int = 5) -> Run:
+    """Return a run whose faults begin at its begin, and whose operator calls an external system some seconds later."""
+    world = Scene(seed, schedule)
+    world.create(PARENT, by="user")
+    world.quiet()
+    world.wait(quiet_after)
+    world.call("Dns.put('web')")
+    return world.run()
+
+
+@pytest.mark.parametrize(
+    ("schedule", "seconds", "is_excused"),
+    [
+        ("delay event configmaps default/web ADDED#1 by 40", 30, True),
+        ("delay event configmaps default/web ADDED#1 by 20", 30, False),
+        ("stale reconcile podset default/web#1 by 40", 30, True),
+        ("hide event configmaps default/web ADDED#1", 50, True),
+        ("time-travel step#1", 15, True),
+        ("time-travel step#1", 30, False),
+        ("jump-clock step#1 by 86400", 30, False),
+        ("delete-child step#1 by configmaps default/web", 30, False),
+    ],
+)
+def test_what_a_fault_held_back_may_be_done_in_the_time_of_quiet(
+    schedule: str, seconds: float, is_excused: bool
+) -> None:
+    """The time of quiet does not begin before the last fault is over, and what it held back was handled."""
+    world = Scene()
+    world.create(PARENT, by="user")
+    problems = judge(Reference([world.run()]), run_of(schedule, quiet_after=seconds))
+
+    assert [each.kind for each in problems] == [ProblemKind.NOT_QUIET] * (not is_excused)
+
+
+def test_faults_last() -> None:
+    """The end of the last fault counts that began before a time."""
+    world = Scene(0, "delay event configmaps default/web ADDED#1 by 40; freeze create configmaps default/web#1 by 10")
+    run = world.run()
+    begun = [entry.at for entry in run.history][:2]
+
+    assert lasts_until(run) == begun[0] + 40
+    assert lasts_until(run, begun[0] - 0.01) == 0.0
+    assert lasts_until(Scene().run()) == 0.0
+
+
+def replaced(*, by: str, heals: bool = False, status: Json | None = None) -> Run:
+    """Return a run in which a foreign object takes the name of a child for a while."""
+    world = Scene(5, f"replace-child step#1 by {CHILD}")
+    world.create(PARENT, by="user")
+    world.create(CHILD, {"data": {"a": "1"}}, owner=PARENT)
+    world.delete(CHILD, by="user")
+    foreign = world.create(CHILD, {"data": {"a": "1"}}, by="user")
+    uid = world.objects[foreign]["metadata"]["uid"]
+    world.step()
+    world.delete(foreign, by=by)
+    if heals:
+        world.create(CHILD, {"data": {"a": "1"}}, owner=PARENT)
+    if status:
+        world.change(PARENT, {"status": status})
+    return world.run(foreign={foreign: uid})
+
+
+def test_a_child_whose_name_was_taken_may_be_missing() -> None:
+    """An operator need not notice that a foreign object has gone; if it does, all must be as without faults."""
+    world = Scene()
+    world.create(PARENT, by="user")
+    world.create(CHILD, {"data": {"a": "1"}}, owner=PARENT)
+    world.step()
+    reference = Reference([world.run()])
+
+    assert judge(reference, replaced(by="user")) == []
+    assert judge(reference, replaced(by="user", heals=True)) == []
+    assert [each.kind for each in judge(reference, replaced(by="user", heals=True, status={"lost": True}))] == [
+        ProblemKind.END_STATE
+    ]
+    assert [each.kind for each in judge(reference, replaced(by="operator-1"))] == [ProblemKind.FOREIGN]
+
+
+def test_a_run_that_was_cut_short_is_compared_with_its_last_step() -> None:
+    """A run that ended after its first step must be as the reference was then."""
+
+    def make(seed: int, *, steps: int, size: int = 1) -> Run:
+        world = Scene(seed)
+        world.create(PARENT, {"metadata": {"finalizers": ["example.com/done"]}}, by="user")
+        world.create(CHILD, {"data": {"size": str(size)}}, owner=PARENT)
+        world.begin_deletion(PARENT)  # the user keeps it so for a while
+        world.step()
+        if steps == 2:
+            world.delete(CHILD)
+            world.release(PARENT, [])
+            world.step()
+        return world.run(cut_after=steps % 2)
+
+    reference = Reference([make(0, steps=2), make(1, steps=2)])
+
+    assert judge(reference, make(5, steps=1)) == []
+    (problem,) = judge(reference, make(5, steps=1, size=2))
+    assert problem.kind == ProblemKind.END_STATE
+    assert problem.objects == (ObjectId.parse(CHILD),)
+
+
+@pytest.mark.parametrize("result", ["done", "requeue after 30 s"])
+def test_a_timed_operator_may_go_on_in_a_run_that_was_cut_short(result: str) -> None:
+    """What an operator that runs again later does in the middle of a scenario is not held against it."""
+
+    def make(seed: int, *, is_cut: bool) -> Run:
+        world = Scene(seed)
+        world.create(PARENT, by="user")
+        world.reconcile(result=result)
+        world.step()
+        if is_cut:
+            world.quiet()
+            world.wait(20)
+            world.call("Dns.get('web')")
+        return world.run(cut_after=int(is_cut))
+
+    problems = judge(Reference([make(0, is_cut=False)]), make(5, is_cut=True))
+
+    assert [each.kind for each in problems] == [ProblemKind.NOT_QUIET] * (result == "done")
+
+
+def test_names_of_errors_are_read_as_they_are_printed() -> None:
+    """The name of an error may have a module, and a message or none."""
+    assert is_programming_error("KeyError: 'a'")
+    assert is_programming_error("KeyError")
+    assert is_programming_error("pydantic_core._pydantic_core.ValidationError: 1 error")
+    assert not is_programming_error("MyKeyError: 'a'")
+    assert is_honest_failure("LeadershipLost: the lease was lost")
+    assert is_honest_failure("pyctrl.errors.ConnectionFailed: no connection")
+    assert not is_honest_failure("")
