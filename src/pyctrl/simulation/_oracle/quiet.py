@@ -114,10 +114,6 @@ def _key(entry: Reconciled) -> str:
     return f"{entry.controller} {entry.request}"
 
 
-def _place(object_id: ObjectId) -> tuple[str, str]:
-    return object_id.namespace, object_id.name
-
-
 def _note_result(activity: Activity, entry: Reconciled, names: CanonicalNames) -> None:
     key = names.text(_key(entry))
     activity.failing.pop(key, None)
