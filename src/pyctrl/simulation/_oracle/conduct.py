@@ -13,7 +13,7 @@ from pyctrl.simulation._run import Problem, ProblemKind, Run
 
 __all__ = ["error_problems", "finalizer_problems", "leader_problems", "run_problems"]
 
-_LOOP_ERRORS = ("Deadlock", "Runaway", "Spinning", "Recursion", "TimeoutError")
+_LOOP_ERRORS = ("Deadlock", "Runaway", "Recursion", "TimeoutError")
 # The resources that a replica writes to learn whether it leads, and Events, which are sent late and harm nothing.
 _NOT_GATED = frozenset(("leases.coordination.k8s.io", "events", "events.events.k8s.io"))
 
@@ -76,8 +76,11 @@ def error_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Prob
 
 def run_problems(run: Run) -> Iterator[Problem]:
     """Yield what the run itself reports: its end before time, requests outside of the role, and broken invariants."""
-    if run.error:
-        name = run.error.split(":", 1)[0].rpartition(".")[2]
+    name, _, message = run.error.partition(":")
+    name = name.rpartition(".")[2]
+    if name == "Spinning":
+        yield Problem(ProblemKind.NOT_QUIET, message.strip())
+    elif run.error:
         kind = ProblemKind.HANGS if name in _LOOP_ERRORS else ProblemKind.SCENARIO
         yield Problem(kind, f"the scenario did not come to its end: {run.error}")
     for request in dict.fromkeys(run.undeclared):
