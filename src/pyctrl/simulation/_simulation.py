@@ -17,6 +17,7 @@ from pyctrl.dev import Requirements, find_requirements
 from pyctrl.manager import LeaderElection
 from pyctrl.program import install_definitions
 from pyctrl.rbac import compare
+from pyctrl.simulation._handle_points import HandlePoints
 from pyctrl.simulation._history import History, Logged, Phase
 from pyctrl.simulation._injector import Branch, Injector
 from pyctrl.simulation._invariant_checks import InvariantChecks
@@ -165,6 +166,7 @@ class _Execution:
             world.processes.append(process)
             process.start()
         self._injector.is_armed = True
+        HandlePoints(world).begin()
 
     async def _play(self, world: World) -> str:
         """Play the scenario; return its error, or ""."""
