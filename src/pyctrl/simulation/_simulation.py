@@ -186,7 +186,8 @@ class _Execution:
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
         await world.rest(Phase.FAULTS_OVER)
         run.quiet_from = world.now
-        await asyncio.sleep(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
+        await world.stay(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
+        run.error = run.error or world.repetitions.spinning
         run.end = world.state()
         run.steps = world.steps
 
