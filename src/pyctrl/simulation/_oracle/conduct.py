@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from pyctrl.simulation._history import ObjectId, Sent
-from pyctrl.simulation._oracle.excuses import excuses_leadership, is_honest_failure
+from pyctrl.simulation._oracle.excuses import excuses_leadership, is_honest_failure, waits_for_retry
 from pyctrl.simulation._oracle.facts import FinalizerRemoval, RunFacts
 from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._oracle.transitions import is_operator
@@ -22,7 +22,7 @@ def finalizer_problems(facts: RunFacts, reference: Reference) -> Iterator[Proble
     """Yield objects that are stuck in their deletion, and finalizers that were removed before the work was done."""
     usual = frozenset[ObjectId]().union(*(each.usual_terminating for each in reference.facts))
     for object_id, canonical in sorted(facts.terminating.items()):
-        if canonical not in usual:
+        if canonical not in usual and not waits_for_retry(facts.run):
             left = facts.run.end.objects[object_id]["metadata"].get("finalizers") or ()
             message = f"{object_id} is still being deleted; it waits for {', '.join(left) or 'nothing'}"
             yield Problem(ProblemKind.FINALIZER, message, (object_id,))

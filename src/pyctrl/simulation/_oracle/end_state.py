@@ -79,7 +79,8 @@ def _named(difference: ObjectDifference) -> str:
 
 def is_end_comparable(run: Run) -> bool:
     """Return whether the end must be as in the reference: not if hours passed at a step where the reference went on."""
-    return not run.cut_after or shortest_requeue(run) > run.history.entries[-1].at - run.quiet_from
+    ended = max((entry.at for entry in run.history), default=0.0)
+    return not run.cut_after or shortest_requeue(run) > ended - run.quiet_from
 
 
 def _is_step_comparable(run: Run, step: int) -> bool:
