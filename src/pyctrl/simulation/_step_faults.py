@@ -38,11 +38,11 @@ class StepFaults:
             return
         match fault.kind:
             case FaultKind.DELETE_CHILD:
-                self._delete(target)
+                await self._delete(target)
             case FaultKind.CHANGE_CHILD:
-                self._change(target)
+                await self._change(target)
             case FaultKind.REPLACE_CHILD:
-                self._replace(target)
+                await self._replace(target)
             case FaultKind.RECREATE_PARENT:
                 await self._recreate(target)
 
@@ -51,23 +51,23 @@ class StepFaults:
         for target, uid in self.foreign.items():
             stored = self._get(target)
             if stored is not None and stored["metadata"]["uid"] == uid:
-                self._request("DELETE", self._path(target), {"gracePeriodSeconds": 0})
+                await self._request("DELETE", self._path(target), {"gracePeriodSeconds": 0})
 
     # -- actions -----------------------------------------------------------------------------------------------
 
-    def _delete(self, target: ObjectId) -> None:
-        self._request("DELETE", self._path(target), {"gracePeriodSeconds": 0})
+    async def _delete(self, target: ObjectId) -> None:
+        await self._request("DELETE", self._path(target), {"gracePeriodSeconds": 0})
 
-    def _change(self, target: ObjectId) -> None:
+    async def _change(self, target: ObjectId) -> None:
         """Change something that the operator wrote, in a way that the server accepts."""
         obj = self._get(target)
         if obj is None:
             return
         for patch in changes(obj, self._written(target)):
-            if self._request("PATCH", self._path(target), patch) < 300:
+            if await self._request("PATCH", self._path(target), patch) < 300:
                 return
 
-    def _replace(self, target: ObjectId) -> None:
+    async def _replace(self, target: ObjectId) -> None:
         """Delete a child, and create an object of somebody else under its name in the same moment."""
         obj = self._get(target)
         if obj is None or obj["metadata"].get("finalizers"):
@@ -76,8 +76,8 @@ class StepFaults:
         foreign["metadata"].pop("ownerReferences", None)
         foreign["metadata"].pop("labels", None)
         foreign["metadata"]["annotations"] = {FOREIGN: "true"}
-        self._delete(target)
-        if self._request("POST", self._path(target, collection=True), foreign) < 300:
+        await self._delete(target)
+        if await self._request("POST", self._path(target, collection=True), foreign) < 300:
             stored = self._get(target)
             if stored is not None:
                 self.foreign[target] = stored["metadata"]["uid"]
@@ -87,13 +87,13 @@ class StepFaults:
         obj = self._get(target)
         if obj is None:
             return
-        self._delete(target)
+        await self._delete(target)
         ends = self._world.now + GONE_WITHIN
         while self._get(target) is not None and self._world.now < ends:
             await asyncio.sleep(0.01)
         fresh = _fresh(obj)
         fresh.pop("status", None)
-        self._request("POST", self._path(target, collection=True), fresh)
+        await self._request("POST", self._path(target, collection=True), fresh)
 
     # -- requests ----------------------------------------------------------------------------------------------
 
@@ -130,14 +130,12 @@ class StepFaults:
         space = f"/namespaces/{target.namespace}" if target.namespace else ""
         return f"{root}{space}/{plural}" + ("" if collection else f"/{target.name}")
 
-    def _request(self, method: str, path: str, body: Json) -> int:
-        headers = {
-            "content-type": "application/merge-patch+json" if method == "PATCH" else "application/json",
-            "authorization": f"Bearer {self._world.server.loopback_token}",
-        }
+    async def _request(self, method: str, path: str, body: Json) -> int:
+        """Send a request. It is carried out at once, unless a webhook of the operator has to be asked."""
+        headers = {"content-type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
+        server, content = self._world.server, json.dumps(body).encode()
         with self._world.acting_as_user():
-            response = self._world.server.handle_nowait(method, path, (), headers, json.dumps(body).encode())
-        return response.status
+            return (await server.handle(method, path, (), headers, content)).status
 
 
 def changes(obj: Json, written: Json) -> list[Json]:

@@ -395,6 +395,20 @@ def test_create_does_not_expect_its_object() -> None:
     )
 
 
+def test_apply_gives_way() -> None:
+    """An apply that conflicts each time needs to be forced."""
+    answer = {"kind": "Status", "message": 'Apply failed with 1 conflict: conflict with "kubectl": .spec.size'}
+    reference = one_job().write("apply", JOB).done()
+    run = one_job(f"change-child step#1 by {JOB}").write("apply", JOB).done().fault()
+    for _ in range(3):
+        run.begin().write("apply", JOB, status=409, reason="Conflict", answer=answer).done("Conflict")
+    text = guess(evidence(reference, run, problem(END_STATE, JOB)))
+    assert text.startswith(
+        "apply gives way to another field manager: after the change of the child, apply Job default/w"
+    )
+    assert text.endswith("; apply with force=True: the fields that a controller applies are its own")
+
+
 def test_a_pattern_in_plain_words() -> None:
     """Without a certain class, the guess says what never followed, or what was done in addition."""
     reference = one_job().write("create", JOB).done().user("update", PARENT).begin().write("update", JOB).done()

@@ -7,9 +7,9 @@ from typing import Any
 
 from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle.end_state import is_end_comparable
-from pyctrl.simulation._oracle.excuses import excuses_number, waits_for_retry
+from pyctrl.simulation._oracle.excuses import excuses_number
 from pyctrl.simulation._oracle.facts import RunFacts
-from pyctrl.simulation._oracle.reference import Reference
+from pyctrl.simulation._oracle.reference import Reference, waits_for_retry
 from pyctrl.simulation._oracle.transitions import Transition, is_operator, metadata
 from pyctrl.simulation._run import Problem, ProblemKind
 
@@ -29,7 +29,7 @@ def orphan_problems(facts: RunFacts, reference: Reference) -> Iterator[Problem]:
         owners = metadata(facts.run.end.objects[object_id]).get("ownerReferences") or ()
         names = ", ".join(f"{owner.get('kind')} {owner.get('name')}" for owner in owners)
         yield Problem(ProblemKind.ORPHAN, f"{object_id} is left although its owner {names} is gone", (object_id,))
-    if is_end_comparable(facts.run) and not waits_for_retry(facts.run):
+    if is_end_comparable(facts.run) and not waits_for_retry(facts, reference):
         yield from _left_behind(facts, reference, lost)
 
 

@@ -45,6 +45,7 @@ class Activity:
         reconciles: Reconciles, by controller and object.
         requests: Requests that changed nothing, and reads, by verb and resource.
         failing: Reconciles that still fail: the last error of each.
+        failed_last: All reconciles whose last result was an error, also before.
         is_restless: The world did not come to rest before.
         is_timed: A reconcile asked to run again later.
     """
@@ -55,6 +56,7 @@ class Activity:
     reconciles: Counter[str] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
     failing: dict[str, str] = field(default_factory=dict)
+    failed_last: set[str] = field(default_factory=set)
     is_restless: bool = False
     is_timed: bool = False
 
@@ -73,6 +75,8 @@ def activity_of(run: Run, names: CanonicalNames) -> Activity:
     activity.is_timed = any(entry.result.startswith("requeue") for entry in run.history.of(Reconciled))
     rested = [entry for entry in run.history.of(Rested) if entry.phase != Phase.STEP]
     activity.is_restless = any(not entry.is_quiet for entry in rested)
+    for result in run.history.of(Reconciled):
+        (activity.failed_last.add if result.error else activity.failed_last.discard)(names.text(_key(result)))
     late = _Late(run, begin)
     written: set[ObjectId] = set()
     for entry in entries:
@@ -106,8 +110,12 @@ def _note(activity: Activity, entry: Entry, names: CanonicalNames, written: set[
         activity.reconciles[names.text(f"{entry.controller} {entry.request}")] += 1
 
 
+def _key(entry: Reconciled) -> str:
+    return f"{entry.controller} {entry.request}"
+
+
 def _note_result(activity: Activity, entry: Reconciled, names: CanonicalNames) -> None:
-    key = names.text(f"{entry.controller} {entry.request}")
+    key = names.text(_key(entry))
     activity.failing.pop(key, None)
     if entry.error:
         activity.failing[key] = entry.error
@@ -124,7 +132,7 @@ class _Late:
         self.written: set[ObjectId] = set()
         for entry in run.history:
             if isinstance(entry, Reconciled) and entry.at < begin:
-                (self._keys.add if entry.error else self._keys.discard)(f"{entry.controller} {entry.request}")
+                (self._keys.add if entry.error else self._keys.discard)(_key(entry))
 
     def has(self, entry: Entry) -> bool:
         if not self._keys or not isinstance(entry, Sent | Called | Read) or entry.reconcile not in self._keys:
@@ -135,7 +143,7 @@ class _Late:
 
     def end(self, entry: Reconciled) -> None:
         if not entry.error:
-            self._keys.discard(f"{entry.controller} {entry.request}")
+            self._keys.discard(_key(entry))
 
 
 def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity]) -> Iterator[Problem]:
@@ -144,7 +152,7 @@ def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity])
     if activity.is_restless and not any(each.is_restless for each in known):
         yield _problem("the world does not come to rest after the faults are over")
     for key, error in sorted(activity.failing.items()):
-        if not any(key in each.failing for each in known):
+        if not any(key in each.failed_last for each in known):  # an object that is wrong fails in each new process
             yield _problem(f"the reconcile of {key} still fails when the faults are over: {error}")
     if run.cut_after and any(each.is_timed for each in known):
         return  # the reference went on at once: it does not show what time does in the middle of the scenario

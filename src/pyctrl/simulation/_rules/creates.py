@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 from pyctrl.simulation._evidence import CRASHES, OLD_VIEWS, Evidence, object_of
 from pyctrl.simulation._history import History, ObjectId, Reconciled, Sent
-from pyctrl.simulation._leaves import leaves
+from pyctrl.simulation._leaves import leaves, value_at
 from pyctrl.simulation._rules.rule import Rule, once, since
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
 __all__ = ["CREATES"]
+
+LEAST_REFUSALS = 3  # of the same write; a retry or two may meet an old view
 
 
 def _duplicate(evidence: Evidence) -> Sent | None:
@@ -125,7 +127,7 @@ def _fails_forever(evidence: Evidence) -> str:
     ]
     same = [entry for entry in refused if entry.target == refused[-1].target]
     failed = [entry for entry in evidence.reconciles_later() if entry.error]
-    if len(same) < 3 or not failed or refused[-1].at > failed[-1].at:
+    if len(same) < LEAST_REFUSALS or not failed or refused[-1].at > failed[-1].at:
         return ""
     return (
         f"{since(evidence)}, {evidence.name(same[-1].target)} exists, and create was answered with AlreadyExists "
@@ -133,7 +135,28 @@ def _fails_forever(evidence: Evidence) -> str:
     )
 
 
+def _gives_way(evidence: Evidence) -> str:
+    """Recognise an apply that conflicts with another field manager each time."""
+    refused = [
+        entry
+        for entry in evidence.later(evidence.writes)
+        if entry.verb == "apply"
+        and entry.status == 409
+        and "conflict" in str(value_at(entry.answer, "message")).lower()
+    ]
+    if len(refused) < LEAST_REFUSALS or refused[-1] is not [e for e in evidence.writes if e.verb == "apply"][-1]:
+        return ""
+    name = evidence.name(refused[-1].target)
+    why = "because someone else has set one of its fields"
+    return f"{since(evidence)}, apply {name} was answered with Conflict {len(refused)} times, {why}"
+
+
 CREATES = (
+    Rule(
+        "apply gives way to another field manager",
+        _gives_way,
+        "apply with force=True: the fields that a controller applies are its own",
+    ),
     Rule(
         "the only record is in the status",
         _only_in_status,

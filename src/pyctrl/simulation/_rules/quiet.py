@@ -17,6 +17,7 @@ from pyctrl.simulation._run import ProblemKind
 __all__ = ["QUIET"]
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\d{10}(?:\d{3})?(?:\.\d+)?$")
+_LEAST_IDLE = 10  # reconciles of a minute that are called one, since a few may be late
 _LEAST = 3  # writes of an object, or reconciles of a request, that are called a loop
 
 
@@ -83,7 +84,7 @@ def _idle(evidence: Evidence) -> str:
     if not evidence.problems_of(ProblemKind.NOT_QUIET):
         return ""
     started = [e for e in evidence.run.history.of(ReconcileStarted) if e.at >= evidence.run.quiet_from]
-    if len(started) < _LEAST:
+    if len(started) < _LEAST_IDLE:
         return ""
     return f"{started[-1].request} is reconciled {len(started)} times in the time of quiet, without a change"
 
