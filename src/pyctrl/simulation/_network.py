@@ -180,10 +180,14 @@ class Link:
         if executed is not None:
             return executed(response)
         await self.travel()
-        if lose_answer or self.is_cut or (self.loss and self.random.random() < self.loss):
+        if lose_answer or self._is_cut_now() or (self.loss and self.random.random() < self.loss):
             return None if self.is_silent else _fail(answer, StreamBroken(f"simulation: answer to {request} lost"))
         if not answer.done():
             answer.set_result(response)
+
+    def _is_cut_now(self) -> bool:
+        """Return whether it is cut; a request may take some time."""
+        return self.is_cut
 
     def _refuse(self, answer: asyncio.Future[Any], request: HttpRequest) -> None:
         if not self.is_silent:
