@@ -114,11 +114,6 @@ class Evidence:
         return tuple(self.run.history.of(FaultApplied))
 
     @property
-    def schedule(self) -> tuple[Fault, ...]:
-        """The faults that took place."""
-        return tuple(entry.fault for entry in self.faults)
-
-    @property
     def began(self) -> float:
         """Seconds at which the first fault took place; 0.0 without any."""
         return self.faults[0].at if self.faults else 0.0
