@@ -1,10 +1,13 @@
 """The greeter in a cluster, with exactly the permissions that it declares."""
 
+import pytest
+
 import configmap_greeter
 from configmap_greeter import Greeting, GreetingReconciler, GreetingSpec
 from pyctrl import Builder, Client, Manager, MergePatch, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.simulation import Explore
 from pyctrl.testing import InstallKinds, UnderRole
 
 
@@ -32,3 +35,9 @@ async def test_a_greeting_is_kept_in_a_config_map(
         await client.delete(ConfigMap, key)
         await wait_for(client, ConfigMap, key, lambda found: found.metadata.uid != edited.metadata.uid)
         assert operator.compare().lines() == []  # no permission is missing or unused
+
+
+@pytest.mark.slow("40 runs of the operator")
+def test_survives(explore: Explore) -> None:
+    """No crash, lost answer, stale view, conflict or meddling user breaks the operator."""
+    explore(GreetingReconciler, budget=40)

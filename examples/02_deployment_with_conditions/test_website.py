@@ -6,6 +6,7 @@ import website
 from pyctrl import Builder, Client, Key, Manager, MergePatch, ObjectMeta
 from pyctrl.client import wait_for
 from pyctrl.kinds.apps.v1 import Deployment
+from pyctrl.simulation import Explore
 from pyctrl.testing import InstallKinds, UnderRole
 from website import Website, WebsiteReconciler, WebsiteSpec
 
@@ -48,3 +49,9 @@ async def test_the_conditions_follow_the_rollout(
         idle = await has_come_to(client, key, "False", "False", "False")
         assert idle.status.observed_generation == idle.metadata.generation
         assert operator.compare().lines() == []  # no permission is missing or unused
+
+
+@pytest.mark.slow("40 runs of the operator")
+def test_survives(explore: Explore) -> None:
+    """No crash, lost answer, stale view, conflict or meddling user breaks the operator."""
+    explore(WebsiteReconciler, budget=40)

@@ -9,13 +9,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from cronjob.reconciler import due_run
+from cronjob.reconciler import CronJobReconciler, due_run
 from cronjob.schedule import InvalidSchedule, check, expanded, last_run, next_run
 from cronjob.v1 import CronJob
 from pyctrl.api import is_controlled_by
 from pyctrl.client import Client, wait_for
 from pyctrl.cluster import Cluster
 from pyctrl.kinds.batch.v1 import Job
+from pyctrl.simulation import Explore, World
 from schedule_cluster import KEY, Jobs, api_server, change, cron_job, operator, runs, shown
 
 pytestmark = pytest.mark.virtual_time
@@ -234,3 +235,18 @@ def test_names_are_expanded() -> None:
     """A name becomes its five fields, and blanks are reduced to one."""
     assert expanded(" @daily ") == "0 0 * * *"
     assert expanded("0  0 *\t* *") == "0 0 * * *"
+
+
+async def one_run(client: Client, world: World) -> None:
+    """Create a CronJob, wait for its run, and suspend it; worlds begin at midnight."""
+    await client.create(cron_job("30 0 * * *"))
+    await world.settle("creates a CronJob")
+    await asyncio.sleep(timedelta(minutes=30).total_seconds())
+    await world.settle("waits for its run")
+    await change(client, suspend=True)
+
+
+@pytest.mark.slow("forty runs of the operator")
+def test_survives(explore: Explore) -> None:
+    """No crash, lost answer, stale view or meddling user makes it start a run twice, or none."""
+    explore(CronJobReconciler, one_run, budget=40)

@@ -5,10 +5,11 @@ import asyncio
 import pytest
 
 from expiry import ANNOTATION, ExpiryReconciler
-from pyctrl import Builder, Client, Manager, ObjectMeta
+from pyctrl import Builder, Client, Manager, MergePatch, ObjectMeta
 from pyctrl.client import wait_until_gone
 from pyctrl.errors import NotCovered
 from pyctrl.kinds.core.v1 import ConfigMap, Namespace
+from pyctrl.simulation import Explore
 from pyctrl.testing import UnderRole
 
 
@@ -38,3 +39,16 @@ async def test_only_watched_namespaces_are_cleaned_up(under_role: UnderRole, cli
         with pytest.raises(NotCovered):  # a read elsewhere is an error: it never seems to find nothing
             await operator.manager.client.find(ConfigMap, kept.key)
         assert operator.compare().lines() == []  # no permission is missing or unused
+
+
+async def previews(client: Client) -> None:
+    """Create a ConfigMap that expires in the time of the simulation, one that does not, and change that."""
+    await client.create(preview("default", "2m"))
+    kept = await client.create(ConfigMap(metadata=ObjectMeta(name="kept", namespace="default")))
+    await client.patch(kept, MergePatch({"metadata": {"annotations": {ANNOTATION: "5m"}}}))
+
+
+@pytest.mark.slow("forty runs of the operator")
+def test_survives(explore: Explore) -> None:
+    """No crash, lost answer, stale view or jump of the clock keeps what has expired, or deletes anything else."""
+    explore(ExpiryReconciler, previews, budget=40, manager_options={"namespaces": ["default"]})

@@ -99,7 +99,7 @@ async def logs_in(login: dict[str, str]) -> bool:
     return False
 
 
-async def eventually(check: Callable[[], Awaitable[bool]]) -> None:
+async def soon(check: Callable[[], Awaitable[bool]]) -> None:
     """Wait until a check returns true, at most ten seconds."""
     for _ in range(200):
         if await check():
@@ -203,7 +203,7 @@ async def test_a_login_that_is_deleted_is_made_again(
         old = await place.login(key)
         await place.client.delete(Secret, Key(key.namespace, "deleted-login"))
         new = await place.login(key, other_than=old["PGPASSWORD"])
-        await eventually(lambda: logs_in(new))
+        await soon(lambda: logs_in(new))
 
 
 async def test_what_is_retained_is_taken_over(place: Place, server: dict[str, str], under_role: UnderRole) -> None:

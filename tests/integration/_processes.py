@@ -49,17 +49,19 @@ class Operator:
             self.log.append(line.decode().rstrip())
             self._news.set()
         self._is_read.set()
+        self._news.set()
 
     async def says(self, what: Callable[[str], bool] | str) -> str:
-        """Wait for a line of the log, and return it."""
+        """Wait for a line of the log, and return it; fail at once if the process ends without it."""
         matches = what if callable(what) else lambda line: what in line
         try:
             async with asyncio.timeout(PATIENCE):
-                while True:
-                    if found := next(filter(matches, self.log), None):
-                        return found
+                while not (found := next(filter(matches, self.log), None)):
+                    if self._is_read.is_set():
+                        raise AssertionError("the operator ended and did not say it:\n" + "\n".join(self.log[-40:]))
                     self._news.clear()
                     await self._news.wait()
+                return found
         except TimeoutError:
             raise AssertionError("the operator did not say it:\n" + "\n".join(self.log[-40:])) from None
 

@@ -260,7 +260,7 @@ class ReconcileHandler:
         single = unwrap(error)  # a reconcile that uses a TaskGroup raises even a single error in a group
         if isinstance(single, TerminalError):
             self._give_up(item, single)
-        elif is_api_exception(single):
+        elif isinstance(single, Exception) and is_api_exception(single):
             self._fail(item, from_api_exception(single))
         else:  # of other errors the whole group is logged, with its traceback
             self._fail(item, single if isinstance(single, PyctrlError) else error)

@@ -11,7 +11,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from pyctrl.controller import Reconciler
+from pyctrl.controller import Builder, Reconciler
 from pyctrl.program import Target
 from pyctrl.simulation._default_scenario import program_scenario
 from pyctrl.simulation._exploration import ExploreOptions, ExploreProgress
@@ -257,7 +257,7 @@ def setup_of(program: Any) -> Callable[..., object]:
     if isinstance(program, ModuleType):
         return Target.parse(program.__name__).find()
     if isinstance(program, type) and issubclass(program, Reconciler):
-        return Target.parse(f"{program.__module__}:{program.__name__}").find()
+        return lambda manager: Builder(manager).build(program())
     if callable(program):
         return program  # type: ignore[no-any-return]
     raise TypeError(

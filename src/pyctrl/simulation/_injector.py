@@ -68,6 +68,9 @@ class Injector:
             self._history.add(FaultApplied(process=process, fault=fault))
         return point, faults
 
-    def will_reach(self, occasion: Occasion) -> bool:
-        """Return whether a fault of an occasion is left, or may be added by a branch."""
-        return self._branch is not None or any(point.occasion is occasion for point in self._pending)
+    @property
+    def wants_handles(self) -> bool:
+        """Whether points between two awaits count: in a run without faults, or if a fault is at such a point."""
+        if not self.is_armed:
+            return False
+        return not self.schedule.faults or any(point.occasion is Occasion.HANDLE for point in self._pending)

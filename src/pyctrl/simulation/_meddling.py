@@ -60,7 +60,7 @@ def _possible(relatives: _Relatives, state: State) -> Iterator[tuple[FaultKind, 
         elif uid in relatives.of_user:
             if uid in family.owners or f"{target.namespace}/{target.name}" in relatives.requests:
                 yield FaultKind.RECREATE_PARENT, stable_id(target, obj)
-        elif uid in family.descendants:
+        elif uid in family.descendants and not _has_ended(obj):
             yield FaultKind.DELETE_CHILD, stable_id(target, obj)
 
 
@@ -105,6 +105,11 @@ class _Relatives:
 
 def _uid(obj: Mapping[str, Any]) -> str:
     return str(obj.get("metadata", {}).get("uid", ""))
+
+
+def _has_ended(obj: Mapping[str, Any]) -> bool:
+    """Return whether an object is a pod that has ended: its Job does not make it again."""
+    return bool((obj.get("status") or {}).get("phase") in ("Succeeded", "Failed"))
 
 
 def _owners(obj: Mapping[str, Any]) -> frozenset[str]:

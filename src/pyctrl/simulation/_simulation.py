@@ -17,6 +17,7 @@ from pyctrl.dev import Requirements, find_requirements
 from pyctrl.manager import LeaderElection
 from pyctrl.program import install_definitions
 from pyctrl.rbac import compare
+from pyctrl.simulation._handle_points import HandlePoints
 from pyctrl.simulation._history import History, Logged, Phase
 from pyctrl.simulation._injector import Branch, Injector
 from pyctrl.simulation._invariant_checks import InvariantChecks
@@ -165,6 +166,7 @@ class _Execution:
             world.processes.append(process)
             process.start()
         self._injector.is_armed = True
+        HandlePoints(world).begin()
 
     async def _play(self, world: World) -> str:
         """Play the scenario; return its error, or ""."""
@@ -184,7 +186,8 @@ class _Execution:
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
         await world.rest(Phase.FAULTS_OVER)
         run.quiet_from = world.now
-        await asyncio.sleep(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
+        await world.stay(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
+        run.error = run.error or world.repetitions.spinning
         run.end = world.state()
         run.steps = world.steps
 

@@ -109,6 +109,8 @@ def idle_steps(run: Run) -> set[Point]:
     before: Point | None = None
     number = 0
     for point in run.points:
+        if point.occasion is Occasion.HANDLE:
+            continue  # also a process that does nothing hears bookmarks
         if point.occasion is Occasion.STEP:
             number += 1
             states = run.steps[number - 2 : number]

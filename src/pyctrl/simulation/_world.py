@@ -19,11 +19,22 @@ from pyctrl.controller import Result
 from pyctrl.errors import ConnectionFailed
 from pyctrl.simulation._external import External
 from pyctrl.simulation._external_calls import ExternalCalls
-from pyctrl.simulation._history import Changed, Entry, History, ObjectId, Phase, Reconciled, ReconcileStarted, Rested
+from pyctrl.simulation._history import (
+    Called,
+    Changed,
+    Entry,
+    History,
+    ObjectId,
+    Phase,
+    Reconciled,
+    ReconcileStarted,
+    Rested,
+)
 from pyctrl.simulation._injector import Injector
 from pyctrl.simulation._loop import context_of, simulation_loop
 from pyctrl.simulation._network import Link, Network, requester
 from pyctrl.simulation._process import RESTART_AFTER, Process, ProcessState
+from pyctrl.simulation._repetitions import Repetitions
 from pyctrl.simulation._run import State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 from pyctrl.simulation._states import StateReader
@@ -76,7 +87,8 @@ class World:
         self.on_step_fault: Callable[[Fault], Awaitable[None]] | None = None
         #: Whether to end the scenario when no fault is left and the world is as it should be.
         self.cuts_short = False
-        self._was_expected = self._is_cut = False
+        self._was_expected = self._is_over = self._is_cut = False
+        self.repetitions = Repetitions()
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
         self._calls = ExternalCalls(self)
@@ -170,9 +182,11 @@ class World:
             await self.apply_at_step(fault)
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
-        if self.cuts_short and self.injector.is_through and self._was_expected and not self.has_lasting_faults:
-            self._is_cut = True
-            raise CutShort
+        if self.injector.is_through and not self.has_lasting_faults:
+            if self.cuts_short and self._was_expected and self._is_over:
+                self._is_cut = True
+                raise CutShort
+            self._is_over = True  # one more step: it shows what a process forgot, and the state of the world does not
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
@@ -224,9 +238,17 @@ class World:
             self.steps[index] = state
         self.note(Rested(phase=phase, number=index + 1, is_quiet=is_quiet, text=text))
 
+    async def stay(self, seconds: float) -> None:
+        """Watch a world at rest for some seconds, or until it is clear that it does not stay at rest."""
+        self.repetitions.clear()
+        ends = self.now + seconds
+        while self.now < ends and not self.repetitions.are_endless:
+            await asyncio.sleep(min(REST, ends - self.now))
+
     async def _wait_for_rest(self, expected: str | None) -> tuple[bool, State]:
         begun, looked_at = self.now, -1
         self._was_expected = False
+        self.repetitions.clear()
         patience = max(PATIENCE, self.longest_requeue * 1.5) if self.has_meddled else PATIENCE
         await asyncio.sleep(TICK)
         while True:
@@ -240,7 +262,8 @@ class World:
                     self._was_expected = self.fingerprint(state) == expected
                     if self._was_expected:
                         return True, state
-            if (idle >= patience and not self.is_busy) or self.now - begun >= LIMIT + patience:
+            is_late = self.now - begun >= LIMIT + patience or self.repetitions.are_endless
+            if is_late or (idle >= patience and not self.is_busy):
                 return expected is not None and idle >= patience, self.state()
             await asyncio.sleep(TICK)
 
@@ -253,6 +276,8 @@ class World:
 
     def note(self, entry: Entry) -> None:
         """Append an entry to the history."""
+        if isinstance(entry, Called):
+            self.repetitions.note(entry.point.what)
         self.history.add(entry)
 
     def stable_name(self, target: ObjectId, created: Any = None) -> str:
@@ -277,6 +302,7 @@ class World:
             self._generated[target] = f"{prefix}*"
         by, sent = requester.get()
         if sent is not None:
+            self.repetitions.note(sent.point.what if sent.point is not None else "")
             sent.has_effect = True
             process = self._process(by)
             sent.leads = process.leads if process is not None else None

@@ -62,6 +62,6 @@ CASE = Case(
     fixed=add_fixed,
     scenario=scenario,
     kinds=(Release,),
-    story="shop-release",
+    story="Release default/shop in the same reconcile",
     family="crash",
 )

@@ -63,5 +63,5 @@ CASE = Case(
     fixed=add_fixed,
     scenario=scenario,
     kinds=(Team,),
-    story="status.primary",
+    story="two values take turns",
 )

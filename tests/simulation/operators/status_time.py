@@ -61,5 +61,5 @@ CASE = Case(
     fixed=add_fixed,
     scenario=scenario,
     kinds=(Monitor,),
-    story="status.checked",
+    story="a time in an object makes a loop",
 )

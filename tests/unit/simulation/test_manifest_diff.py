@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyctrl.simulation._manifest_diff import describe, merge_diff
@@ -33,6 +33,7 @@ def merged(value: Any, patch: Any) -> Any:
     return found
 
 
+@settings(max_examples=50)
 @given(objects, objects)
 def test_merge_diff(old: Json, new: Json) -> None:
     """The patch makes the new manifest of the old one, and is empty if they are equal."""

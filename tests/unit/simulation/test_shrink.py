@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion, Point, Schedule
@@ -43,6 +43,7 @@ def counted(fails: Callable[[Schedule], bool]) -> tuple[Callable[[Schedule], boo
     return call, tried
 
 
+@settings(max_examples=40)
 @given(schedules, st.data())
 def test_exactly_what_is_needed(schedule: Schedule, data: st.DataObject) -> None:
     """If exactly some faults are needed, exactly these are left."""
@@ -51,6 +52,7 @@ def test_exactly_what_is_needed(schedule: Schedule, data: st.DataObject) -> None
     assert shrunk == Schedule(tuple(fault for fault in schedule.faults if fault in needed))
 
 
+@settings(max_examples=40)
 @given(schedules, st.randoms(use_true_random=False))
 def test_nothing_can_be_left_out(schedule: Schedule, random: Random) -> None:
     """Whatever fails: the result fails, and neither a fault can be left out nor one be simplified."""
@@ -71,6 +73,7 @@ def test_nothing_can_be_left_out(schedule: Schedule, random: Random) -> None:
     assert not shrunk.seed or not fails(replace(shrunk, seed=0))
 
 
+@settings(max_examples=40)
 @given(schedules, st.integers(0, 20))
 def test_attempts(schedule: Schedule, attempts: int) -> None:
     """No more attempts are made than allowed, none twice, and the result is one that failed."""
@@ -96,6 +99,14 @@ def test_simplest_form(before: str, after: str) -> None:
     least = min(len(Schedule.parse(after)), 1)
     shrunk = shrink(Schedule.parse(before), lambda each: len(each) >= least, attempts=MANY)
     assert str(shrunk) == after
+
+
+def test_faults_stay_different() -> None:
+    """A fault is not simplified to another one of the schedule."""
+    shrunk = shrink(
+        Schedule.parse("crash step#1; tear step#1; compact step#1"), lambda each: len(each) == 3, attempts=MANY
+    )
+    assert len(set(shrunk.faults)) == 3
 
 
 def test_few_attempts_for_many_faults() -> None:

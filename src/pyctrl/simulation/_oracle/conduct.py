@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from pyctrl.simulation._history import ObjectId, Sent
-from pyctrl.simulation._oracle.excuses import is_honest_failure
-from pyctrl.simulation._oracle.facts import Facts, Removal
+from pyctrl.simulation._oracle.excuses import excuses_leadership, is_honest_failure, waits_for_retry
+from pyctrl.simulation._oracle.facts import FinalizerRemoval, RunFacts
 from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._oracle.transitions import is_operator
 from pyctrl.simulation._run import Problem, ProblemKind, Run
 
 __all__ = ["error_problems", "finalizer_problems", "leader_problems", "run_problems"]
 
-_LOOP_ERRORS = ("Deadlock", "Runaway", "Spinning", "Recursion", "TimeoutError")
+_LOOP_ERRORS = ("Deadlock", "Runaway", "Recursion", "TimeoutError")
 # The resources that a replica writes to learn whether it leads, and Events, which are sent late and harm nothing.
 _NOT_GATED = frozenset(("leases.coordination.k8s.io", "events", "events.events.k8s.io"))
 
 
-def finalizer_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
+def finalizer_problems(facts: RunFacts, reference: Reference) -> Iterator[Problem]:
     """Yield objects that are stuck in their deletion, and finalizers that were removed before the work was done."""
     usual = frozenset[ObjectId]().union(*(each.usual_terminating for each in reference.facts))
     for object_id, canonical in sorted(facts.terminating.items()):
-        if canonical not in usual:
+        if canonical not in usual and not waits_for_retry(facts.run):
             left = facts.run.end.objects[object_id]["metadata"].get("finalizers") or ()
             message = f"{object_id} is still being deleted; it waits for {', '.join(left) or 'nothing'}"
             yield Problem(ProblemKind.FINALIZER, message, (object_id,))
@@ -36,7 +36,7 @@ def finalizer_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
             yield Problem(ProblemKind.FINALIZER, message, (removal.target,))
 
 
-def _needed_calls(references: Collection[Facts]) -> dict[tuple[ObjectId, str], frozenset[str]]:
+def _needed_calls(references: Collection[RunFacts]) -> dict[tuple[ObjectId, str], frozenset[str]]:
     """Return the calls that every run without faults does before it removes a finalizer."""
     first, *others = [each.removals for each in references]
     return {
@@ -45,7 +45,7 @@ def _needed_calls(references: Collection[Facts]) -> dict[tuple[ObjectId, str], f
     }
 
 
-def _outstanding(removal: Removal, facts: Facts, reference: Reference) -> frozenset[str]:
+def _outstanding(removal: FinalizerRemoval, facts: RunFacts, reference: Reference) -> frozenset[str]:
     """Return the calls that were really still to do: done later, or missed in the external system at the end."""
     if facts.externals != reference.externals_after(facts.run.cut_after):
         return reference.facts[0].removals[facts.canonical(removal.target), removal.finalizer].before
@@ -56,13 +56,13 @@ def leader_problems(run: Run) -> Iterator[Problem]:
     """Yield writes of replicas that did not lead."""
     for entry in run.history.of(Sent):
         is_write = entry.has_effect and not entry.is_dry_run and entry.target.resource not in _NOT_GATED
-        if is_write and entry.leads is False and is_operator(entry.process):
+        if is_write and entry.leads is False and is_operator(entry.process) and not excuses_leadership(run, entry.at):
             where = f" at {entry.line}" if entry.line else ""
             message = f"{entry.process} did not lead when it sent {entry.verb} {entry.target}{where}"
             yield Problem(ProblemKind.NOT_LEADING, message, (entry.target,))
 
 
-def error_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Problem]:
+def error_problems(facts: RunFacts, references: Collection[RunFacts]) -> Iterator[Problem]:
     """Yield errors that only a mistake in the program raises, and processes that ended."""
     usual = {text for each in references for text in each.errors}
     for text, error in facts.errors.items():

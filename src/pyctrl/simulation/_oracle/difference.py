@@ -13,7 +13,7 @@ import yaml
 from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle.normal_form import NormalObject
 
-__all__ = ["Difference", "compare", "to_text"]
+__all__ = ["ObjectDifference", "compare", "to_text"]
 
 _CONTEXT = 3  # lines, as kubectl diff
 _DUMPER: type[yaml.SafeDumper] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -21,7 +21,7 @@ _LONGEST = 120  # lines of a whole diff: a reader looks at the first
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ObjectDifference:
     """An object that is not as it is in the reference.
 
     Attributes:
@@ -46,7 +46,7 @@ Groups = dict[ObjectId, list[NormalObject]]
 
 def compare(
     expected: Iterable[NormalObject], found: Iterable[NormalObject], *, unstable: Collection[ObjectId] = ()
-) -> list[Difference]:
+) -> list[ObjectDifference]:
     """Return how objects differ from those of the reference.
 
     Objects with one canonical name are matched as a multiset: first those with equal content, then the most similar.
@@ -72,20 +72,20 @@ def _groups(objects: Iterable[NormalObject]) -> Groups:
     return groups
 
 
-def _compare_group(expected: Sequence[NormalObject], found: Sequence[NormalObject]) -> Iterator[Difference]:
+def _compare_group(expected: Sequence[NormalObject], found: Sequence[NormalObject]) -> Iterator[ObjectDifference]:
     if len(expected) == len(found) == 1:
         if expected[0].content != found[0].content:
-            yield Difference(expected[0], found[0])
+            yield ObjectDifference(expected[0], found[0])
         return
     rest = _without(expected, Counter(each.content for each in found))
     others = _without(found, Counter(each.content for each in expected))
     while rest and others:
         left, right = min(((a, b) for a in rest for b in others), key=lambda pair: _distance(*pair))
-        yield Difference(left, right)
+        yield ObjectDifference(left, right)
         rest.remove(left)
         others.remove(right)
-    yield from (Difference(each, None) for each in rest)
-    yield from (Difference(None, each) for each in others)
+    yield from (ObjectDifference(each, None) for each in rest)
+    yield from (ObjectDifference(None, each) for each in others)
 
 
 def _without(objects: Sequence[NormalObject], equal: Counter[bytes]) -> list[NormalObject]:
@@ -117,7 +117,7 @@ def _fields(value: Any, path: str = "") -> Iterator[str]:
         yield f"{path}={value!r}"
 
 
-def to_text(differences: Sequence[Difference]) -> str:
+def to_text(differences: Sequence[ObjectDifference]) -> str:
     """Return differences as lines of a unified diff: YAML of what counts, and one line for an object as a whole."""
     lines = [*_whole_objects(differences)]
     for each in differences:
@@ -128,7 +128,7 @@ def to_text(differences: Sequence[Difference]) -> str:
     return "\n".join(lines)
 
 
-def _whole_objects(differences: Sequence[Difference]) -> Iterator[str]:
+def _whole_objects(differences: Sequence[ObjectDifference]) -> Iterator[str]:
     missing = Counter(each.object_id for each in differences if each.found is None)
     yield from (f"- {name}  (missing{f', {count} times' if count > 1 else ''})" for name, count in missing.items())
     yield from (f"+ {each.object_id}  (surplus)" for each in differences if each.expected is None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pyctrl.simulation._history import FaultApplied, ProcessChanged, Reconciled, ReconcileStarted, Rested
-from pyctrl.simulation._oracle.difference import Difference, compare, to_text
+from pyctrl.simulation._oracle.difference import ObjectDifference, compare, to_text
 from pyctrl.simulation._oracle.excuses import (
     excuses_difference,
     lacks_replaced_child,
@@ -13,7 +13,7 @@ from pyctrl.simulation._oracle.excuses import (
     shortest_requeue,
     waits_for_retry,
 )
-from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._run import Problem, ProblemKind, Run
@@ -25,7 +25,7 @@ _DOWN = frozenset(("stopped", "killed", "failed", "ended", "frozen"))
 _NAMED = 3  # objects in a message; the diff has all
 
 
-def end_state_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
+def end_state_problems(facts: RunFacts, reference: Reference) -> Iterator[Problem]:
     """Yield the first difference to the reference: at the end, or else after a step."""
     run = facts.run
     last = len(run.steps)
@@ -44,7 +44,7 @@ def end_state_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
             return
 
 
-def _counts(difference: Difference, facts: Facts, reference: Reference) -> bool:
+def _counts(difference: ObjectDifference, facts: RunFacts, reference: Reference) -> bool:
     """Return whether a difference is the operator's.
 
     A state has the objects of the resources in which something changed. So an object that neither run touched may be
@@ -59,7 +59,7 @@ def _counts(difference: Difference, facts: Facts, reference: Reference) -> bool:
     return True
 
 
-def _problem(differences: Sequence[Difference], when: str) -> Problem:
+def _problem(differences: Sequence[ObjectDifference], when: str) -> Problem:
     named = [_named(each) for each in differences[:_NAMED]]
     if len(differences) > _NAMED:
         named.append(f"and {len(differences) - _NAMED} more")
@@ -68,7 +68,7 @@ def _problem(differences: Sequence[Difference], when: str) -> Problem:
     return Problem(ProblemKind.END_STATE, message, objects, to_text(differences))
 
 
-def _named(difference: Difference) -> str:
+def _named(difference: ObjectDifference) -> str:
     if difference.found is None:
         return f"{difference.object_id} is missing"
     if difference.expected is None:

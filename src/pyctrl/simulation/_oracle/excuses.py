@@ -10,7 +10,7 @@ from math import inf
 
 from pyctrl import errors
 from pyctrl.simulation._history import FaultApplied, ObjectId, ProcessChanged, Reconciled
-from pyctrl.simulation._oracle.difference import Difference
+from pyctrl.simulation._oracle.difference import ObjectDifference
 from pyctrl.simulation._oracle.names import is_named_by_time
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._run import Run
@@ -18,6 +18,7 @@ from pyctrl.simulation._schedule import Fault, FaultKind
 
 __all__ = [
     "excuses_difference",
+    "excuses_leadership",
     "excuses_number",
     "is_honest_failure",
     "is_programming_error",
@@ -48,6 +49,7 @@ _DURATIONS = {
     FaultKind.RESTART_SERVER: 5.0,
     FaultKind.TIME_TRAVEL: 20.0,
 }
+_LEASE = 15.0  # seconds that a Lease is held without being renewed (client-go's default, and pyctrl's)
 _HONEST_FAILURES = frozenset(
     ("LeadershipLost", "NotLeading", "GracePeriodExceeded", "NotSynced", "TimeoutError", "ConnectionError")
 )
@@ -73,7 +75,7 @@ def is_honest_failure(text: str) -> bool:
     return name in _HONEST_FAILURES or name in _API_ERRORS
 
 
-def excuses_difference(run: Run, difference: Difference) -> bool:
+def excuses_difference(run: Run, difference: ObjectDifference) -> bool:
     """Return whether the faults of a run explain a difference that a correct operator can do nothing about.
 
     restore-backup: The server forgets what it had assigned since the backup, such as the uid by which an external
@@ -92,6 +94,16 @@ def excuses_number(run: Run, object_id: ObjectId) -> bool:
     jump-clock: A schedule runs once more, or not for a while: so do objects that are named by the time.
     """
     return FaultKind.JUMP_CLOCK in _kinds(run) and is_named_by_time(object_id.name)
+
+
+def excuses_leadership(run: Run, at: float) -> bool:
+    """Return whether a replica could not know that it does not lead.
+
+    restore-backup: The Lease goes back as well, and may name a replica that led before. The one that leads notices it
+    when it renews the Lease.
+    """
+    restored = (entry.at for entry in run.history.of(FaultApplied) if entry.fault.kind is FaultKind.RESTORE_BACKUP)
+    return any(begin <= at <= begin + _LEASE for begin in restored)
 
 
 def _kinds(run: Run) -> frozenset[FaultKind]:

@@ -23,13 +23,13 @@ from pyctrl.simulation._oracle.transitions import (
 )
 from pyctrl.simulation._run import Run, State
 
-__all__ = ["Facts", "Removal"]
+__all__ = ["FinalizerRemoval", "RunFacts"]
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class FinalizerRemoval:
     """The operator removed a finalizer of an object that is being deleted.
 
     Attributes:
@@ -47,7 +47,7 @@ class Removal:
     after: frozenset[str]
 
 
-class Facts:
+class RunFacts:
     """What a run shows.
 
     Attributes:
@@ -63,7 +63,7 @@ class Facts:
         self.transitions = list(transitions(run))
         self._changed = {each.target for each in self.transitions}
         self._ever = normaliser.names_of(dict(objects_ever(run)))
-        self.activity: Activity = activity_of(run, self.canonical)
+        self.activity: Activity = activity_of(run, self._ever)
         self._normaliser = normaliser
 
     def canonical(self, object_id: ObjectId) -> ObjectId:
@@ -147,10 +147,10 @@ class Facts:
         return found
 
     @cached_property
-    def removals(self) -> dict[tuple[ObjectId, str], Removal]:
+    def removals(self) -> dict[tuple[ObjectId, str], FinalizerRemoval]:
         """The finalizers that the operator removed; of several removals the first."""
         begun: dict[str, float] = {}
-        found: dict[tuple[ObjectId, str], Removal] = {}
+        found: dict[tuple[ObjectId, str], FinalizerRemoval] = {}
         for each in self.transitions:
             if is_terminating(each.change.obj):
                 begun.setdefault(each.change.uid, each.change.at)
@@ -161,14 +161,14 @@ class Facts:
                     found.setdefault(key, self._removal(each, finalizer, since))
         return found
 
-    def _removal(self, transition: Transition, finalizer: str, since: float) -> Removal:
+    def _removal(self, transition: Transition, finalizer: str, since: float) -> FinalizerRemoval:
         at = transition.change.at
         calls = [
             (entry.at, self.text(entry.call)) for entry in self.run.history.of(Called, since=since) if entry.effects
         ]
         before = frozenset(call for when, call in calls if when <= at)
         after = frozenset(call for when, call in calls if when > at)
-        return Removal(transition.target, finalizer, at, before, after)
+        return FinalizerRemoval(transition.target, finalizer, at, before, after)
 
 
 def _orphans(state: State) -> Iterator[ObjectId]:

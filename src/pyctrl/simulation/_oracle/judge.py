@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pyctrl.simulation._oracle.conduct import error_problems, finalizer_problems, leader_problems, run_problems
 from pyctrl.simulation._oracle.end_state import end_state_problems
-from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.ownership import foreign_problems, orphan_problems
 from pyctrl.simulation._oracle.quiet import quiet_problems
 from pyctrl.simulation._oracle.reference import Reference
@@ -28,7 +28,7 @@ def judge(reference: Reference, run: Run) -> list[Problem]:
 
 
 def _problems(reference: Reference, run: Run) -> Iterator[Problem]:
-    facts = Facts(run, reference.normaliser)
+    facts = RunFacts(run, reference.normaliser)
     yield from run_problems(run)
     yield from leader_problems(run)
     yield from foreign_problems(facts, reference.facts)

@@ -119,10 +119,6 @@ class CanonicalNames:
             return None
         return re.compile(rf"(?<![a-z0-9-])({'|'.join(map(re.escape, prefixes))})(?:{_SUFFIX}|\d{{8,}})")
 
-    def has_uid(self, uid: str) -> bool:
-        """Return whether an object of the state has a uid."""
-        return uid in self._uids
-
     def canonical(self, object_id: ObjectId) -> ObjectId:
         """Return an object's name as it is in every run."""
         if object_id.name not in self._generated and not is_volatile(object_id.name, self._families):

@@ -8,7 +8,7 @@ from typing import Any
 from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle.end_state import is_end_comparable
 from pyctrl.simulation._oracle.excuses import excuses_number
-from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.reference import Reference
 from pyctrl.simulation._oracle.transitions import Transition, metadata
 from pyctrl.simulation._run import Problem, ProblemKind
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 _SERVERS = frozenset(("resourceVersion", "managedFields", "generation"))
 
 
-def orphan_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
+def orphan_problems(facts: RunFacts, reference: Reference) -> Iterator[Problem]:
     """Yield objects at the end that lost their owners, and objects of the operator that the reference does not have."""
     usual = frozenset[ObjectId]().union(*(each.usual_orphans for each in reference.facts))
     lost = {object_id for object_id, canonical in facts.orphans.items() if canonical not in usual}
@@ -33,7 +33,7 @@ def orphan_problems(facts: Facts, reference: Reference) -> Iterator[Problem]:
         yield from _left_behind(facts, reference, lost)
 
 
-def _left_behind(facts: Facts, reference: Reference, lost: Collection[ObjectId]) -> Iterator[Problem]:
+def _left_behind(facts: RunFacts, reference: Reference, lost: Collection[ObjectId]) -> Iterator[Problem]:
     expected = reference.left_after(facts.run.cut_after)
     for object_id, obj in sorted(facts.run.end.objects.items()):
         is_new = metadata(obj).get("uid") in facts.created_by_operator and facts.canonical(object_id) not in expected
@@ -42,7 +42,7 @@ def _left_behind(facts: Facts, reference: Reference, lost: Collection[ObjectId])
             yield Problem(ProblemKind.ORPHAN, message, (object_id,))
 
 
-def foreign_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Problem]:
+def foreign_problems(facts: RunFacts, references: Collection[RunFacts]) -> Iterator[Problem]:
     """Yield objects of others that the operator changed, and objects of the user that it deleted or adopted."""
     reported: set[tuple[str, str]] = set()
     foreign = set(facts.run.foreign.values())
@@ -50,7 +50,7 @@ def foreign_problems(facts: Facts, references: Collection[Facts]) -> Iterator[Pr
         deed = _deed(each) if each.is_operators and each.change.uid in foreign else ""
         if deed and (deed, each.change.uid) not in reported:
             reported.add((deed, each.change.uid))
-            message = f"the operator {deed} {each.target} of somebody else, which had taken the name of its object"
+            message = f"the operator {deed} {each.target}, which is not its own: another user had taken the name"
             yield Problem(ProblemKind.FOREIGN, message, (each.target,))
     usual = {key for each in references for key in each.deeds}
     for key, transition in facts.deeds.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyctrl.simulation._history import ObjectId
-from pyctrl.simulation._oracle.facts import Facts
+from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.fingerprint import fingerprint
 from pyctrl.simulation._oracle.learning import learn
 from pyctrl.simulation._oracle.normal_form import EXTERNAL, Normaliser, NormalObject
@@ -35,7 +35,7 @@ class Reference:
         lessons = learn(runs)
         self.normaliser: Normaliser = lessons.normaliser()
         self.unstable: frozenset[ObjectId] = frozenset(lessons.unstable)
-        self.facts: list[Facts] = [Facts(run, self.normaliser) for run in runs]
+        self.facts: list[RunFacts] = [RunFacts(run, self.normaliser) for run in runs]
         self.states: list[list[NormalObject]] = [list(self.normaliser.normalise(each)) for each in states_of(runs[0])]
 
     def left_after(self, steps: int) -> frozenset[ObjectId]:

@@ -130,8 +130,8 @@ async def test_an_owner_of_object_and_status() -> None:
     metadata = {"name": "a", "namespace": "default"}
     head = {"apiVersion": "v1", "kind": "Service", "metadata": metadata}
     wanted = {**head, "spec": {"ports": [{"port": 80}]}}
-    status = {**head, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-    status["status"]["conditions"][0] |= {"reason": "Ok", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    ready = {"type": "Ready", "status": "True", "reason": "Ok", "message": ""}
+    status = {**head, "status": {"conditions": [ready | {"lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
     await client.apply(wanted, field_owner="me")
     await client.status.apply(status, field_owner="me")
     later = _clock.now() + timedelta(seconds=2)

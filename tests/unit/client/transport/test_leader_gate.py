@@ -59,7 +59,11 @@ def test_gates_add_up() -> None:
     asked: list[str] = []
 
     def gate(name: str) -> Gate:
-        return Gate(lambda: bool(asked.append(name)) or True)
+        def is_open() -> bool:
+            asked.append(name)
+            return True
+
+        return Gate(is_open)
 
     inner = gated_context(gate("inner"), gated_context(gate("outer"), copy_context()))
     inner.run(check_gates, PUT)

@@ -55,4 +55,5 @@ async def test_a_new_job_of_the_name_is_left_alone(client: Client) -> None:
     reconciler.client = Stale(client, stale)
 
     assert await reconciler.reconcile(Request.of(stale)) is None
-    assert (await client.get(Job, WORK)).metadata.uid == present.metadata.uid
+    left = await client.get(Job, WORK)
+    assert (left.metadata.uid, left.metadata.deletion_timestamp) == (present.metadata.uid, None)

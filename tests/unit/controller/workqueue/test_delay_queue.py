@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
+from pyctrl.controller._workqueue.delay_queue import DelayQueue
 from tests.unit.controller.workqueue._queues import A, B, make_queue
 
 
@@ -18,3 +20,16 @@ async def test_a_deadline_that_moves_a_lot_takes_no_memory() -> None:
 
     assert queue.statistics().waiting == 2
     assert len(queue._delayed._heap) < 100
+
+
+async def test_a_deadline_that_was_moved_back_is_not_due_at_its_old_time() -> None:
+    """A deadline that is set again, later, is over once, at its new time."""
+    due: list[tuple[float, str]] = []
+    loop = asyncio.get_running_loop()
+    delays: DelayQueue[str] = DelayQueue(lambda token: due.append((loop.time(), token)))
+    delays.set("a", 10.0)
+    delays.set("b", 15.0)
+    delays.set("a", 20.0)
+    await asyncio.sleep(60)
+
+    assert due == [(15.0, "b"), (20.0, "a")]

@@ -369,3 +369,33 @@ async def test_a_limiter_is_asked_only_about_requests_that_have_failed() -> None
         assert item.failures == 0
         item.succeed()
     assert asked == [A]
+
+
+async def test_of_several_adds_while_a_worker_has_it_the_highest_priority_counts() -> None:
+    """A request that is added twice while a worker has it runs once more, with the higher of the priorities."""
+    for priorities in ((5, -100), (-100, 5)):
+        queue = make_queue()
+        queue.add(A)
+        async with queue.take() as turn:
+            for priority in priorities:
+                queue.add(A, priority=priority)
+            turn.succeed()
+        async with queue.take() as turn:
+            assert turn.priority == 5
+            turn.succeed()
+        assert queue.remaining() == []
+
+
+async def test_the_requests_of_a_cluster_that_has_left_are_not_handed_out() -> None:
+    """Requests of a cluster that has left, ready or delayed, are dropped; those of other clusters stay."""
+    queue, gone = make_queue(), [each._replace(cluster="south") for each in (A, B)]
+    queue.add(gone[0])
+    queue.add(gone[1], after=seconds(5))
+    queue.add(A)
+
+    assert sorted(queue.drop("south"), key=str) == sorted(gone, key=str)
+    assert queue.statistics().ready == 1
+    assert await take(queue) == A
+    await asyncio.sleep(60)
+    assert queue.remaining() == []
+    assert not queue.has_ready

@@ -77,6 +77,20 @@ async def test_a_run_that_sets_a_new_timer_replaces_the_old_one() -> None:
     assert now() == 60 + 900
 
 
+async def test_the_timer_is_dropped_also_if_a_change_came_before_the_deletion() -> None:
+    """A deletion that is added to a pending change drops the timer, too."""
+    queue = make_queue()
+    queue.add(A)
+    async with queue.take() as turn:
+        turn.succeed(requeue_after=timedelta(hours=10))
+    queue.add(A)
+    queue.add(A, is_gone=True)
+    queue.add(A)
+    await take(queue)
+
+    assert queue.remaining() == []
+
+
 async def test_the_timer_of_an_object_that_is_gone_is_dropped() -> None:
     """The timer of a deleted object is dropped."""
     queue = make_queue()

@@ -7,7 +7,8 @@ from datetime import timedelta
 from random import Random
 
 from pyctrl.controller._request import Request
-from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff, MaxOfRateLimiter, TokenBucket
+from pyctrl.controller._workqueue.rate_limiters import ExponentialBackoff, MaxOfRateLimiter, TokenBucket, is_outage
+from pyctrl.errors import Forbidden
 
 A, B = Request("default", "a"), Request("default", "b")
 
@@ -73,3 +74,12 @@ async def test_the_slowest_of_several_limiters_decides() -> None:
 
     limiter.forget(A)
     assert limiter.failures(A) == 0
+
+
+def test_which_refusals_are_an_outage() -> None:
+    """A missing permission is an outage, whose end causes no change; a refusal by an admission plugin is not."""
+    permission = 'pods is forbidden: User "op" cannot list resource "pods" in API group "" in the namespace "default"'
+    quota = 'pods "a" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1'
+
+    assert is_outage(Forbidden(permission, code=403))
+    assert not is_outage(Forbidden(quota, code=403))

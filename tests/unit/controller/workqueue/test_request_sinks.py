@@ -10,7 +10,7 @@ import pytest
 
 from pyctrl.controller import Queue, Request, RequestSink, Source
 from pyctrl.controller._sources.runner import SourceRunner
-from pyctrl.controller._workqueue.request_sinks import LimitedSink
+from pyctrl.controller._workqueue.request_sinks import ClusterQueue, LimitedSink
 from pyctrl.errors import ControllerError
 from tests.unit.controller._kit import MANY, A
 
@@ -58,3 +58,15 @@ async def test_many_requests_over_many_turns_are_no_matter() -> None:
     with pytest.raises(ControllerError, match="source added 10 requests"):
         for request in MANY:
             intake.add(request)
+
+
+async def test_a_controller_in_a_cluster_gets_requests_of_its_cluster_only(caplog: pytest.LogCaptureFixture) -> None:
+    """A request without a cluster gets that of its controller; one for another cluster is dropped, with one warning."""
+    queue = Queue("test")
+    sink = ClusterQueue("north", queue)
+    sink.add(A)
+    for _ in range(2):
+        sink.add(A._replace(cluster="south"))
+
+    assert queue.remaining() == [A._replace(cluster="north")]
+    assert [text.partition(":")[0] for text in caplog.messages] == ["Dropping a request for another cluster"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 
 import pytest
@@ -171,7 +172,12 @@ async def test_a_second_stop_does_not_interrupt_cleanup(again: str, caplog: pyte
     await asyncio.sleep(5)
     lifecycle.ask_to_stop()
     await asyncio.sleep(1)
-    {"signal": lambda: send(signal.SIGTERM), "ask": lifecycle.ask_to_stop, "cancel": running.cancel}[again]()
+    stops: dict[str, Callable[[], object]] = {
+        "signal": lambda: send(signal.SIGTERM),
+        "ask": lifecycle.ask_to_stop,
+        "cancel": running.cancel,
+    }
+    stops[again]()
     await asyncio.wait([running])
 
     assert journal[-1] == "quick ends"
@@ -184,6 +190,41 @@ async def test_a_second_stop_does_not_interrupt_cleanup(again: str, caplog: pyte
         with pytest.raises(GracePeriodExceeded, match=slow):
             await running
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_two_stops_at_the_same_moment_are_urgent() -> None:
+    """A second stop that comes before the manager has noticed the first one cancels the runnables at once."""
+    lifecycle, journal = make(), list[str]()
+    lifecycle.add(Worker("worker", journal, work=25), Group.ELECTED)
+    running = asyncio.create_task(lifecycle.run(handle_signals=False))
+    await asyncio.sleep(5)
+    lifecycle.ask_to_stop()
+    lifecycle.ask_to_stop()
+    await asyncio.wait([running])
+
+    assert journal == ["worker starts", "worker is cancelled"]
+    assert now() == 5
+    assert running.exception() is None  # it had no time, so nothing was exceeded
+
+
+async def test_the_first_failure_is_the_one_that_is_raised(caplog: pytest.LogCaptureFixture) -> None:
+    """Of two runnables that fail, the first error is raised, and the second one, during the stop, is logged."""
+    lifecycle = make()
+
+    def fails(at: float, text: str) -> Callable[[], Coroutine[None, None, None]]:
+        async def run() -> None:
+            try:
+                await asyncio.sleep(at)
+            finally:
+                raise ValueError(text)
+
+        return run
+
+    lifecycle.add(fails(5, "first"), Group.OTHERS)
+    lifecycle.add(fails(10, "second"), Group.OTHERS)
+    with pytest.raises(ValueError, match="first"):
+        await lifecycle.run(handle_signals=False)
+    assert "error received after stop sequence was engaged" in caplog.messages
 
 
 async def test_cancelling_stops_in_order() -> None:

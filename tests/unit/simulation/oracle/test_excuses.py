@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._history import ObjectId, Sent
 from pyctrl.simulation._oracle import Reference, judge
 from pyctrl.simulation._oracle.excuses import is_honest_failure, is_programming_error, lasts_until
 from pyctrl.simulation._run import ProblemKind, Run
@@ -132,6 +132,21 @@ def test_a_timed_operator_may_go_on_in_a_run_that_was_cut_short(result: str) -> 
     problems = judge(Reference([make(0, is_cut=False)]), make(5, is_cut=True))
 
     assert [each.kind for each in problems] == [ProblemKind.NOT_QUIET] * (result == "done")
+
+
+@pytest.mark.parametrize(("schedule", "wait"), [("", 1), ("restore-backup step#1", 1), ("restore-backup step#1", 20)])
+def test_a_lease_that_went_back_excuses_a_write(schedule: str, wait: float) -> None:
+    """A replica that led when a backup was restored may write until it has read the Lease again."""
+    world = Scene(0, schedule)
+    world.wait(wait)
+    sent = Sent(process="operator-1", verb="update", target=ObjectId.parse(CHILD), has_effect=True, leads=False)
+    world.note(sent)
+
+    is_excused = bool(schedule) and wait < 15
+
+    assert [each.kind for each in judge(Reference([Scene().run()]), world.run())] == (
+        [] if is_excused else [ProblemKind.NOT_LEADING]
+    )
 
 
 def test_names_of_errors_are_read_as_they_are_printed() -> None:

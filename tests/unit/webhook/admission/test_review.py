@@ -217,3 +217,30 @@ async def test_what_is_no_question_gets_no_answer(document: Mapping[str, Any], c
     """A document that is not an AdmissionReview of v1 is a bad request that names the expected type."""
     with pytest.raises(BadRequest, match=complaint):
         await review(VALIDATING, document)
+
+
+async def test_a_denial_has_warnings_and_no_patch() -> None:
+    """The answer of a denied write has the handler's warnings, and no patch, which the API server would refuse."""
+
+    async def deny(request: AdmissionRequest) -> AdmissionResponse:
+        patch = ({"op": "add", "path": "/spec/image", "value": "x"},)
+        return AdmissionResponse(allowed=False, code=403, message="no", patch=patch, warnings=("careful",))
+
+    answer = (await review(deny, question("CREATE", podset(size=2))))["response"]
+    assert not answer["allowed"]
+    assert answer["warnings"] == ["careful"]
+    assert {"patch", "patchType"}.isdisjoint(answer)
+
+
+async def test_defaults_are_not_set_on_what_is_deleted() -> None:
+    """A mutating webhook answers a deletion without a patch and without its defaulter."""
+    called: list[str] = []
+
+    class Counting(Defaulter[PodSet]):
+        def default(self, obj: PodSet, request: AdmissionRequest) -> None:
+            called.append(request.operation)
+
+    for operation in ("DELETE", "CONNECT"):
+        answer = await review(defaulting(PodSet, Counting()), question(operation, None, podset(size=2)))
+        assert answer["response"]["allowed"]
+    assert called == []
