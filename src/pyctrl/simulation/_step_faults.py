@@ -13,7 +13,11 @@ from pyctrl.simulation._schedule import Fault, FaultKind
 if TYPE_CHECKING:
     from pyctrl.simulation._world import World
 
-__all__ = ["StepFaults"]
+__all__ = ["MEDDLING", "StepFaults"]
+
+MEDDLING = frozenset(
+    {FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD, FaultKind.REPLACE_CHILD, FaultKind.RECREATE_PARENT}
+)
 
 Json = dict[str, Any]
 

@@ -57,4 +57,4 @@ def test_a_hot_loop_is_a_failure_without_any_fault() -> None:
 
     (story,) = report.stories
     assert "does not come to rest: update configmaps default/web" in story.title
-    assert "without any fault" not in story.guess or "wakes itself" in story.guess
+    assert "the operator wakes itself" in story.guess
