@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import pytest
 
-from pyctrl.simulation import Broken, Explore
+from pyctrl.simulation import SimulationFailed, Explore
 from tests.simulation.operators import CASES, Case
 
 HUNT = int(os.environ.get("PYCTRL_HUNT", "0"))  # runs of each operator without a mistake
@@ -31,7 +31,7 @@ cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @cases
 def test_a_mistake_is_found_and_told(explore: Explore, case: Case) -> None:
     """An operator with a known mistake is broken by a fault, and the story names the mistake."""
-    with pytest.raises(Broken) as broken:
+    with pytest.raises(SimulationFailed) as broken:
         if HUNT:
             explore(case.buggy, case.scenario, budget=PATIENCE, replicas=case.replicas)
         else:

@@ -159,7 +159,7 @@ class Client(LiveReader, ObjectWriter):
     ) -> Written[A]:
         """Apply an object (server-side apply), unless the apply would change nothing.
 
-        If ``obj`` has a controller reference, an object of its name that another owner controls, or nobody, is left
+        If ``obj`` has a controller reference, an object of its name that another owner controls, or no owner, is left
         alone: another user made it. Before one is created, the server is asked whether there is one.
 
         Nothing is sent when the object's managed fields show that this owner has exactly the fields of ``obj``, each
