@@ -252,12 +252,12 @@ async def test_each_request_in_progress_is_answered_however_long_the_first_one_t
 
     webhooks = Webhooks()
     webhooks.add("/slow", slow)
-    async with asyncio.TaskGroup() as group:
-        async with serving(WebhookServer(webhooks, certificates=tmp_path, host="localhost", port=0)) as server:
-            asked = []
-            for name in ("quick", "slow"):
-                review = question("CREATE", podset(size=2))
-                review["request"]["name"] = name
-                asked.append(group.create_task(post(server, "/slow", review)))
-                await began.get()
+    server = WebhookServer(webhooks, certificates=tmp_path, host="localhost", port=0)
+    async with asyncio.TaskGroup() as group, serving(server):
+        asked = []
+        for name in ("quick", "slow"):
+            review = question("CREATE", podset(size=2))
+            review["request"]["name"] = name
+            asked.append(group.create_task(post(server, "/slow", review)))
+            await began.get()
     assert [(each.result()[0], each.result()[1]["response"]["allowed"]) for each in asked] == [(200, True)] * 2
