@@ -5,6 +5,7 @@ pytest loads it in every project where pyctrl is installed, so everything is imp
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -56,7 +57,8 @@ class Explore(Protocol):
                 edits; a path of a YAML file. None: the samples are created, changed, deleted, and recreated.
             only: Families of plans to try, such as ``crash``; by default all.
             budget: The CPU time to spend, 20 seconds by default, or the number of runs; None: the systematic plans,
-                however long they take, and no search.
+                however long they take, and no search. The environment variable ``PYCTRL_SIMULATION_BUDGET`` replaces
+                it in all tests, such as ``10m``, ``3000`` or ``none``: more runs at night.
             seed: The seed of latencies, names and the search.
             replicas: How many processes of the operator run; with more than one they elect a leader.
             invariants: What must always, or eventually, hold.
@@ -100,6 +102,7 @@ def _explorer(request: pytest.FixtureRequest) -> Explore:
         from pyctrl.simulation._schedule import Schedule
 
         kept = _saved_at(request)
+        budget = _budget(os.environ.get("PYCTRL_SIMULATION_BUDGET", ""), budget)
         marker = request.node.get_closest_marker("replay")
         options = ExploreOptions(
             seconds=budget.total_seconds() if isinstance(budget, timedelta) else None,
@@ -123,6 +126,19 @@ def _explorer(request: pytest.FixtureRequest) -> Explore:
         return report
 
     return call
+
+
+def _budget(text: str, given: timedelta | int | None) -> timedelta | int | None:
+    """Return the budget that the environment asks for, or the given one."""
+    from pyctrl.api import parse_duration
+
+    if not text or text == "none":
+        return None if text else given
+    try:
+        return int(text) if text.isdecimal() else parse_duration(text)
+    except ValueError as error:
+        message = "PYCTRL_SIMULATION_BUDGET: expected a number of runs, a duration such as 10m, or none"
+        raise pytest.UsageError(f"{message}; got {text!r}") from error
 
 
 def _saved_at(request: pytest.FixtureRequest) -> Path | None:
