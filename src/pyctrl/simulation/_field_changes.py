@@ -57,7 +57,7 @@ def changed_objects(obj: Json, schema: Schema, is_valid: Callable[[Json], bool],
     for change in sorted(changes, key=lambda change: (change.rank, len(change.path))):
         if len(found) == most:
             break
-        valid = next((each for each in _applied(obj, change) if is_valid(each) and each not in found), None)
+        valid = next((each for each in _applied(obj, change) if is_valid(each)), None)
         if valid is not None:
             found.append(valid)
     return found

@@ -101,6 +101,14 @@ def test_simplest_form(before: str, after: str) -> None:
     assert str(shrunk) == after
 
 
+def test_faults_stay_different() -> None:
+    """A fault is not simplified to another one of the schedule."""
+    shrunk = shrink(
+        Schedule.parse("crash step#1; tear step#1; compact step#1"), lambda each: len(each) == 3, attempts=MANY
+    )
+    assert len(set(shrunk.faults)) == 3
+
+
 def test_few_attempts_for_many_faults() -> None:
     """One of a hundred faults is found in fewer than thirty attempts."""
     many = tuple(Fault(FaultKind.TEAR, Point(Occasion.STEP, "", nth)) for nth in range(1, 101))
