@@ -60,15 +60,9 @@ class Explore:
             scenario: What users do: an async function of the client, or of the client and the `World`; manifests and
                 edits; a path of a YAML file. None: the samples are created, changed, deleted, and recreated.
             only: Families of plans to try, such as ``crash``; by default all.
-<<<<<<< HEAD
-            budget: The CPU time to spend, or the number of runs; None: the systematic plans, however long they take,
-                and no search. By default what the variable PYCTRL_SIMULATION_BUDGET says (``300s``, or ``1000`` runs),
-                or else 20 seconds.
-=======
             budget: The CPU time to spend, 20 seconds by default, or the number of runs; None: the systematic plans,
                 however long they take, and no search. The environment variable ``PYCTRL_SIMULATION_BUDGET`` replaces
                 it in all tests, such as ``10m``, ``3000`` or ``none``: more runs at night.
->>>>>>> wexam
             seed: The seed of latencies, names and the search.
             replicas: How many processes of the operator run; with more than one they elect a leader.
             invariants: What must always, or eventually, hold.
@@ -126,7 +120,7 @@ def _families(only: Collection[str] | str) -> tuple[str, ...]:
 
 def _limits(budget: timedelta | int | None) -> tuple[float | None, int | None]:
     """Return the seconds and the runs of a budget."""
-    if budget is BUDGET and (text := os.environ.get("PYCTRL_SIMULATION_BUDGET")):
+    if text := os.environ.get("PYCTRL_SIMULATION_BUDGET"):
         return budget_of(text)
     if isinstance(budget, timedelta):
         return budget.total_seconds(), None
@@ -134,16 +128,18 @@ def _limits(budget: timedelta | int | None) -> tuple[float | None, int | None]:
 
 
 def budget_of(text: str) -> tuple[float | None, int | None]:
-    """Return the seconds and the runs of a budget as text: ``60s`` or ``5m``, or a number of runs.
+    """Return the seconds and the runs of a budget as text: ``60s`` or ``5m``, a number of runs, or ``none``.
 
     Raises:
-        CommandFailed: It is neither.
+        CommandFailed: It is none of these.
     """
+    if text.strip().lower() == "none":
+        return None, None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)|(\d+)", text.strip())
     if match is None:
         from pyctrl.errors import CommandFailed
 
-        raise CommandFailed(f"expected a budget such as 60s, 5m or 500 (runs), got {text!r}")
+        raise CommandFailed(f"expected a budget such as 60s, 5m, 500 (runs) or none, got {text!r}")
     if match[3]:
         return None, int(match[3])
     return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]], None
@@ -157,69 +153,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def explore(request: pytest.FixtureRequest) -> Explore:
     """Explorer of an operator under faults; see `pyctrl.simulation.Explore`."""
-<<<<<<< HEAD
     return Explore(request)
-=======
-    return _explorer(request)
-
-
-def _explorer(request: pytest.FixtureRequest) -> Explore:
-    def call(
-        program: Any,
-        scenario: Any = None,
-        *,
-        only: Collection[str] | str = (),
-        budget: timedelta | int | None = BUDGET,
-        seed: int = 0,
-        replicas: int = 1,
-        invariants: Sequence[Invariant] = (),
-        manager_options: Mapping[str, Any] | None = None,
-    ) -> Report:
-        __tracebackhide__ = True
-        from pyctrl.simulation._exploration import ExploreOptions
-        from pyctrl.simulation._explorer import explore_program
-        from pyctrl.simulation._saved_failures import SavedFailures
-        from pyctrl.simulation._schedule import Schedule
-
-        kept = _saved_at(request)
-        budget = _budget(os.environ.get("PYCTRL_SIMULATION_BUDGET", ""), budget)
-        marker = request.node.get_closest_marker("replay")
-        options = ExploreOptions(
-            seconds=budget.total_seconds() if isinstance(budget, timedelta) else None,
-            runs=budget if isinstance(budget, int) else None,
-            seed=seed,
-            only=(only,) if isinstance(only, str) else tuple(only),
-            replay=Schedule.parse(marker.args[0]) if marker is not None else None,
-            replicas=replicas,
-        )
-        report = explore_program(
-            program,
-            scenario,
-            options=options,
-            invariants=invariants,
-            manager_options=manager_options,
-            saved=SavedFailures(kept) if kept is not None and marker is None else None,
-            stops_at_first=True,
-        )
-        if report.stories:
-            raise Broken(str(report.stories[0]))
-        return report
-
-    return call
->>>>>>> wexam
-
-
-def _budget(text: str, given: timedelta | int | None) -> timedelta | int | None:
-    """Return the budget that the environment asks for, or the given one."""
-    from pyctrl.api import parse_duration
-
-    if not text or text == "none":
-        return None if text else given
-    try:
-        return int(text) if text.isdecimal() else parse_duration(text)
-    except ValueError as error:
-        message = "PYCTRL_SIMULATION_BUDGET: expected a number of runs, a duration such as 10m, or none"
-        raise pytest.UsageError(f"{message}; got {text!r}") from error
 
 
 def _saved_at(request: pytest.FixtureRequest) -> Path | None:
