@@ -102,7 +102,7 @@ def _explorer(request: pytest.FixtureRequest) -> Explore:
         from pyctrl.simulation._schedule import Schedule
 
         kept = _saved_at(request)
-        budget = _budget(os.environ.get("PYCTRL_SIMULATION_BUDGET", ""), budget)
+        budget = environment_budget(os.environ.get("PYCTRL_SIMULATION_BUDGET", ""), budget)
         marker = request.node.get_closest_marker("replay")
         options = ExploreOptions(
             seconds=budget.total_seconds() if isinstance(budget, timedelta) else None,
@@ -128,7 +128,7 @@ def _explorer(request: pytest.FixtureRequest) -> Explore:
     return call
 
 
-def _budget(text: str, given: timedelta | int | None) -> timedelta | int | None:
+def environment_budget(text: str, given: timedelta | int | None) -> timedelta | int | None:
     """Return the budget that the environment asks for, or the given one."""
     from pyctrl.api import parse_duration
 
