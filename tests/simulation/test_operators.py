@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import pytest
 
-from pyctrl.simulation import SimulationFailed, Explore
+from pyctrl.simulation import Explore, SimulationFailed
 from tests.simulation.operators import CASES, Case
 
 HUNT = int(os.environ.get("PYCTRL_HUNT", "0"))  # runs of each operator without a mistake

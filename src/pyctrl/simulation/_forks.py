@@ -1,4 +1,4 @@
-"""Tries many schedules: one run goes on without faults, and at each point a child process is forked for each fault there.
+"""Tries many schedules: one run goes on without faults, and at each point a child process is forked for each fault.
 
 So all schedules share what comes before their first fault, and no run sees another one's memory. Where ``os.fork`` is
 missing, every schedule runs from the begin in this process; its history is the same.
