@@ -76,8 +76,11 @@ def error_problems(facts: RunFacts, references: Collection[RunFacts]) -> Iterato
 
 def run_problems(run: Run) -> Iterator[Problem]:
     """Yield what the run itself reports: its end before time, requests outside of the role, and broken invariants."""
-    if run.error:
-        name = run.error.split(":", 1)[0].rpartition(".")[2]
+    name, _, message = run.error.partition(":")
+    name = name.rpartition(".")[2]
+    if name == "Spinning":
+        yield Problem(ProblemKind.NOT_QUIET, message.strip())
+    elif run.error:
         kind = ProblemKind.HANGS if name in _LOOP_ERRORS else ProblemKind.SCENARIO
         yield Problem(kind, f"the scenario did not come to its end: {run.error}")
     for request in dict.fromkeys(run.undeclared):
