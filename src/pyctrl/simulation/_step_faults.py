@@ -72,7 +72,7 @@ class StepFaults:
                 return
 
     async def _replace(self, target: ObjectId) -> None:
-        """Delete a child, and create an object of somebody else under its name in the same moment."""
+        """Delete a child, and create a foreign object under its name in the same moment."""
         obj = self._get(target)
         if obj is None or obj["metadata"].get("finalizers"):
             return

@@ -101,7 +101,7 @@ class World:
         self._hidden: dict[tuple[str, str], ObjectId] = {}
         self._stale: dict[str, float] = {}
         self._lasts_until = 0.0
-        #: Whether somebody changed objects of the operator, which may notice it only when it looks again.
+        #: Whether a user changed objects of the operator, which may notice it only when it looks again.
         self.has_meddled = False
         self._votes_cut: set[str] = set()
         self._version_at_rest = cluster.server.storage.version
