@@ -91,14 +91,15 @@ class Evidence:
     """A failed run beside its reference.
 
     Attributes:
-        reference: The run without faults; until the step after which the difference shows, if that is not the end.
+        reference: The run without faults; until the step after which the difference shows, if that is not the end, or
+            after which the other run was cut short.
         run: The run with faults, also until then.
         problems: What the oracle found.
     """
 
     def __init__(self, reference: Run, run: Run, problems: Sequence[Problem]) -> None:
         step = _first_step(problems)
-        self.reference = _until_step(reference, step)
+        self.reference = _until_step(reference, step or run.cut_after or None)
         self.run = _until_step(run, step)
         self.problems = problems
 
@@ -112,11 +113,6 @@ class Evidence:
     def faults(self) -> tuple[FaultApplied, ...]:
         """The faults that took place, in order."""
         return tuple(self.run.history.of(FaultApplied))
-
-    @property
-    def schedule(self) -> tuple[Fault, ...]:
-        """The faults that took place."""
-        return tuple(entry.fault for entry in self.faults)
 
     @property
     def began(self) -> float:

@@ -212,13 +212,13 @@ def in_child(function: Callable[[], R]) -> R:
     pid = os.fork()
     if not pid:
         os.close(reading)
-        with os.fdopen(writing, "wb") as pipe:
-            try:
+        try:
+            with os.fdopen(writing, "wb") as pipe:
                 limit_child()
                 pipe.write(pickle.dumps(function()))
-            except BaseException:  # noqa: BLE001 - the parent says that the child died
-                os._exit(1)
-        os._exit(0)
+            os._exit(0)
+        finally:
+            os._exit(1)  # the parent says that the child died
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         received = pipe.read()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pyctrl.simulation._run import Problem, ProblemKind
+from pyctrl.simulation._history import Phase, Rested
+from pyctrl.simulation._run import Problem, ProblemKind, State
 from pyctrl.simulation._story import tell
 from tests.unit.simulation._script import JOB, PARENT, Script, problem
 
@@ -87,6 +88,26 @@ def test_a_story_says_what_never_happened() -> None:
             "services", "Service"
         )
     )
+
+
+def rest(script: Script, number: int) -> Script:
+    """End a step of the scenario."""
+    return script.add(Rested(phase=Phase.STEP, number=number))
+
+
+def test_later_steps_do_not_count() -> None:
+    """What comes after the step with the difference is not told, and neither is what a run that was cut leaves out."""
+    whole = rest(rest(reference(), 1).begin().write("delete", "jobs default/web-a").done(), 2)
+    run = rest(twice(), 1)
+    steps = [State(dict(run.objects))]
+    rest(run.begin().write("delete", "jobs default/web-b").write("delete", "jobs default/web-c").done(), 2)
+    wrong = Problem(ProblemKind.END_STATE, "at rest after step 1, the world differs: a Job is surplus")
+    first = [State({each: obj for each, obj in steps[0].objects.items() if each.name != "web-c"})]
+    story = tell(whole.run(steps=first), run.run(steps=steps), [wrong])
+    assert not any("deletes" in line for line in story.events)
+    assert story.guess.startswith("create is not idempotent: after the lost answer, a second Job was made")
+    cut = tell(whole.run(steps=first), rest(twice(), 1).run(steps=steps, cut_after=1), [problem(ProblemKind.NOT_QUIET)])
+    assert not any("never" in line for line in cut.events)
 
 
 def test_the_worst_problem_is_the_title() -> None:

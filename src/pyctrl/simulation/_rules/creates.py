@@ -109,14 +109,23 @@ def _changed_again(evidence: Evidence) -> str:
         wanted = dict(leaves(evidence.reference.end.objects.get(again.target, {})))
         end = dict(leaves(evidence.run.end.objects.get(again.target, {})))
         found = evidence.effect(again)
-        if found is None or not any(fault.point.what == again.point.what for fault in evidence.schedule):
+        if found is None:
             continue
         before, after = (dict(leaves(obj)) for obj in found)
         for path, value in sorted(after.items(), key=lambda item: item[0]):
-            if path in wanted and before.get(path) != value == end.get(path) != wanted[path]:
+            is_wrong = path in wanted and before.get(path) != value == end.get(path) != wanted[path]
+            if is_wrong and _is_number(value) and before.get(path) == wanted[path]:
                 field = f"{path.removeprefix('.')} of {evidence.name(again.target)}"
                 return f"{since(evidence)}, {field} was changed once more, from {before.get(path)} to {value}"
     return ""
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return not isinstance(value, bool)
 
 
 def _fails_forever(evidence: Evidence) -> str:
