@@ -105,6 +105,13 @@ def test_a_write_only_follows_another_one() -> None:
     )
 
 
+def test_a_crash_between_two_awaits() -> None:
+    """A crash that is no write's is located by the last write of the reconcile that it cuts off."""
+    run = one_job("crash handle operator-1#9").write("create", JOB).fault().restart().begin().done()
+    text = guess(evidence(two_writes(), run, problem(END_STATE, "configmaps default/web")))
+    assert text.startswith("a write is made only together with another one: create ConfigMap default/web only follows")
+
+
 def test_a_refused_write_only_follows_another_one() -> None:
     """The second write is lost also if it was refused, and the retry finds the first object."""
     run = one_job("internal-error create configmaps default/web#1").write("create", JOB)
