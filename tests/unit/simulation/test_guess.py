@@ -265,6 +265,14 @@ def test_drift_is_not_noticed() -> None:
     )
 
 
+def test_a_restored_backup_is_not_noticed() -> None:
+    """A child that a restored backup does not have, and that is not made again, is drift."""
+    reference = one_job().write("create", JOB).done()
+    run = one_job("restore-backup step#1").write("create", JOB).done().fault().cluster("DELETED", JOB).begin().done()
+    text = guess(evidence(reference, run, problem(END_STATE, JOB)))
+    assert text.startswith("drift is not repaired: Job default/web was taken back by the restore of a backup, and the")
+
+
 def test_drift_is_not_repaired() -> None:
     """A child that stays changed in spite of a reconcile is not compared."""
     reference = one_job().write("create", JOB, {"spec": {"size": 1}}).done()
