@@ -37,7 +37,7 @@ async def test_a_greeting_is_kept_in_a_config_map(
         assert operator.compare().lines() == []  # no permission is missing or unused
 
 
-@pytest.mark.slow("40 runs of the operator")
+@pytest.mark.slow("forty runs of the operator")
 def test_survives(explore: Explore) -> None:
     """No crash, lost answer, stale view, conflict or meddling user breaks the operator."""
     explore(GreetingReconciler, budget=40)

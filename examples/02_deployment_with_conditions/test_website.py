@@ -51,7 +51,7 @@ async def test_the_conditions_follow_the_rollout(
         assert operator.compare().lines() == []  # no permission is missing or unused
 
 
-@pytest.mark.slow("40 runs of the operator")
+@pytest.mark.slow("forty runs of the operator")
 def test_survives(explore: Explore) -> None:
     """No crash, lost answer, stale view, conflict or meddling user breaks the operator."""
     explore(WebsiteReconciler, budget=40)

@@ -29,10 +29,10 @@ class WebAppReconciler(ObjectReconciler[WebApp]):
     async def reconcile_object(self, app: WebApp) -> None:
         before, key = app.deep_copy(), Key(app.metadata.namespace, app.spec.secret_name)
         secret = await self.client.find(Secret, key)
-        await self.client.create_or_apply(deployment_for(app, secret), force=True)
-        if secret is None:  # no error, no retry: its creation causes a reconcile; new pods wait for it
+        if secret is None:  # no error, no retry: its creation causes a reconcile
             ready = Condition(type="Ready", status="False", reason="NoSecret", message=f"There is no Secret {key}.")
         else:
+            await self.client.create_or_apply(deployment_for(app, secret), force=True)
             ready = Condition(type="Ready", status="True", reason="Applied", message=f"The pods use Secret {key}.")
         if set_condition(app.status.conditions, ready):
             await self.client.status.patch(app, merge_from(before))
@@ -42,10 +42,10 @@ class WebAppReconciler(ObjectReconciler[WebApp]):
         return [Request.of(app) for app in found]
 
 
-def deployment_for(app: WebApp, secret: Secret | None) -> Deployment:
-    labels, content = {"webapp": app.metadata.name}, repr(sorted(secret.data.items())) if secret else ""
+def deployment_for(app: WebApp, secret: Secret) -> Deployment:
+    labels, content = {"webapp": app.metadata.name}, repr(sorted(secret.data.items()))
     checksum = {"example.com/checksum": hashlib.sha256(content.encode()).hexdigest()}  # new content restarts the pods
-    source = EnvFromSource(secret_ref=SecretEnvSource(name=app.spec.secret_name))
+    source = EnvFromSource(secret_ref=SecretEnvSource(name=secret.metadata.name))
     pod = PodSpec(containers=[Container(name="web", image=app.spec.image, env_from=[source])])
     pods = PodTemplateSpec(metadata=ObjectMeta(labels=labels, annotations=checksum), spec=pod)
     spec = DeploymentSpec(selector=LabelSelector(match_labels=labels), template=pods)

@@ -16,6 +16,7 @@ import database
 from database import Schema, SchemaSpec, add_schemas, decoded
 from postgres import DatabaseError, Postgres, SchemaOwner, transaction
 from postgres_server import HOW_TO_INSTALL, find_binaries, postgres_server
+from pyctrl import Manager
 from pyctrl.api import Condition, Key, ObjectMeta, find_condition
 from pyctrl.client import Client, MergePatch, wait_for, wait_for_list, wait_until_gone
 from pyctrl.kinds.core.v1 import Secret

@@ -40,7 +40,7 @@
     ├── PatchError                    a patch that cannot be applied (also a ValueError)
     ├── OwnershipError
     │   ├── AlreadyOwned              another controller owns the object
-    │   ├── NotOwned                  the object has no controller: somebody else made it
+    │   ├── NotOwned                  the object has no controller: another user made it
     │   └── CrossNamespaceOwner       an owner must be in the same namespace, or cluster-scoped
     ├── TerminalError                 raised by a reconciler: do not retry until the object changes
     ├── ControllerError
@@ -599,11 +599,11 @@ class AlreadyOwned(OwnershipError):
 
 
 class NotOwned(OwnershipError):
-    """Raised instead of a change of an object that has no controller: somebody else made it under this name."""
+    """Raised instead of a change of an object that has no controller: another user made it under this name."""
 
     def __init__(self, obj: str, owner: str) -> None:
         super().__init__(
-            f"{obj} exists and is not controlled by {owner}: somebody else made it; delete or rename one of the two"
+            f"{obj} exists and is not controlled by {owner}: another user made it; delete or rename one of the two"
         )
 
 

@@ -16,10 +16,11 @@ from pyctrl.errors import GracePeriodExceeded, LeadershipLost, NotLeading, Pyctr
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.manager import LeaderElection, Manager, OnLoss, Preflight
 from pyctrl.manager._election.lease_lock import current_moment
-from tests.simulation._history import HistoryFailed
-from tests.simulation._lease_server import LeaseServer, Link, under_way
-from tests.simulation._processes_in_one import ProcessLoop, context_of, the_loop
-from tests.simulation._trace import Trace
+from pyctrl.simulation import Network
+from pyctrl.simulation._loop import SimulationLoop, context_of, simulation_loop
+from pyctrl.simulation._network import Link
+from tests.simulation._lease_server import Connection, LeaseServer
+from tests.simulation._trace import HistoryFailed, Trace
 
 LEASE = Key("default", "op")
 TIMES = ((15, 10, 2), (15, 10, 2), (6, 4, 1), (30, 12, 5), (3, 2, 1))
@@ -38,7 +39,7 @@ def live(seed: int) -> Outcome:
     """
     trace = Trace()
     try:
-        with _quiet(), asyncio.Runner(loop_factory=ProcessLoop) as runner:
+        with _quiet(), asyncio.Runner(loop_factory=SimulationLoop) as runner:
             return runner.run(Election(Random(seed), trace).run())
     except Exception as problem:
         raise HistoryFailed(seed, problem, trace) from problem
@@ -72,7 +73,7 @@ class Replica:
     """A candidate process, restarted whenever it ends."""
 
     name: str
-    link: Link
+    connection: Connection
     random: Random
     options: LeaderElection
     trace: Trace
@@ -89,6 +90,11 @@ class Replica:
         self.task = asyncio.get_running_loop().create_task(self._live(), context=context_of(self.name))
 
     @property
+    def link(self) -> Link:
+        """Its connection to the server."""
+        return self.connection.link
+
+    @property
     def acts(self) -> bool:
         """Return whether elected work runs and may write."""
         if not self.is_working or self.is_dead or self.manager is None or self.manager.elector is None:
@@ -98,7 +104,7 @@ class Replica:
     async def _live(self) -> None:
         while not self.is_dead:
             async with Manager(
-                client=Client(self.link, random=self.random),
+                client=Client(self.connection, random=self.random),
                 leader_election=self.options,
                 random=self.random,
                 preflight=Preflight.OFF,
@@ -187,9 +193,10 @@ class Election:
         random, self._names = self._random, self._names + 1
         times = TIMES[0] if self._deletes else random.choice(TIMES)  # the duration of a deleted lease is unknown
         lease, renew, retry = (timedelta(seconds=s) for s in times)
+        name = f"r{self._names}"
         return Replica(
-            f"r{self._names}",
-            Link(self._server, random),
+            name,
+            Connection(Link(name, self._server, Network(), random)),
             random,
             LeaderElection(
                 name=LEASE.name,
@@ -207,7 +214,7 @@ class Election:
     # --- with faults ---
 
     async def _suffer(self) -> None:
-        random, loop = self._random, the_loop()
+        random, loop = self._random, simulation_loop()
         for replica in self._replicas:
             loop.skew[replica.name] = timedelta(seconds=random.uniform(-1e6, 1e6))
         for _ in range(random.randint(*FATES)):
@@ -222,34 +229,33 @@ class Election:
         self._trace.say(f"{replica.name} is cut off, silent={replica.link.is_silent}")
 
     def _slow(self, replica: Replica) -> None:
-        replica.link.delay = self._random.choice((0.1, 1.0, 4.0, 9.0))
-        self._trace.say(f"{replica.name} is slow: {replica.link.delay}")
+        replica.link.slowness = self._random.choice((0.1, 1.0, 4.0, 9.0)) * self._random.random()
+        self._trace.say(f"{replica.name} is slow: {replica.link.slowness:.2f}")
 
     def _lossy(self, replica: Replica) -> None:
         link, random = replica.link, self._random
-        link.loses_requests, link.loses_answers, link.is_silent = (
+        link.request_loss, link.loss, link.is_silent = (
             random.random(),
             random.random(),
             random.random() < 0.5,
         )
-        self._trace.say(f"{replica.name} loses {link.loses_requests:.2f} and {link.loses_answers:.2f}")
+        self._trace.say(f"{replica.name} loses {link.request_loss:.2f} and {link.loss:.2f}")
 
     def _heal(self, replica: Replica) -> None:
-        link = replica.link
-        link.is_cut, link.delay, link.loses_requests, link.loses_answers = False, 0.0, 0.0, 0.0
+        replica.link.heal()
         self._trace.say(f"{replica.name} is well")
 
     def _stand_still(self, replica: Replica) -> None:
-        loop = the_loop()
-        if not loop.is_stopped(replica.name):
-            loop.stop_process(replica.name)
+        loop = simulation_loop()
+        if not loop.is_frozen(replica.name):
+            loop.freeze(replica.name)
             seconds = self._random.uniform(0.5, 40)
             self._trace.say(f"{replica.name} stands still for {seconds:.1f}")
             loop.call_later(seconds, self._go_on, loop, replica, context=context_of(""))
 
-    def _go_on(self, loop: ProcessLoop, replica: Replica) -> None:
+    def _go_on(self, loop: SimulationLoop, replica: Replica) -> None:
         self._trace.say(f"{replica.name} goes on")
-        loop.continue_process(replica.name)
+        loop.thaw(replica.name)
 
     def _edit(self, replica: Replica) -> None:
         if lease := self._server.leases.get(LEASE.name):
@@ -263,16 +269,16 @@ class Election:
             self._trace.say("somebody deletes the lease")
 
     def _stop(self, replica: Replica) -> None:
-        if replica.manager is not None and not the_loop().is_stopped(replica.name):
+        if replica.manager is not None and not simulation_loop().is_frozen(replica.name):
             self._trace.say(f"{replica.name} is told to stop")
             context_of(replica.name).run(replica.manager.ask_to_stop)
 
     def _kill(self, replica: Replica) -> None:
         self._trace.say(f"{replica.name} is killed")
         replica.is_dead, replica.link.is_cut = True, True
-        the_loop().stop_process(replica.name)
+        simulation_loop().freeze(replica.name)
         born = self._replica()
-        the_loop().skew[born.name] = timedelta(0)
+        simulation_loop().skew[born.name] = timedelta(0)
         self._replicas.remove(replica)
         self._dead.append(replica)
         self._replicas.append(born)
@@ -283,7 +289,7 @@ class Election:
     async def _recover(self) -> None:
         self._trace.say("all is well from now on")
         for replica in self._replicas:
-            the_loop().continue_process(replica.name)
+            simulation_loop().thaw(replica.name)
             self._heal(replica)
         await asyncio.sleep(AFTERMATH)
         async with asyncio.timeout(LEADS_WITHIN):
@@ -291,18 +297,16 @@ class Election:
                 await asyncio.sleep(TICK)
         begun = asyncio.get_running_loop().time()
         await asyncio.sleep(CALM_AT_END)
-        acted = {replica.name: [at for at in replica.link.acts if at >= begun] for replica in self._replicas}
+        acted = {replica.name: [at for at in replica.connection.acts if at >= begun] for replica in self._replicas}
         assert sum(map(len, acted.values())) >= CALM_AT_END / 5, f"hardly anybody acts: {acted}"
 
     async def _end(self) -> None:
-        loop = the_loop()
+        loop = simulation_loop()
         for replica in (*self._replicas, *self._dead):
             replica.is_dead = True
-            loop.continue_process(replica.name)
+            loop.thaw(replica.name)
             replica.task.cancel()
         tasks = [replica.task for replica in (*self._replicas, *self._dead)]
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(result, Exception):
                 raise result
-        while under_way:
-            await asyncio.wait(set(under_way))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from pyctrl.api import CustomResource, Int32, Model, ObjectMeta, is_deleting, set_controller_reference
 from pyctrl.controller import Builder, Controller, ManagedCluster, Reconciler, Request, Result
 from pyctrl.kinds.core.v1 import ConfigMap
+from pyctrl.rbac import allow
 
 WANTED = "sim.example.com/wanted"  # annotation of a bird: the desired number at its creation
 
@@ -30,6 +30,8 @@ class Flock(CustomResource[FlockSpec, FlockStatus], group="sim.example.com", ver
 
 class FlockReconciler(Reconciler[Flock]):
     """Creates one bird at a time and reconciles again at once: without reads of its own writes it creates too many."""
+
+    rbac = (allow(ConfigMap, "create", "delete"), allow(Flock, "update", subresource="status"))
 
     async def reconcile(self, request: Request) -> Result | None:
         flock = await self.client.find(Flock, request.key)
@@ -83,25 +85,3 @@ def bird_of(flock: Flock) -> ConfigMap:
 def add_flocks(host: ManagedCluster) -> Controller:
     """Add the operator to a manager."""
     return Builder(host).reconciles(Flock).owns(ConfigMap).options(workers=2).build(FlockReconciler())
-
-
-def definition() -> dict[str, Any]:
-    """Return the CustomResourceDefinition of flocks."""
-    properties: dict[str, Any] = {
-        "spec": {"type": "object", "properties": {"size": {"type": "integer"}}},
-        "status": {"type": "object", "properties": {"birds": {"type": "array", "items": {"type": "string"}}}},
-    }
-    version = {
-        "name": "v1",
-        "served": True,
-        "storage": True,
-        "subresources": {"status": {}},
-        "schema": {"openAPIV3Schema": {"type": "object", "properties": properties}},
-    }
-    names = {"kind": "Flock", "listKind": "FlockList", "plural": "flocks", "singular": "flock"}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "flocks.sim.example.com"},
-        "spec": {"group": "sim.example.com", "scope": "Namespaced", "names": names, "versions": [version]},
-    }

@@ -8,35 +8,39 @@ from typing import Any
 from pyctrl.api import Key
 from pyctrl.cache import Cache
 from pyctrl.kinds.core.v1 import ConfigMap
-from tests.simulation._operator import KINDS, NAMESPACES, Process
-from tests.simulation._user import User, key_of
+from pyctrl.simulation import World
+from tests.simulation._checks import Findings, owners_of
+from tests.simulation._operators import KINDS
+from tests.simulation._user import NAMESPACES
 
 Json = dict[str, Any]
 
 LONGEST_SILENCE = timedelta(seconds=100)  # bookmarks come once a minute, and a silent watch is replaced after 90 s
 
 
-async def check_views(process: Process, user: User) -> None:
-    """Compare all reads once the cluster is idle."""
-    cache = process.manager.cache
-    assert not cache.problems, f"the cache has problems: {cache.problems}"
-    for statistics in cache.statistics():
-        assert not statistics.own_writes, f"own writes of {statistics.kind} have never come back"
-        assert statistics.age is not None
-        assert statistics.age < LONGEST_SILENCE, f"nothing heard of {statistics.kind} for {statistics.age}"
-    for kind in KINDS:
-        for namespace in NAMESPACES:
-            served = user.items(_path(kind, namespace))
-            await _check_reads(cache, kind, namespace, served)
-            told = {key: state for key, state in process.mirrors[kind].objects.items() if key.namespace == namespace}
-            assert told == _states(served), f"what subscribers of {kind.__name__} were told differs from the server"
+async def check_views(world: World) -> None:
+    """Compare all reads of each process with the server, once the cluster is idle."""
+    for process in world.processes:
+        assert process.manager is not None, "the operator does not run"
+        cache, mirrors = process.manager.cache, world.external(Findings).mirrors_of(process.manager)
+        assert not cache.problems, f"the cache has problems: {cache.problems}"
+        for statistics in cache.statistics():
+            assert not statistics.own_writes, f"own writes of {statistics.kind} have never come back"
+            assert statistics.age is not None
+            assert statistics.age < LONGEST_SILENCE, f"nothing heard of {statistics.kind} for {statistics.age}"
+        for kind in KINDS:
+            for namespace in NAMESPACES:
+                served = world.states.wire_objects(kind.gvk.group, kind.resource.plural, namespace)
+                await _check_reads(cache, kind, namespace, served)
+                told = {key: state for key, state in mirrors[kind].objects.items() if key.namespace == namespace}
+                assert told == _states(served), f"subscribers of {kind.__name__} were told otherwise than the server"
 
 
 async def _check_reads(cache: Cache, kind: type[Any], namespace: str, served: list[Json]) -> None:
     listed = await cache.list(kind, namespace=namespace)
     states = {one.key: (one.metadata.uid, int(one.metadata.resource_version)) for one in listed}
     assert states == _states(served), f"the cache of {kind.__name__} in {namespace} differs from the server"
-    owners = [(reference["uid"], one) for one in served for reference in one["metadata"].get("ownerReferences", [])]
+    owners = [(uid, one) for one in served for uid in owners_of(one)]
     await _check_index(cache, kind, namespace, "owner", owners)
     if kind is ConfigMap:
         flocks = [(one["metadata"].get("labels", {}).get("flock", ""), one) for one in served]
@@ -56,7 +60,6 @@ def _states(served: list[Json]) -> dict[Key, tuple[str, int]]:
     return {key_of(one): (one["metadata"]["uid"], int(one["metadata"]["resourceVersion"])) for one in served}
 
 
-def _path(kind: type[Any], namespace: str) -> str:
-    group, version = kind.gvk.group, kind.gvk.version
-    prefix = f"/apis/{group}/{version}" if group else f"/api/{version}"
-    return f"{prefix}/namespaces/{namespace}/{kind.resource.plural}"
+def key_of(found: Json) -> Key:
+    """Return the key of an object in JSON."""
+    return Key(found["metadata"].get("namespace", ""), found["metadata"]["name"])

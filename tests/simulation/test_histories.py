@@ -1,46 +1,62 @@
-"""Histories under faults: in the end the cluster is in the desired state and idle.
+"""Histories under faults: in the end the cluster is in the desired state and idle, and the cache equals the server.
 
-Each history has a seed that determines it. `PYCTRL_HISTORIES=3000` runs more histories than the default,
-`PYCTRL_HISTORY=1167` runs only that one. docs/testing.md shows how to do this for your own operator.
+A history is one run of a user's story with one schedule of faults. Each story has a seed that determines it.
+`PYCTRL_HISTORIES=3000` runs more histories than the default, `PYCTRL_HISTORY=7` only those of one story.
+docs/simulation.md shows how to do this for your own operator.
 """
 
 from __future__ import annotations
 
 import os
+from random import Random
 
 import pytest
 
-from tests.simulation._history import HistoryFailed, live
+from pyctrl.simulation import ExploreOptions, Report, always, eventually, explore_program
+from tests.simulation._checks import Findings, knows_its_creates
+from tests.simulation._operators import add_operators, options_of, story_of
+from tests.simulation._views import check_views
 
-DEFAULT = 30  # histories; about a second of CPU each
-BATCH = 5
+DEFAULT = 100  # histories
+OF_A_STORY = 20
+FAMILIES = ("crash", "error", "event", "meddling", "random")  # a process that travels in time makes birds again
+
+INVARIANTS = (
+    always("a create follows from what the process knows", knows_its_creates),
+    eventually("subscribers see valid changes, and no request is reconciled twice at once", lambda w: _found(w) == []),
+    eventually("everything is as the user wants it", lambda world: world.external(Findings).user.check(world)),
+    eventually("the cache is like the server", check_views),
+)
 
 
-def seeds() -> list[range]:
-    """Return the seeds to run, in batches."""
+def seeds() -> list[int]:
+    """Return the seeds of the stories to run."""
     if only := os.environ.get("PYCTRL_HISTORY"):
-        return [range(int(only), int(only) + 1)]
-    count = int(os.environ.get("PYCTRL_HISTORIES", DEFAULT))
-    return [range(first, min(first + BATCH, count)) for first in range(0, count, BATCH)]
+        return [int(only)]
+    return list(range(int(os.environ.get("PYCTRL_HISTORIES", DEFAULT)) // OF_A_STORY))
 
 
-@pytest.mark.slow(reason="each test is several histories, of one or two seconds")
+def explore_story(seed: int) -> Report:
+    """Try faults in a story, with options of the manager and a network of its own."""
+    return explore_program(
+        add_operators,
+        story_of(seed),
+        options=ExploreOptions(runs=OF_A_STORY, seed=seed, only=FAMILIES, replicas=Random(seed).choice((1, 1, 2))),
+        invariants=INVARIANTS,
+        manager_options=options_of(seed),
+    )
+
+
+@pytest.mark.slow(reason="each test is twenty histories")
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("batch", seeds(), ids=lambda batch: f"{batch.start}-{batch.stop - 1}")
-def test_the_cluster_converges_and_becomes_idle(batch: range) -> None:
-    """The operator converges and becomes idle, and its cache equals the server; no duplicates, losses or busy loops."""
-    for seed in batch:
-        live(seed)
+@pytest.mark.parametrize("seed", seeds())
+def test_the_cluster_converges_and_becomes_idle(seed: int) -> None:
+    """The operators converge and become idle, and their caches equal the server; nothing is made twice."""
+    report = explore_story(seed)
+    if report.stories:
+        raise AssertionError(str(report.stories[0]))
+    assert len(report.attempts) >= OF_A_STORY
 
 
-def test_the_same_seed_is_the_same_history() -> None:
-    """A failed history can be reproduced, line by line."""
-    for seed in (3, 37):
-        assert live(seed).trace.lines == live(seed).trace.lines
-
-
-def test_a_failed_history_prints_its_seed_and_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failure prints the seed and the trace, and can be reproduced."""
-    monkeypatch.setattr("tests.simulation._history.BUSIEST_MINUTE", 0)
-    with pytest.raises(HistoryFailed, match=r"(?s)history 3: .*operator starts.*requests in one minute"):
-        live(3)
+def _found(world: object) -> list[str]:
+    return world.external(Findings).found  # type: ignore[attr-defined,no-any-return]

@@ -159,8 +159,8 @@ class Client(LiveReader, ObjectWriter):
     ) -> Written[A]:
         """Apply an object (server-side apply), unless the apply would change nothing.
 
-        If ``obj`` has a controller reference, an object of its name that another owner controls, or nobody, is left
-        alone: somebody else made it. Before one is created, the server is asked whether there is one.
+        If ``obj`` has a controller reference, an object of its name that another owner controls, or no owner, is left
+        alone: another user made it. Before one is created, the server is asked whether there is one.
 
         Nothing is sent when the object's managed fields show that this owner has exactly the fields of ``obj``, each
         with the value in ``obj``. Defaults of the server and fields of other owners are not compared. An apply that was

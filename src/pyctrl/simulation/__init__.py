@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyctrl.simulation._external import External, ExternalError
     from pyctrl.simulation._invariants import Invariant, always, eventually
     from pyctrl.simulation._network import Network
-    from pyctrl.simulation._plugin import Broken, Explore
+    from pyctrl.simulation._plugin import Explore, SimulationFailed
     from pyctrl.simulation._process import Process
     from pyctrl.simulation._report import Attempt, Outcome, Plan, Report, Story
     from pyctrl.simulation._reporting import report_page, report_text, report_to_wire
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attempt",
-    "Broken",
     "Delete",
     "Explore",
     "ExploreOptions",
@@ -39,6 +38,7 @@ __all__ = [
     "Report",
     "SavedFailures",
     "Schedule",
+    "SimulationFailed",
     "Story",
     "World",
     "always",
@@ -55,7 +55,7 @@ _NAMES = {
     "_external": ("External", "ExternalError"),
     "_invariants": ("Invariant", "always", "eventually"),
     "_network": ("Network",),
-    "_plugin": ("Broken", "Explore"),
+    "_plugin": ("Explore", "SimulationFailed"),
     "_process": ("Process",),
     "_saved_failures": ("SavedFailures",),
     "_scenarios": ("Delete",),

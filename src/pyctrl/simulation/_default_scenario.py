@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +101,8 @@ def default_scenario(
     created first, and stay. Then each object of a reconciled kind is created, the first one of each kind is changed,
     field by field as its schema allows, deleted, and created again. A change is always one field of the sample: the
     field that was changed before goes back. A change that the server refuses, such as one of an immutable field, is
-    left out, in each run in the same manner. It is the same for the same samples and classes.
+    left out, in each run in the same manner, and so is one of a reference to another sample: there is no other object
+    to refer to. It is the same for the same samples and classes.
 
     Args:
         declared: The custom kinds of the program; see `pyctrl.program.declared_kinds`.
@@ -160,11 +163,33 @@ def _steps(
     yield from map(ManifestStep, objects)
     firsts = [some[0] for some in exercised.values()]
     is_valid = _validity(definitions)
+    names = {each["metadata"]["name"] for each in (*plain, *objects)}
     for obj in firsts:
-        for changed in changed_objects(obj, _schema(obj, definitions), is_valid, most=CHANGES):
+        refers = _references_of(obj, names - {obj["metadata"]["name"]})
+        fits = partial(_fits, is_valid, refers)
+        for changed in changed_objects(obj, _schema(obj, definitions), fits, most=CHANGES):
             yield ManifestStep(changed, base=obj, is_optional=True)
     yield from (ManifestStep(obj, deletes=True) for obj in reversed(firsts))
     yield from map(ManifestStep, firsts)
+
+
+def _fits(is_valid: Callable[[Json], bool], refers: AbstractSet[str], changed: Json) -> bool:
+    return is_valid(changed) and refers <= _references_of(changed, refers)
+
+
+def _references_of(obj: Json, names: AbstractSet[str]) -> set[str]:
+    """Return the names of other samples that an object has as the values of fields."""
+    inner = [value for field, value in obj.items() if field not in ("apiVersion", "kind", "metadata", "status")]
+    found: set[str] = set()
+    while inner:
+        value = inner.pop()
+        if isinstance(value, dict):
+            inner += value.values()
+        elif isinstance(value, list):
+            inner += value
+        elif isinstance(value, str):
+            found.add(value)
+    return found & names
 
 
 def _namespaces(others: Sequence[Json], objects: Sequence[Json]) -> Iterator[Json]:

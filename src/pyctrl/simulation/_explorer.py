@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -39,7 +39,7 @@ STORIES = 8  # failures that are shrunk and told; more are mostly the same
 
 
 class _Silent:
-    """An `ExploreProgress` that tells nobody."""
+    """An `ExploreProgress` that does nothing."""
 
     is_stopped = False
 
@@ -67,7 +67,6 @@ class Exploration:
     stops_at_first: bool = False
     _attempts: list[Attempt] = field(default_factory=list)
     _failed: dict[str, Attempt] = field(default_factory=dict)
-    _used: float = 0.0
     _began: float = 0.0
 
     def explore(self) -> Report:
@@ -76,7 +75,7 @@ class Exploration:
         Raises:
             CommandFailed: The program cannot be set up.
         """
-        self._began = time.process_time()
+        self._began = _cpu_seconds()
         seed = self.options.seed
         runs = [self.simulation.run(Schedule(seed=seed + number)) for number in range(REFERENCES)]
         self._reference = Reference(runs)
@@ -133,7 +132,6 @@ class Exploration:
 
     def _tried(self, attempt: Attempt) -> bool:
         self._attempts.append(attempt)
-        self._used += attempt.seconds
         if attempt.outcome.problems:
             self._failed.setdefault(_signature(attempt), attempt)
         elif self.saved is not None:
@@ -143,7 +141,7 @@ class Exploration:
 
     @property
     def _seconds(self) -> float:
-        return time.process_time() - self._began + self._used
+        return _cpu_seconds() - self._began
 
     @property
     def _goes_on(self) -> bool:
@@ -175,7 +173,8 @@ class Exploration:
             if self.options.replay is None and not self.progress.is_stopped:
                 kinds = {problem.kind for problem in attempt.outcome.problems[:1]}
                 schedule = shrink(schedule, partial(self._fails, kinds), attempts=SHRINK_ATTEMPTS)
-            story = in_child(lambda each=schedule: self._outcome_of(each, reference).story) or _plain_story(attempt)
+            outcome = in_child(partial(self._outcome_of, schedule, reference))
+            story = outcome.story or _plain_story(attempt)
             if self.saved is not None:
                 self.saved.failed(schedule)
             key = alike(story)
@@ -272,6 +271,11 @@ def _check_no_loop() -> None:
     except RuntimeError:
         return
     raise RuntimeError("explore runs event loops of its own: call it from a plain function, not from an async one")
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU seconds that this process and the children that it has waited for have used."""
+    return sum(os.times()[:4])
 
 
 def _signature(attempt: Attempt) -> str:

@@ -1,4 +1,4 @@
-"""Tries many schedules: one run goes on without faults, and at each point a child process is forked for each fault there.
+"""Tries many schedules: one run goes on without faults, and at each point a child process is forked for each fault.
 
 So all schedules share what comes before their first fault, and no run sees another one's memory. Where ``os.fork`` is
 missing, every schedule runs from the begin in this process; its history is the same.
@@ -212,13 +212,13 @@ def in_child(function: Callable[[], R]) -> R:
     pid = os.fork()
     if not pid:
         os.close(reading)
-        with os.fdopen(writing, "wb") as pipe:
-            try:
+        try:
+            with os.fdopen(writing, "wb") as pipe:
                 limit_child()
                 pipe.write(pickle.dumps(function()))
-            except BaseException:  # noqa: BLE001 - the parent says that the child died
-                os._exit(1)
-        os._exit(0)
+            os._exit(0)
+        finally:
+            os._exit(1)  # the parent says that the child died
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         received = pipe.read()

@@ -153,7 +153,7 @@ class Delivered(Entry):
 
 @dataclass(slots=True, kw_only=True)
 class Changed(Entry):
-    """A change of an object in the server's storage, whoever made it.
+    """A change of an object in the server's storage, of the user, the operator, or the cluster.
 
     Attributes:
         type: ADDED, MODIFIED or DELETED.

@@ -76,6 +76,7 @@ class Link:
         slowness: Additional seconds for every message.
         lag: Additional seconds for every event of a watch.
         loss: The share of answers that are lost; the requests had their effect.
+        request_loss: The share of requests that are lost on their way, without effect.
     """
 
     process: str
@@ -87,6 +88,7 @@ class Link:
     slowness: float = 0.0
     lag: float = 0.0
     loss: float = 0.0
+    request_loss: float = 0.0
     _pumps: dict[asyncio.Task[None], _Pipe] = field(default_factory=dict)
     _under_way: dict[asyncio.Task[None], None] = field(default_factory=dict)
 
@@ -99,7 +101,7 @@ class Link:
     def heal(self) -> None:
         """Make it a healthy link again."""
         self.is_cut = self.is_silent = False
-        self.slowness = self.lag = self.loss = 0.0
+        self.slowness = self.lag = self.loss = self.request_loss = 0.0
 
     def tear(self) -> None:
         """Break all open streams."""
@@ -168,7 +170,7 @@ class Link:
         lose_answer: bool,
     ) -> None:
         await self.travel()
-        if self.is_cut:
+        if self.is_cut or (self.request_loss and self.random.random() < self.request_loss):
             return self._refuse(answer, request)
         requester.set((self.process, sent))  # of this task only
         try:
@@ -178,10 +180,14 @@ class Link:
         if executed is not None:
             return executed(response)
         await self.travel()
-        if lose_answer or self.is_cut or (self.loss and self.random.random() < self.loss):
+        if lose_answer or self._is_cut_now() or (self.loss and self.random.random() < self.loss):
             return None if self.is_silent else _fail(answer, StreamBroken(f"simulation: answer to {request} lost"))
         if not answer.done():
             answer.set_result(response)
+
+    def _is_cut_now(self) -> bool:
+        """Return whether it is cut; a request may take some time."""
+        return self.is_cut
 
     def _refuse(self, answer: asyncio.Future[Any], request: HttpRequest) -> None:
         if not self.is_silent:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyctrl.simulation._process import Process
     from pyctrl.simulation._world import World
 
-__all__ = ["OperatorTransport", "running_line", "running_reconcile"]
+__all__ = ["OperatorTransport", "note_answer", "running_line", "running_reconcile"]
 
 #: Resources whose writes are no points: votes, records for people, and questions.
 NOT_POINTS = frozenset({"leases", "events"})
@@ -104,10 +104,8 @@ class OperatorTransport:
         name = world.stable_name(identity, body if verb == "create" else None)
         suffix = f"/{target.subresource}" if target.subresource else ""
         what = f"{verb} {identity.resource}{suffix} {name}"
-        line, reconcile = running_line(), running_reconcile()
-        if is_dry_run:
-            point, faults = Point(Occasion.WRITE, what, 0), ()
-        else:
+        point, faults = Point(Occasion.WRITE, what, 0), tuple[Fault, ...]()
+        if not is_dry_run:
             point, faults = world.injector.reached(Occasion.WRITE, what, process.name)
         sent = Sent(
             process=process.name,
@@ -116,8 +114,8 @@ class OperatorTransport:
             target=identity,
             subresource=target.subresource,
             body=body,
-            reconcile=reconcile,
-            line=line,
+            reconcile=running_reconcile(),
+            line=running_line(),
             is_dry_run=is_dry_run,
         )
         kinds = {fault.kind for fault in faults}
@@ -134,13 +132,7 @@ class OperatorTransport:
             sent.reason = type(error).__name__
             world.note(sent)
             raise
-        sent.status = response.status
-        answer = _decoded(response.body)
-        sent.answer = answer
-        if response.status >= 400 and isinstance(answer, dict):
-            sent.reason = answer.get("reason", "")
-        elif isinstance(answer, dict) and answer.get("kind") != "Status" and "metadata" in answer:
-            sent.target = ObjectId(identity.resource, identity.namespace, answer["metadata"].get("name", identity.name))
+        note_answer(sent, response)
         world.note(sent)
         self._after_answer(faults)
         return response
@@ -249,6 +241,18 @@ _NO_STREAMING = HttpResponse(
         }
     ).encode(),
 )
+
+
+def note_answer(sent: Sent, response: HttpResponse) -> None:
+    """Note the answer to a write, and the name that the server generated."""
+    answer = _decoded(response.body)
+    sent.status, sent.answer = response.status, answer
+    if not isinstance(answer, dict):
+        return
+    if response.status >= 400:
+        sent.reason = answer.get("reason", "")
+    elif answer.get("kind") != "Status" and (name := (answer.get("metadata") or {}).get("name")):
+        sent.target = ObjectId(sent.target.resource, sent.target.namespace, name)
 
 
 class _Answer:

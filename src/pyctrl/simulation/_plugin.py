@@ -5,35 +5,40 @@ pytest loads it in every project where pyctrl is installed, so everything is imp
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from pyctrl.simulation._invariants import Invariant
     from pyctrl.simulation._report import Report
+    from pyctrl.simulation._schedule import Schedule
 
-__all__ = ["Broken", "Explore"]
+__all__ = ["Explore", "SimulationFailed"]
 
 BUDGET = timedelta(seconds=20)  # of CPU; systematic plans first, then a search
 
 MARKER = "replay(schedule): try only this schedule, as a story of the fixture explore prints it"
 
 
-class Broken(AssertionError):
+class SimulationFailed(AssertionError):
     """Raised when a fault breaks the operator under test. Its message is the story."""
 
 
-class Explore(Protocol):
+class Explore:
     """The fixture ``explore``: tries every fault against an operator, and fails the test with the story of what breaks.
 
     def test_survives(explore: Explore) -> None:
         explore(add_podset, scenario)
     """
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request = request
 
     def __call__(
         self,
@@ -56,18 +61,88 @@ class Explore(Protocol):
                 edits; a path of a YAML file. None: the samples are created, changed, deleted, and recreated.
             only: Families of plans to try, such as ``crash``; by default all.
             budget: The CPU time to spend, 20 seconds by default, or the number of runs; None: the systematic plans,
-                however long they take, and no search.
+                however long they take, and no search. The environment variable ``PYCTRL_SIMULATION_BUDGET`` replaces
+                it in all tests, such as ``10m``, ``3000`` or ``none``: more runs at night.
             seed: The seed of latencies, names and the search.
             replicas: How many processes of the operator run; with more than one they elect a leader.
             invariants: What must always, or eventually, hold.
             manager_options: Arguments of the operator's `Manager`, such as ``namespaces``.
 
         Raises:
-            Broken: The operator does not survive; the message is the story.
-            CommandFailed: The program cannot be set up.
+            SimulationFailed: The operator does not survive; the message is the story.
+            CommandFailed: The program cannot be set up, or PYCTRL_SIMULATION_BUDGET is no budget.
             ValueError: A family or a schedule does not exist.
         """
-        ...
+        __tracebackhide__ = True
+        from pyctrl.simulation._exploration import ExploreOptions
+        from pyctrl.simulation._explorer import explore_program
+        from pyctrl.simulation._saved_failures import SavedFailures
+
+        replay, saved = self._replay(), _saved_at(self._request)
+        seconds, runs = _limits(budget)
+        report = explore_program(
+            program,
+            scenario,
+            options=ExploreOptions(
+                seconds=seconds, runs=runs, seed=seed, only=_families(only), replay=replay, replicas=replicas
+            ),
+            invariants=invariants,
+            manager_options=manager_options,
+            saved=SavedFailures(saved) if saved is not None and replay is None else None,
+            stops_at_first=True,
+        )
+        if report.stories:
+            raise SimulationFailed(str(report.stories[0]))
+        return report
+
+    def _replay(self) -> Schedule | None:
+        """Return the schedule of the marker ``replay``, if the test has it."""
+        from pyctrl.simulation._schedule import Schedule
+
+        marker = self._request.node.get_closest_marker("replay")
+        if marker is None:
+            return None
+        if len(marker.args) != 1 or marker.kwargs:
+            raise pytest.UsageError(f'expected @pytest.mark.replay("SCHEDULE"), as a story prints it; got {marker}')
+        return Schedule.parse(marker.args[0])
+
+
+def _families(only: Collection[str] | str) -> tuple[str, ...]:
+    from pyctrl.simulation._plans import FAMILIES
+
+    families = (only,) if isinstance(only, str) else tuple(only)
+    known = (*FAMILIES, "random")
+    for family in families:
+        if family not in known:
+            raise ValueError(f"only= takes families of plans, {', '.join(known)}; got {family!r}")
+    return families
+
+
+def _limits(budget: timedelta | int | None) -> tuple[float | None, int | None]:
+    """Return the seconds and the runs of a budget."""
+    if text := os.environ.get("PYCTRL_SIMULATION_BUDGET"):
+        return budget_of(text)
+    if isinstance(budget, timedelta):
+        return budget.total_seconds(), None
+    return None, budget
+
+
+def budget_of(text: str) -> tuple[float | None, int | None]:
+    """Return the seconds and the runs of a budget as text: ``60s`` or ``5m``, a number of runs, or ``none``.
+
+    Raises:
+        CommandFailed: It is none of these.
+    """
+    if text.strip().lower() == "none":
+        return None, None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)|(\d+)", text.strip())
+    if match is None:
+        from pyctrl.errors import CommandFailed
+
+        raise CommandFailed(f"expected a budget such as 60s, 5m, 500 (runs) or none, got {text!r}")
+    if match[3]:
+        return None, int(match[3])
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]], None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,51 +153,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def explore(request: pytest.FixtureRequest) -> Explore:
     """Explorer of an operator under faults; see `pyctrl.simulation.Explore`."""
-    return _explorer(request)
-
-
-def _explorer(request: pytest.FixtureRequest) -> Explore:
-    def call(
-        program: Any,
-        scenario: Any = None,
-        *,
-        only: Collection[str] | str = (),
-        budget: timedelta | int | None = BUDGET,
-        seed: int = 0,
-        replicas: int = 1,
-        invariants: Sequence[Invariant] = (),
-        manager_options: Mapping[str, Any] | None = None,
-    ) -> Report:
-        __tracebackhide__ = True
-        from pyctrl.simulation._exploration import ExploreOptions
-        from pyctrl.simulation._explorer import explore_program
-        from pyctrl.simulation._saved_failures import SavedFailures
-        from pyctrl.simulation._schedule import Schedule
-
-        kept = _saved_at(request)
-        marker = request.node.get_closest_marker("replay")
-        options = ExploreOptions(
-            seconds=budget.total_seconds() if isinstance(budget, timedelta) else None,
-            runs=budget if isinstance(budget, int) else None,
-            seed=seed,
-            only=(only,) if isinstance(only, str) else tuple(only),
-            replay=Schedule.parse(marker.args[0]) if marker is not None else None,
-            replicas=replicas,
-        )
-        report = explore_program(
-            program,
-            scenario,
-            options=options,
-            invariants=invariants,
-            manager_options=manager_options,
-            saved=SavedFailures(kept) if kept is not None and marker is None else None,
-            stops_at_first=True,
-        )
-        if report.stories:
-            raise Broken(str(report.stories[0]))
-        return report
-
-    return call
+    return Explore(request)
 
 
 def _saved_at(request: pytest.FixtureRequest) -> Path | None:

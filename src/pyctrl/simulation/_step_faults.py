@@ -13,7 +13,11 @@ from pyctrl.simulation._schedule import Fault, FaultKind
 if TYPE_CHECKING:
     from pyctrl.simulation._world import World
 
-__all__ = ["StepFaults"]
+__all__ = ["MEDDLING", "StepFaults"]
+
+MEDDLING = frozenset(
+    {FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD, FaultKind.REPLACE_CHILD, FaultKind.RECREATE_PARENT}
+)
 
 Json = dict[str, Any]
 
@@ -68,7 +72,7 @@ class StepFaults:
                 return
 
     async def _replace(self, target: ObjectId) -> None:
-        """Delete a child, and create an object of somebody else under its name in the same moment."""
+        """Delete a child, and create a foreign object under its name in the same moment."""
         obj = self._get(target)
         if obj is None or obj["metadata"].get("finalizers"):
             return

@@ -13,6 +13,7 @@ from pyctrl.api import RequestTarget
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream
 from pyctrl.simulation._history import ObjectId, Sent
 from pyctrl.simulation._network import Link
+from pyctrl.simulation._operator_transport import note_answer
 
 if TYPE_CHECKING:
     from pyctrl.simulation._world import World
@@ -55,14 +56,7 @@ class UserTransport:
                 break
             await asyncio.sleep(1.0)  # the operator is down: a user tries again
             response = await self._link.exchange(request, sent)
-        sent.status = response.status
-        answer = msgspec.json.decode(response.body) if response.body else None
-        sent.answer = answer
-        if isinstance(answer, dict):
-            if response.status >= 400:
-                sent.reason = answer.get("reason", "")
-            elif answer.get("kind") != "Status" and answer.get("metadata", {}).get("name"):
-                sent.target = ObjectId(sent.target.resource, sent.target.namespace, answer["metadata"]["name"])
+        note_answer(sent, response)
         self._world.note(sent)
         return response
 

@@ -38,7 +38,9 @@ from pyctrl.simulation._repetitions import Repetitions
 from pyctrl.simulation._run import State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 from pyctrl.simulation._states import StateReader
+from pyctrl.simulation._step_faults import MEDDLING
 from pyctrl.simulation._user_transport import UserTransport
+from pyctrl.simulation._waiting_retries import WaitingRetries
 
 __all__ = ["CutShort", "World"]
 
@@ -88,7 +90,7 @@ class World:
         #: Whether to end the scenario when no fault is left and the world is as it should be.
         self.cuts_short = False
         self._was_expected = self._is_over = self._is_cut = False
-        self.repetitions = Repetitions()
+        self.repetitions, self._retries = Repetitions(), WaitingRetries()
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
         self._calls = ExternalCalls(self)
@@ -99,7 +101,7 @@ class World:
         self._hidden: dict[tuple[str, str], ObjectId] = {}
         self._stale: dict[str, float] = {}
         self._lasts_until = 0.0
-        #: Whether somebody changed objects of the operator, which may notice it only when it looks again.
+        #: Whether a user changed objects of the operator, which may notice it only when it looks again.
         self.has_meddled = False
         self._votes_cut: set[str] = set()
         self._version_at_rest = cluster.server.storage.version
@@ -228,9 +230,10 @@ class World:
         if phase == Phase.FAULTS_OVER:
             # a scenario that was cut short stays as it was; one that failed had fewer steps than the reference
             index = len(self.steps) - 1 if self._is_cut else max(index, len(self.expected) - 1)
+            while self.has_lasting_faults:
+                await asyncio.sleep(TICK)
+            await self._retries.run_out()
         expected = self.expected[index] if index < len(self.expected) else None
-        while phase == Phase.FAULTS_OVER and self.has_lasting_faults:
-            await asyncio.sleep(TICK)
         is_quiet, state = await self._wait_for_rest(expected)
         if number is None:
             self.steps.append(state)
@@ -339,6 +342,7 @@ class World:
         left = self._running.get(process.context_name, 0)
         if left and not self.has_ended:
             self._running[process.context_name] = left - 1
+            self._retries.note(entry, self.now)
             self.note(entry)
             self.touch()
 
@@ -354,6 +358,7 @@ class World:
     def forget_process(self, process: Process) -> None:
         """Forget what a dead process did."""
         self._running.pop(process.context_name, None)
+        self._retries.forget(process.name)
 
     # -- faults ------------------------------------------------------------------------------------------------
 
@@ -491,8 +496,5 @@ PATIENCE = 150.0  # seconds: a silent watch is replaced after 90 s, and a reflec
 LIMIT = 600.0  # seconds for which the world waits at most, besides the patience
 LONGEST_REQUEUE = 3600.0  # seconds; an operator that looks again once a day is not waited for
 
-MEDDLING = frozenset(
-    {FaultKind.DELETE_CHILD, FaultKind.CHANGE_CHILD, FaultKind.REPLACE_CHILD, FaultKind.RECREATE_PARENT}
-)
 OF_ONE = frozenset({FaultKind.LOSE_LEADERSHIP, FaultKind.FREEZE})
 OF_WORLD = frozenset({FaultKind.RESTART_SERVER, FaultKind.RESTORE_BACKUP, FaultKind.COMPACT, FaultKind.JUMP_CLOCK})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,17 +15,20 @@ from pyctrl._log.options import parse_level
 from pyctrl.controller import (
     Controller,
     ControllerOptions,
+    OnSyncFailure,
     ReconcileCause,
     Reconciler,
     Request,
+    RequestSink,
     Result,
     RetryCause,
+    Source,
     TriggerCause,
     reconcile_causes,
     reconcile_id,
 )
 from pyctrl.errors import BuilderError, DecodeError, TerminalError
-from tests.unit.controller._kit import A, B, C, Listed, make, nothing, now, running
+from tests.unit.controller._kit import THING, A, B, C, Listed, Scripted, make, nothing, now, running
 
 
 def statistics(controller: Controller) -> dict[str, int]:
@@ -405,3 +409,44 @@ async def test_a_seeded_random_repeats_reconcile_ids() -> None:
         return found
 
     assert await ids() == await ids()
+
+
+async def test_the_log_fields_of_a_reconcile_are_not_those_of_the_one_before() -> None:
+    """The log lines of a cluster-scoped object do not have the namespace of the object before it."""
+    fields: list[dict[str, object]] = []
+
+    async def reconcile(request: Request) -> None:
+        fields.append(dict(current_log_context()))
+
+    async with running(make(reconcile, Listed(A, Request("", "node")), workers=1)):
+        await asyncio.sleep(1)
+
+    assert [each.get("namespace") for each in fields] == ["default", None]
+
+
+async def test_a_controller_that_runs_again_waits_for_its_sources_again() -> None:
+    """In its second run, as in the next term of a leader, a controller reconciles only once its sources are synced."""
+    controller = make(nothing, Listed(A, after=5))
+    for _ in range(2):
+        began = now()
+        async with running(controller) as calls:
+            await asyncio.sleep(10)
+        assert [at - began for at, _ in calls] == [5]
+        calls.clear()
+
+
+async def test_a_source_in_another_cluster_that_fails_does_not_end_the_controller() -> None:
+    """With `OnSyncFailure.END` a failing source ends a controller of the own cluster, and none of another cluster."""
+
+    class Failing(Source):
+        async def run(self, queue: RequestSink) -> None:
+            raise OSError("connection refused")
+
+    for cluster, ends in (("", True), ("north", False)):
+        controller = Controller("thing", Scripted(nothing), [Failing()], kind=THING, random=Random(1), cluster=cluster)
+        controller.on_sync_failure = OnSyncFailure.END
+        task = asyncio.create_task(controller.run())
+        await asyncio.sleep(60)
+        assert task.done() is ends
+        task.cancel()
+        await asyncio.wait([task])

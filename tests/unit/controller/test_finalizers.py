@@ -174,3 +174,15 @@ async def test_one_that_waits_stays_without_an_error(live: Client) -> None:
         assert (await live.get(Deployment, KEY)).status.replicas == replicas
     obj = await finalizers.finalize_and_patch(live, obj)
     assert (obj.metadata.finalizers, answers) == (["others.test/theirs"], [])
+
+
+async def test_no_finalizer_is_added_to_an_object_that_is_being_deleted(live: Client) -> None:
+    """An object whose deletion began before it had the operator's finalizers keeps its own, as servers require."""
+    cleaner = Cleaner()
+    made = await live.create(Deployment.from_wire(DEPLOYMENT))
+    await live.delete(made)
+    obj = await live.get(Deployment, KEY)
+
+    assert await cleaner.finalizers().finalize(obj) == FinalizeResult()
+    assert obj.metadata.finalizers == ["others.test/theirs"]
+    assert cleaner.asked == []

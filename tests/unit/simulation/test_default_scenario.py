@@ -104,6 +104,18 @@ async def test_run() -> None:
     assert (await client.get(ConfigMap, Key("shops", "prices"))).metadata.name == "prices"
 
 
+async def test_a_reference_is_not_changed() -> None:
+    """A field that names another sample keeps it: without that object the program would wait."""
+    samples = [dict(each) for each in SAMPLES]
+    free = default_scenario(SHOPS, samples=samples).steps
+    shop = next(each for each in samples if each["kind"] == "Shop")
+    other = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": shop["spec"]["image"], "namespace": "shops"}}
+    bound = default_scenario(SHOPS, samples=[*samples, other]).steps
+
+    assert any("spec.image" in step for step in free)
+    assert not any("spec.image" in step for step in bound)
+
+
 async def test_without_samples() -> None:
     """Without a sample, one is generated from the schema; of several versions, of the one that is stored."""
     scenario = default_scenario(await declared_kinds(add_jobs))

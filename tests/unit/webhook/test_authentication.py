@@ -114,3 +114,12 @@ async def test_v1beta1_is_spoken_with_who_asks_in_it() -> None:
 
     assert (known["apiVersion"], known["status"]["authenticated"]) == ("authentication.k8s.io/v1beta1", True)
     assert (allowed["apiVersion"], allowed["status"]) == ("authorization.k8s.io/v1beta1", {"allowed": True})
+
+
+async def test_no_token_is_nobody() -> None:
+    """An empty token is not authenticated, whatever the authenticator accepts."""
+
+    async def anybody(token: str, audiences: Sequence[str]) -> UserInfo:
+        return UserInfo(username="jane")
+
+    assert (await review_token(anybody, token_review("")))["status"] == {"authenticated": False}

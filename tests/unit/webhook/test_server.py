@@ -239,25 +239,25 @@ async def test_a_manager_serves_webhooks_before_its_caches(tmp_path: Path) -> No
     assert not server.is_serving
 
 
-@pytest.mark.slow(reason="a webhook takes longer than the second that servers give responses in progress")
+@pytest.mark.slow(reason="a webhook takes longer than the two seconds that servers give responses in progress")
 async def test_each_request_in_progress_is_answered_however_long_the_first_one_takes(tmp_path: Path) -> None:
-    """A server that stops waits for its last request, not for the first one, and not only for a second."""
+    """A server that stops waits for its last request, not for the first one, and not only for seconds."""
     write(FIRST, tmp_path)
     began: asyncio.Queue[str] = asyncio.Queue()
 
     async def slow(request: AdmissionRequest) -> AdmissionResponse:
         await began.put(request.name)
-        await asyncio.sleep(0.1 if request.name == "quick" else 1.4)
+        await asyncio.sleep(0.1 if request.name == "quick" else 2.5)
         return AdmissionResponse(allowed=True)
 
     webhooks = Webhooks()
     webhooks.add("/slow", slow)
-    async with asyncio.TaskGroup() as group:
-        async with serving(WebhookServer(webhooks, certificates=tmp_path, host="localhost", port=0)) as server:
-            asked = []
-            for name in ("quick", "slow"):
-                review = question("CREATE", podset(size=2))
-                review["request"]["name"] = name
-                asked.append(group.create_task(post(server, "/slow", review)))
-                await began.get()
+    server = WebhookServer(webhooks, certificates=tmp_path, host="localhost", port=0)
+    async with asyncio.TaskGroup() as group, serving(server):
+        asked = []
+        for name in ("quick", "slow"):
+            review = question("CREATE", podset(size=2))
+            review["request"]["name"] = name
+            asked.append(group.create_task(post(server, "/slow", review)))
+            await began.get()
     assert [(each.result()[0], each.result()[1]["response"]["allowed"]) for each in asked] == [(200, True)] * 2

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from pyctrl.simulation._history import ObjectId, Sent
-from pyctrl.simulation._oracle.excuses import excuses_leadership, is_honest_failure, waits_for_retry
+from pyctrl.simulation._oracle.excuses import excuses_leadership, is_honest_failure
 from pyctrl.simulation._oracle.facts import FinalizerRemoval, RunFacts
-from pyctrl.simulation._oracle.reference import Reference
+from pyctrl.simulation._oracle.reference import Reference, waits_for_retry
 from pyctrl.simulation._oracle.transitions import is_operator
 from pyctrl.simulation._run import Problem, ProblemKind, Run
 
 __all__ = ["error_problems", "finalizer_problems", "leader_problems", "run_problems"]
 
-_LOOP_ERRORS = ("Deadlock", "Runaway", "Recursion", "TimeoutError")
+_LOOP_ERRORS = ("Deadlock", "Runaway", "TimeoutError")
 # The resources that a replica writes to learn whether it leads, and Events, which are sent late and harm nothing.
 _NOT_GATED = frozenset(("leases.coordination.k8s.io", "events", "events.events.k8s.io"))
 
@@ -22,7 +22,7 @@ def finalizer_problems(facts: RunFacts, reference: Reference) -> Iterator[Proble
     """Yield objects that are stuck in their deletion, and finalizers that were removed before the work was done."""
     usual = frozenset[ObjectId]().union(*(each.usual_terminating for each in reference.facts))
     for object_id, canonical in sorted(facts.terminating.items()):
-        if canonical not in usual and not waits_for_retry(facts.run):
+        if canonical not in usual and not waits_for_retry(facts, reference):
             left = facts.run.end.objects[object_id]["metadata"].get("finalizers") or ()
             message = f"{object_id} is still being deleted; it waits for {', '.join(left) or 'nothing'}"
             yield Problem(ProblemKind.FINALIZER, message, (object_id,))
@@ -76,8 +76,11 @@ def error_problems(facts: RunFacts, references: Collection[RunFacts]) -> Iterato
 
 def run_problems(run: Run) -> Iterator[Problem]:
     """Yield what the run itself reports: its end before time, requests outside of the role, and broken invariants."""
-    if run.error:
-        name = run.error.split(":", 1)[0].rpartition(".")[2]
+    name, _, message = run.error.partition(":")
+    name = name.rpartition(".")[2]
+    if name == "Spinning":
+        yield Problem(ProblemKind.NOT_QUIET, message.strip())
+    elif run.error:
         kind = ProblemKind.HANGS if name in _LOOP_ERRORS else ProblemKind.SCENARIO
         yield Problem(kind, f"the scenario did not come to its end: {run.error}")
     for request in dict.fromkeys(run.undeclared):

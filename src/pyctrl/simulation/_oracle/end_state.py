@@ -11,11 +11,10 @@ from pyctrl.simulation._oracle.excuses import (
     lacks_replaced_child,
     lasts_until,
     shortest_requeue,
-    waits_for_retry,
 )
 from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
-from pyctrl.simulation._oracle.reference import Reference
+from pyctrl.simulation._oracle.reference import Reference, waits_for_retry
 from pyctrl.simulation._run import Problem, ProblemKind, Run
 from pyctrl.simulation._schedule import FaultKind
 
@@ -29,7 +28,7 @@ def end_state_problems(facts: RunFacts, reference: Reference) -> Iterator[Proble
     """Yield the first difference to the reference: at the end, or else after a step."""
     run = facts.run
     last = len(run.steps)
-    if waits_for_retry(run) or lacks_replaced_child(run):
+    if waits_for_retry(facts, reference) or lacks_replaced_child(run):
         return
     steps = min(run.cut_after or last, last, len(reference.states) - 1)
     for number in (last, *range(steps)):
@@ -79,7 +78,8 @@ def _named(difference: ObjectDifference) -> str:
 
 def is_end_comparable(run: Run) -> bool:
     """Return whether the end must be as in the reference: not if hours passed at a step where the reference went on."""
-    return not run.cut_after or shortest_requeue(run) > run.history.entries[-1].at - run.quiet_from
+    ended = max((entry.at for entry in run.history), default=0.0)
+    return not run.cut_after or shortest_requeue(run) > ended - run.quiet_from
 
 
 def _is_step_comparable(run: Run, step: int) -> bool:

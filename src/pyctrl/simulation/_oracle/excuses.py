@@ -25,7 +25,7 @@ __all__ = [
     "lacks_replaced_child",
     "lasts_until",
     "shortest_requeue",
-    "waits_for_retry",
+    "waiting_retries",
 ]
 
 # Errors that only a mistake in the program raises. All others may be honest: an answer that the simulation spoiled, or
@@ -144,18 +144,18 @@ def lacks_replaced_child(run: Run) -> bool:
     return any(target not in run.end.objects for target in run.foreign)
 
 
-def waits_for_retry(run: Run) -> bool:
-    """Return whether a reconcile that a fault made fail has not been tried again since the faults were over.
+def waiting_retries(run: Run) -> set[str]:
+    """Return the reconciles that a fault made fail, and that have not been tried again since the faults were over.
 
     The wait of a work queue grows to 1000 s, longer than the world waits. What such a reconcile will do is unknown.
     """
-    failed: dict[tuple[str, str], float] = {}
+    failed: dict[str, float] = {}
     for entry in run.history:
         if isinstance(entry, ProcessChanged) and entry.state in ("killed", "ended", "failed"):
             failed.clear()
         elif isinstance(entry, Reconciled):
-            key = entry.controller, entry.request
+            key = f"{entry.controller} {entry.request}"
             failed.pop(key, None)
             if entry.error:
                 failed[key] = entry.at
-    return any(at <= run.faults_over_at for at in failed.values())
+    return {key for key, at in failed.items() if at <= run.faults_over_at}

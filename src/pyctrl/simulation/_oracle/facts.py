@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from pyctrl.simulation._history import Called, Logged, ObjectId, ProcessChanged, Reconciled
@@ -36,8 +37,8 @@ class FinalizerRemoval:
         target: The object.
         finalizer: The finalizer.
         at: When.
-        before: The calls of external systems that had their effect since the deletion began.
-        after: The calls that had it later.
+        before: The calls of its reconciles to external systems that had their effect since the deletion began.
+        after: Those that had it later.
     """
 
     target: ObjectId
@@ -107,10 +108,9 @@ class RunFacts:
     @cached_property
     def deeds(self) -> dict[tuple[str, ObjectId], Transition]:
         """The objects of the user that the operator deleted or adopted, with the first change that did so."""
-        users = {each.change.uid for each in self.transitions if each.before is None and each.change.by == "user"}
         found: dict[tuple[str, ObjectId], Transition] = {}
         for each in self.transitions:
-            if each.is_operators and each.change.uid in users:
+            if each.is_operators and self.creators.get(each.change.uid) == "user":
                 deed = "deleted" if each.deletes else "adopted" if each.added_owners else ""
                 if deed:
                     found.setdefault((deed, self.canonical(each.target)), each)
@@ -123,9 +123,13 @@ class RunFacts:
         return {each.canonical: each.content for each in self._normaliser.normalise(state, self.names)}
 
     @cached_property
-    def created_by_operator(self) -> set[str]:
-        """The uids of the objects that the operator created."""
-        return {each.change.uid for each in self.transitions if each.before is None and each.is_operators}
+    def creators(self) -> dict[str, str]:
+        """The processes that created objects, by uid. A restored backup creates an object once more."""
+        found: dict[str, str] = {}
+        for each in self.transitions:
+            if each.before is None:
+                found.setdefault(each.change.uid, each.change.by)
+        return found
 
     @cached_property
     def errors(self) -> dict[str, str]:
@@ -162,13 +166,23 @@ class RunFacts:
         return found
 
     def _removal(self, transition: Transition, finalizer: str, since: float) -> FinalizerRemoval:
-        at = transition.change.at
+        """Return a removal with the calls that reconciles of its object made before the next object of the name."""
+        at, target = transition.change.at, transition.target
+        request = f" {target.namespace}/{target.name}" if target.namespace else f" {target.name}"
+        lives_again = (
+            each.change.at
+            for each in self.transitions
+            if each.before is None and each.target == target and each.change.at > at
+        )
+        ends = min(lives_again, default=inf)
         calls = [
-            (entry.at, self.text(entry.call)) for entry in self.run.history.of(Called, since=since) if entry.effects
+            (entry.at, self.text(entry.call))
+            for entry in self.run.history.of(Called, since=since)
+            if entry.effects and entry.reconcile.endswith(request)
         ]
         before = frozenset(call for when, call in calls if when <= at)
-        after = frozenset(call for when, call in calls if when > at)
-        return FinalizerRemoval(transition.target, finalizer, at, before, after)
+        after = frozenset(call for when, call in calls if at < when < ends)
+        return FinalizerRemoval(target, finalizer, at, before, after)
 
 
 def _orphans(state: State) -> Iterator[ObjectId]:

@@ -9,8 +9,8 @@ from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle.end_state import is_end_comparable
 from pyctrl.simulation._oracle.excuses import excuses_number
 from pyctrl.simulation._oracle.facts import RunFacts
-from pyctrl.simulation._oracle.reference import Reference
-from pyctrl.simulation._oracle.transitions import Transition, metadata
+from pyctrl.simulation._oracle.reference import Reference, waits_for_retry
+from pyctrl.simulation._oracle.transitions import Transition, is_operator, metadata
 from pyctrl.simulation._run import Problem, ProblemKind
 
 __all__ = ["foreign_problems", "orphan_problems"]
@@ -29,14 +29,15 @@ def orphan_problems(facts: RunFacts, reference: Reference) -> Iterator[Problem]:
         owners = metadata(facts.run.end.objects[object_id]).get("ownerReferences") or ()
         names = ", ".join(f"{owner.get('kind')} {owner.get('name')}" for owner in owners)
         yield Problem(ProblemKind.ORPHAN, f"{object_id} is left although its owner {names} is gone", (object_id,))
-    if is_end_comparable(facts.run):
+    if is_end_comparable(facts.run) and not waits_for_retry(facts, reference):
         yield from _left_behind(facts, reference, lost)
 
 
 def _left_behind(facts: RunFacts, reference: Reference, lost: Collection[ObjectId]) -> Iterator[Problem]:
     expected = reference.left_after(facts.run.cut_after)
     for object_id, obj in sorted(facts.run.end.objects.items()):
-        is_new = metadata(obj).get("uid") in facts.created_by_operator and facts.canonical(object_id) not in expected
+        is_operators = is_operator(facts.creators.get(metadata(obj).get("uid", ""), ""))
+        is_new = is_operators and facts.canonical(object_id) not in expected
         if is_new and object_id not in lost and not excuses_number(facts.run, object_id):
             message = f"{object_id}, which the operator created, is left; without faults there is none of its name"
             yield Problem(ProblemKind.ORPHAN, message, (object_id,))

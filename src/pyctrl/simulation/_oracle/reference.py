@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyctrl.simulation._history import ObjectId
+from pyctrl.simulation._oracle.excuses import waiting_retries
 from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.fingerprint import fingerprint
 from pyctrl.simulation._oracle.learning import learn
@@ -12,7 +13,7 @@ from pyctrl.simulation._oracle.normal_form import EXTERNAL, Normaliser, NormalOb
 from pyctrl.simulation._oracle.transitions import states_of
 from pyctrl.simulation._run import Run, State
 
-__all__ = ["Reference"]
+__all__ = ["Reference", "waits_for_retry"]
 
 
 class Reference:
@@ -50,3 +51,9 @@ class Reference:
     def fingerprint(self, state: State) -> str:
         """Return the hash of a state, as `fingerprint` does, without what was learned to differ between runs."""
         return fingerprint(state, self.normaliser, self.unstable)
+
+
+def waits_for_retry(facts: RunFacts, reference: Reference) -> bool:
+    """Return whether a reconcile waits for its retry, which a fault made fail, and not what the user wants."""
+    usual = set[str]().union(*(each.activity.failed_last for each in reference.facts))
+    return any(facts.text(key) not in usual for key in waiting_retries(facts.run))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
+from datetime import timedelta
 
 import pytest
 
 from pyctrl.api import ObjectMeta, set_controller_reference
 from pyctrl.apiserver import ApiServer
-from pyctrl.client import Config
+from pyctrl.client import Client, Config
 from pyctrl.cluster import Cluster
 from pyctrl.controller import (
     Builder,
@@ -21,7 +22,9 @@ from pyctrl.controller import (
 )
 from pyctrl.errors import BuilderError, ClusterGone, DuplicateName, NotLeading, UnknownCluster
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
+from pyctrl.kinds.events.v1 import Event
 from pyctrl.manager import Fleet, InMemoryProvider, LeaderElection, Manager
+from pyctrl.testing import Delayed, Rule
 from tests.unit.manager._fleets import A, Away, Log, config_map, logged, settle, texts, world
 from tests.unit.manager._replicas import stand_still
 
@@ -106,6 +109,22 @@ async def test_one_that_goes_down_in_the_middle_loses_nothing() -> None:
             one.network.clear()
             await settle(120)
             assert ("one:default/a", "meanwhile") in there.log.lines
+
+
+async def test_events_that_were_recorded_last_are_written_when_a_cluster_leaves() -> None:
+    """An Event that is recorded just before a cluster leaves is written to it."""
+    one = Away("one")
+    async with world() as there:
+        there.add(one)
+        async with there.manager.running():
+            await there.fleet.wait_for("one")
+            made = await one.create(config_map("a"))
+            one.network.add(Rule(Delayed(timedelta(seconds=1)), method="POST", times=None))
+            there.fleet["one"].event_recorder("last").normal(made, "Left", "The cluster leaves")
+            there.provider.remove("one")
+            await there.fleet.wait_until_gone("one")
+    async with Client.connect(Config.in_process(one.server)) as client:
+        assert [each.reason for each in await client.list(Event)] == ["Left"]
 
 
 async def test_what_belonged_to_a_cluster_that_has_left_says_so() -> None:

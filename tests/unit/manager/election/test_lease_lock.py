@@ -12,8 +12,9 @@ import pytest
 from pyctrl.apiserver import ApiServer
 from pyctrl.client import Client, InProcessTransport
 from pyctrl.errors import LeadershipLost
+from pyctrl.kinds.coordination.v1 import Lease
 from pyctrl.testing import Answered, AnswerLost, Delayed, Rule, Silent
-from tests.unit.manager.election._election import Replica, now, running, spec
+from tests.unit.manager.election._election import KEY, Replica, now, running, spec
 
 
 @pytest.fixture
@@ -121,3 +122,22 @@ async def test_what_goes_wrong_is_said_once(server: ApiServer, caplog: pytest.Lo
     assert said.count("Lease is held by another replica") == 1
     assert said.count("Failed to update lease") == 1
     assert two.elector.statistics().failures > 10
+
+
+async def test_the_lease_of_another_holder_is_not_released(server: ApiServer, admin: Client) -> None:
+    """A candidate whose claim was answered with an error, and that stops, leaves the Lease to the one that has it."""
+    one = Replica(server, "one")
+    one.network.add(Rule(AnswerLost(), method="POST"))
+    async with running(one):
+        await asyncio.sleep(1)
+        lease = await admin.get(Lease, KEY)
+        lease.spec.holder_identity = "two"
+        await admin.update(lease)
+    assert (await spec(admin)).holder_identity == "two"
+
+
+async def test_candidates_do_not_try_together(server: ApiServer) -> None:
+    """Candidates wait between one and 2.2 retry periods, each for another time."""
+    seconds = [Replica(server, name).elector._next_try() - now() for name in ("two", "three")]
+    assert seconds[0] != seconds[1]
+    assert all(2 <= each <= 4.4 for each in seconds)

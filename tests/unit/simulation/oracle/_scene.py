@@ -120,6 +120,10 @@ class Scene:
         del self.objects[object_id]
         self._sent("delete", object_id, by)
 
+    def restore(self, object_id: ObjectId, obj: Json) -> None:
+        """Bring an object back from a backup."""
+        self._store("ADDED", object_id, copy.deepcopy(obj), "user")
+
     def begin_deletion(self, target: str, *, by: str = "user") -> None:
         """Delete an object that has finalizers."""
         self.change(target, {"metadata": {"deletionTimestamp": "2026-01-01T00:30:00Z"}}, by=by)
@@ -134,11 +138,11 @@ class Scene:
             self._store("DELETED", object_id, last, by)
             del self.objects[object_id]
 
-    def call(self, call: str, *, effects: int = 1) -> None:
-        """Call an external system."""
-        self.note(
-            Called(process=OPERATOR, point=Point(Occasion.CALL, call.partition("(")[0]), call=call, effects=effects)
-        )
+    def call(self, call: str, *, effects: int = 1, request: str = "default/web") -> None:
+        """Call an external system in a reconcile."""
+        point = Point(Occasion.CALL, call.partition("(")[0])
+        entry = Called(process=OPERATOR, point=point, call=call, effects=effects, reconcile=f"podset {request}")
+        self.note(entry)
 
     def reconcile(self, request: str = "default/web", *, error: str = "", result: str = "done") -> None:
         """Run one reconcile."""

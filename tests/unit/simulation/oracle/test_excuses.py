@@ -149,6 +149,23 @@ def test_a_lease_that_went_back_excuses_a_write(schedule: str, wait: float) -> N
     )
 
 
+def test_an_object_that_fails_without_faults_excuses_nothing() -> None:
+    """A reconcile that fails in the reference too, because the user asked for what cannot be, waits for no retry."""
+
+    def make(seed: int, *, is_faulty: bool = False) -> Run:
+        world = Scene(seed)
+        world.create(PARENT, by="user")
+        world.create(CHILD, {"data": {"size": "2" if is_faulty else "1"}}, owner=PARENT)
+        pod = world.create("pods default/web-*", by="user")
+        world.reconcile(f"default/{pod.name}", error="Invalid: the size is negative")
+        world.faults_over()
+        return world.run()
+
+    problems = judge(Reference([make(0), make(1)]), make(5, is_faulty=True))
+
+    assert [each.kind for each in problems] == [ProblemKind.END_STATE]
+
+
 def test_names_of_errors_are_read_as_they_are_printed() -> None:
     """The name of an error may have a module, and a message or none."""
     assert is_programming_error("KeyError: 'a'")
