@@ -50,7 +50,7 @@ class FleetReconciler(ObjectReconciler[Fleet]):
 
 def add_fleet(manager: ManagedCluster) -> Controller:
     """Add the operator of ConfigMaps."""
-    return Builder(manager).owns(ConfigMap).build(FleetReconciler())
+    return Builder(manager).reconciles(Fleet).owns(ConfigMap).build(FleetReconciler())
 
 
 def podset_scenario(size: int) -> Callable[[Client], Awaitable[None]]:

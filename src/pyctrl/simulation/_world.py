@@ -89,7 +89,7 @@ class World:
         self.on_step_fault: Callable[[Fault], Awaitable[None]] | None = None
         #: Whether to end the scenario when no fault is left and the world is as it should be.
         self.cuts_short = False
-        self._was_expected = self._is_over = self._is_cut = False
+        self._was_expected = self._is_cut = False
         self.repetitions, self._retries = Repetitions(), WaitingRetries()
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
@@ -185,10 +185,10 @@ class World:
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
         if self.injector.is_through and not self.has_lasting_faults:
-            if self.cuts_short and self._was_expected and self._is_over:
+            # After a fault between two steps one more step shows what a process forgot, as the world's state does not.
+            if self.cuts_short and self._was_expected and not faults:
                 self._is_cut = True
                 raise CutShort
-            self._is_over = True  # one more step: it shows what a process forgot, and the state of the world does not
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
