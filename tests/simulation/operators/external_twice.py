@@ -56,7 +56,7 @@ class Buggy(ObjectReconciler[Address]):
             await report(self.client, address, ip=await self.service.reserve(self.token(address), uid, name))
 
     def token(self, address: Address) -> str:
-        return reconcile_id()
+        return reconcile_id() or ""
 
 
 class Fixed(Buggy):
