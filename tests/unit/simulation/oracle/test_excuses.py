@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.simulation._history import ObjectId, Sent
+from pyctrl.simulation._history import ObjectId, Reconciled, Sent
 from pyctrl.simulation._oracle import Reference, judge
 from pyctrl.simulation._oracle.excuses import is_honest_failure, is_programming_error, lasts_until
 from pyctrl.simulation._run import ProblemKind, Run
@@ -179,6 +179,36 @@ def test_an_object_that_fails_without_faults_excuses_nothing() -> None:
     problems = judge(Reference([make(0), make(1)]), make(5, is_faulty=True))
 
     assert [each.kind for each in problems] == [ProblemKind.END_STATE]
+
+
+def timed(seed: int, *, step_takes: float, phase: str, ends_as: str = "Approved") -> Run:
+    """Return a run of an operator that looks again after half an hour, and is asked for something else meanwhile."""
+    world = Scene(seed)
+    world.process("started")
+    world.create(PARENT, by="user")
+    world.reconcile(result="requeue after 1800 s")
+    world.wait(step_takes)
+    world.change(PARENT, {"status": {"phase": phase}})
+    world.step()
+    world.change(PARENT, {"status": {"phase": ends_as}})
+    return world.run()
+
+
+def test_a_step_that_took_longer_than_a_timer_is_not_judged() -> None:
+    """What an operator does because time has passed, at a step where the reference went on at once, does not count."""
+    reference = Reference([timed(seed, step_takes=1, phase="Pending") for seed in range(2)])
+
+    assert judge(reference, timed(5, step_takes=3600, phase="Expired")) == []
+    assert [each.kind for each in judge(reference, timed(5, step_takes=60, phase="Expired"))] == [ProblemKind.END_STATE]
+
+
+def test_the_end_of_a_timed_operator_is_judged() -> None:
+    """At the end of the scenario the reference waits as well."""
+    reference = Reference([timed(seed, step_takes=1, phase="Pending") for seed in range(2)])
+    run = timed(5, step_takes=1, phase="Pending", ends_as="Expired")
+    run.history.of(Reconciled)[0].result = "requeue after 20 s"
+
+    assert [each.kind for each in judge(reference, run)] == [ProblemKind.END_STATE]
 
 
 def test_names_of_errors_are_read_as_they_are_printed() -> None:
