@@ -149,6 +149,24 @@ def test_a_lease_that_went_back_excuses_a_write(schedule: str, wait: float) -> N
     )
 
 
+def test_a_retry_that_waits_excuses_what_is_left() -> None:
+    """A reconcile that waits for its retry may still remove a finalizer, and delete an object that is left."""
+
+    def make(seed: int, error: str) -> Run:
+        world = Scene(seed)
+        world.create(PARENT, {"metadata": {"finalizers": ["example.com/done"]}}, by="user")
+        world.create(CHILD)
+        world.begin_deletion(PARENT)
+        world.reconcile(error=error)
+        if not error:
+            world.delete(CHILD)
+            world.release(PARENT, [])
+        world.faults_over()
+        return world.run()
+
+    assert judge(Reference([make(0, "")]), make(1, "Conflict: try again")) == []
+
+
 def test_a_retry_dies_with_its_process() -> None:
     """A process that starts again reconciles all objects, so that no retry waits."""
     world = Scene(5)
