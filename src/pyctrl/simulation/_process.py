@@ -233,13 +233,14 @@ class Process:
                 outcome: Result | None = await inner(request)
                 result = _text_of(outcome)
                 self.world.note_requeue(outcome)
-                return outcome
             except asyncio.CancelledError:
                 result = "cancelled"
                 raise
             except BaseException as raised:
                 error = f"{type(raised).__name__}: {raised}"
                 raise
+            else:
+                return outcome
             finally:
                 entry = Reconciled(process=self.name, controller=name, request=key, result=result, error=error)
                 self.world.reconcile_ended(self, entry)

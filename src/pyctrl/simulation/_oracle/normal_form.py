@@ -166,7 +166,8 @@ class _Stripper:
             tree["metadata"] = metadata
         status = obj.get("status")
         if status and self._resource != "nodes":  # a node's is its heartbeat
-            tree["status"] = self._value("status", status)
+            # an empty list says the same as its absence, which is what there is before the first write
+            tree["status"] = {key: item for key, item in self._dict(status).items() if item not in (None, {}, [])}
         return {key: value for key, value in tree.items() if value not in (None, {}, [])}
 
     def _metadata(self, metadata: Json) -> Json:

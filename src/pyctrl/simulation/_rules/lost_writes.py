@@ -41,7 +41,7 @@ def _with_the_first(evidence: Evidence) -> str:
     fault = once(evidence)
     if fault is None:
         return ""
-    planned = evidence.planned(fault)
+    planned = evidence.planned(fault) or _last_before(evidence)
     if planned is None:
         return ""
     for second in evidence.unmade:
@@ -52,6 +52,12 @@ def _with_the_first(evidence: Evidence) -> str:
                 f"never made {since(evidence)} between them"
             )
     return ""
+
+
+def _last_before(evidence: Evidence) -> Act | None:
+    """Return the last write or call of the reconcile that a crash between two awaits cut off, in the reference."""
+    points = [entry.point for entry in evidence.cut_off[-1:]]
+    return next((entry for entry in evidence.acts(evidence.reference.history) if entry.point in points), None)
 
 
 def _predecessor(evidence: Evidence, planned: Act, second: Act) -> Act | None:

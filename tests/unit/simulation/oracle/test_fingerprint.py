@@ -184,3 +184,13 @@ def test_own_fields_keep_their_meaning() -> None:
         prints.add(fingerprint(world.state()))
 
     assert len(prints) == 2
+
+
+def test_an_empty_list_in_a_status_is_as_none() -> None:
+    """A status that was never written, because there is nothing to report, is that of the world where there was."""
+    bare, reported = Scene(1), Scene(2)
+    for world in (bare, reported):
+        world.create(PARENT, {"spec": {"size": 0}}, by="user")
+    reported.change(PARENT, {"status": {"nodes": []}})
+
+    assert fingerprint(bare.state()) == fingerprint(reported.state())
