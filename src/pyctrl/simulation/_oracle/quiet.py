@@ -31,7 +31,9 @@ __all__ = ["Activity", "activity_of", "quiet_problems"]
 _TRIES = 20
 # A run may begin its time of quiet at another point of a period than the reference does.
 _SHARE = 1.5
-_CATCHES_UP = 10.0  # seconds in which an operator handles events that a fault held back
+_CATCHES_UP = (
+    40.0  # seconds in which an operator learns what a fault held back: a reflector waits up to 30 s to list again
+)
 
 
 @dataclass(slots=True)

@@ -174,8 +174,9 @@ class Scene:
         self._over_at = self._now
 
     def quiet(self, *, is_quiet: bool = True) -> None:
-        """Begin the time of quiet."""
-        self.note(Rested(phase=Phase.FAULTS_OVER, number=len(self._steps) + 1, is_quiet=is_quiet), after=5.0)
+        """Begin the time of quiet, after a last rest."""
+        self._steps.append(self.state())
+        self.note(Rested(phase=Phase.FAULTS_OVER, number=len(self._steps), is_quiet=is_quiet), after=5.0)
         self._quiet_from = self._now + 0.01
 
     def run(self, **attributes: Any) -> Run:
@@ -183,7 +184,7 @@ class Scene:
         if not self._quiet_from:
             self.quiet()
         left = self._quiet_from + 60 - self._now
-        self.note(Rested(phase=Phase.END, number=len(self._steps) + 1), after=max(left, 0.0))
+        self.note(Rested(phase=Phase.END, number=len(self._steps)), after=max(left, 0.0))
         return Run(
             schedule=self._schedule,
             history=self._history,
