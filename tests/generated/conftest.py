@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 import pytest
 
@@ -14,4 +15,4 @@ RUNS = 8
 @pytest.fixture
 def explore(explore: Explore) -> Explore:
     """Explorer that tries the first plans only, which have something of everything."""
-    return partial(explore, budget=RUNS)
+    return cast("Explore", partial(explore, budget=RUNS))
