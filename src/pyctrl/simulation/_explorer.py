@@ -77,7 +77,9 @@ class Exploration:
         """
         self._began = _cpu_seconds()
         seed = self.options.seed
-        runs = [self.simulation.run(Schedule(seed=seed + number)) for number in range(REFERENCES)]
+        runs = [self.simulation.run(Schedule(seed=seed))]
+        if not runs[0].error:
+            runs += [self.simulation.run(Schedule(seed=seed + number)) for number in range(1, REFERENCES)]
         self._reference = Reference(runs)
         report = Report(program=self.simulation.name, reference=runs[0], seed=seed)
         problems = judge(self._reference, runs[0])

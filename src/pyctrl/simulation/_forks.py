@@ -127,9 +127,13 @@ class _Wave:
                 continue
             while len(self._children) >= self._tries.jobs:
                 self._collect()
-            if self._goes_on and self._fork(plan):
+            if self._may_begin() and self._fork(plan):
                 return plan.schedule
         return None
+
+    def _may_begin(self) -> bool:
+        """Return whether another plan may begin; an outcome that was collected may have ended the wave."""
+        return self._goes_on
 
     def _fork(self, plan: Plan) -> bool:
         """Fork a child; return True in it."""

@@ -21,12 +21,13 @@ from pyctrl.simulation._history import (
     Rested,
     Sent,
 )
-from pyctrl.simulation._run import Run, State
+from pyctrl.simulation._run import Problem, Run, State
 from pyctrl.simulation._schedule import Occasion, Point, Schedule
 
 Json = dict[str, Any]
 OPERATOR = "operator-1"
 PARENT = "podsets.example.com default/web"
+CHILD = "configmaps default/web"
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -206,3 +207,27 @@ def _merged(old: Json, change: Json) -> Json:
         else:
             new[key] = copy.deepcopy(value)
     return new
+
+
+def create(world: Scene) -> None:
+    """Let the user create a parent, and the operator a child with a fixed name and one with a generated name."""
+    world.process("started")
+    world.create(PARENT, {"spec": {"size": 1}}, by="user")
+    world.reconcile()
+    world.create(CHILD, {"data": {"size": "1", "mode": "fast", "zone": "a"}}, owner=PARENT)
+    world.create("jobs.batch default/web-*", {"spec": {"size": 1}}, owner=PARENT)
+    world.change(PARENT, {"status": {"ready": True, "observedGeneration": 1}})
+    world.step()
+
+
+def plain(seed: int) -> Run:
+    """Return a run of an operator that makes two children."""
+    world = Scene(seed)
+    create(world)
+    return world.run()
+
+
+def only(problems: list[Problem], kind: str) -> Problem:
+    """Return the only problem, which has a kind."""
+    assert [each.kind for each in problems] == [kind], problems
+    return problems[0]
