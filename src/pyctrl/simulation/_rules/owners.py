@@ -82,7 +82,7 @@ def _old_parent(evidence: Evidence) -> str:
                     f"{evidence.name(target)} is taken for the child of {parent}, but its owner reference has the uid "
                     "of a deleted one"
                 )
-    return _collected(evidence) if recreated else ""
+    return _collected(evidence) if evidence.faults_of(FaultKind.RECREATE_PARENT) else ""
 
 
 def _collected(evidence: Evidence) -> str:
