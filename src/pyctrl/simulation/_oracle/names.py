@@ -21,6 +21,7 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _ADDRESS = r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
 _VOLATILE = re.compile(rf"[{_LETTERS}]{{5}}(?![A-Za-z0-9])|\d{{8}}|{_UUID}|{_ADDRESS}")
 _UUIDS = re.compile(_UUID)
+_ENDS_WITH_UUID = re.compile(rf"{_UUID}$")
 _ADDRESSES = re.compile(_ADDRESS)
 _WORD = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*-?")
 _SEPARATOR = re.compile(r"([-.])")
@@ -77,6 +78,8 @@ def generated_prefix(object_id: ObjectId, obj: Json) -> str:
         value = labels.get(label)
         if value and name.endswith(f"-{value}"):
             return name.removesuffix(value)
+    if _ENDS_WITH_UUID.search(name):
+        return ""  # such as the name of a volume: its last digits are no time
     by_time = _NAMED_BY_TIME.fullmatch(name)
     return by_time[1] if by_time else ""
 

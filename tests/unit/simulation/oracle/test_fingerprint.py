@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pyctrl.simulation._history import ObjectId
 from pyctrl.simulation._oracle import fingerprint
+from pyctrl.simulation._oracle.names import generated_prefix
 from pyctrl.simulation._run import State
 from tests.unit.simulation.oracle._scene import PARENT, Json, Scene
 
@@ -194,3 +196,16 @@ def test_an_empty_list_in_a_status_is_as_none() -> None:
     reported.change(PARENT, {"status": {"nodes": []}})
 
     assert fingerprint(bare.state()) == fingerprint(reported.state())
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix"),
+    [
+        ("pvc-2130260c-8c69-478f-bd42-f69765111656", ""),
+        ("hello-1767225900", "hello-"),
+        ("db-backup-20260101120000", "db-backup-"),
+    ],
+)
+def test_the_digits_of_a_uid_are_no_time(name: str, prefix: str) -> None:
+    """A name that ends with a number is taken for one with a time in it, but not one that ends with a uid."""
+    assert generated_prefix(ObjectId("things", "", name), {}) == prefix
