@@ -132,7 +132,7 @@ def limits_of(budget: timedelta | int | None, environment: str) -> tuple[float |
     match = re.fullmatch(r"(?P<time>\d+(?:\.\d+)?)(?P<unit>[smh])|(?P<runs>\d+)|none|", environment.strip().lower())
     if match is None:
         raise pytest.UsageError(
-            f"PYCTRL_SIMULATION_BUDGET: expected a time such as 60s or 5m, a number of runs, or none; got {environment!r}"
+            f"PYCTRL_SIMULATION_BUDGET: expected a time such as 60s, a number of runs, or none; got {environment!r}"
         )
     if match["time"]:
         return float(match["time"]) * {"s": 1, "m": 60, "h": 3600}[match["unit"]], None

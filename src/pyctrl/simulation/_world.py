@@ -184,11 +184,11 @@ class World:
             await self.apply_at_step(fault)
         if faults:
             await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
-        if self.injector.is_through and not self.has_lasting_faults:
-            # After a fault between two steps one more step shows what a process forgot, as the world's state does not.
-            if self.cuts_short and self._was_expected and not faults:
-                self._is_cut = True
-                raise CutShort
+        # After a fault between two steps one more step shows what a process forgot; the state of the world does not.
+        is_through = self.injector.is_through and not faults and not self.has_lasting_faults
+        if self.cuts_short and is_through and self._was_expected:
+            self._is_cut = True
+            raise CutShort
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
