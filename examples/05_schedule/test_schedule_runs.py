@@ -248,5 +248,9 @@ async def one_run(client: Client, world: World) -> None:
 
 @pytest.mark.slow("forty runs of the operator")
 def test_survives(explore: Explore) -> None:
-    """No crash, lost answer, stale view or meddling user makes it start a run twice, or none."""
-    explore(CronJobReconciler, one_run, budget=40)
+    """No crash, lost answer, stale view or meddling user makes it start a run twice, or none.
+
+    Jumps of the clock are left out: a day that passes for the operator only has a run that the scenario does not expect.
+    """
+    only = ("crash", "error", "event", "stale", "meddling", "server")
+    explore(CronJobReconciler, one_run, only=only, budget=40)
