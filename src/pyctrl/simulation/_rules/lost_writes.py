@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyctrl.simulation._act_words import act_noun, is_read
 from pyctrl.simulation._evidence import REFUSALS, Act, Evidence
 from pyctrl.simulation._leaves import leaves
-from pyctrl.simulation._rules.rule import Rule, once, since
+from pyctrl.simulation._rules.rule import GuessRule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 
@@ -91,17 +91,17 @@ def _memory(evidence: Evidence) -> str:
 
 
 LOST_WRITES = (
-    Rule(
+    GuessRule(
         "an error is swallowed",
         _swallowed,
         "let the exception leave reconcile, so that it is retried with backoff",
     ),
-    Rule(
+    GuessRule(
         "a write is made only together with another one",
         _with_the_first,
         "check for each object separately in every reconcile",
     ),
-    Rule(
+    GuessRule(
         "memory of the process is lost",
         _memory,
         "compute it from the objects on the server in every reconcile, or store it there",

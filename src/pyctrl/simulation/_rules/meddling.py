@@ -7,7 +7,7 @@ from itertools import pairwise
 from pyctrl.simulation._evidence import Evidence, is_like
 from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted, Sent
 from pyctrl.simulation._leaves import leaves, value_at
-from pyctrl.simulation._rules.rule import Rule
+from pyctrl.simulation._rules.rule import GuessRule
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import Fault, FaultKind
 
@@ -92,11 +92,11 @@ def _blind(evidence: Evidence) -> str:
 
 
 MEDDLING = (
-    Rule(
+    GuessRule(
         "an update of someone else is lost",
         _blind,
         "send the resourceVersion of the object that you read and try again on Conflict, or apply only your own fields",
     ),
-    Rule("drift is not noticed", _not_watched, "watch the child: add its kind to `owns`"),
-    Rule("drift is not repaired", _not_compared, "compare the child with what it should be in every reconcile"),
+    GuessRule("drift is not noticed", _not_watched, "watch the child: add its kind to `owns`"),
+    GuessRule("drift is not repaired", _not_compared, "compare the child with what it should be in every reconcile"),
 )

@@ -14,14 +14,14 @@ from pyctrl.simulation._history import (
     History,
     Logged,
     ObjectId,
-    Phase,
     ProcessChanged,
     Reconciled,
     ReconcileStarted,
     Rested,
+    RestPhase,
     Sent,
 )
-from pyctrl.simulation._run import Problem, Run, State
+from pyctrl.simulation._run import Run, RunProblem, State
 from pyctrl.simulation._schedule import Occasion, Point, Schedule
 
 Json = dict[str, Any]
@@ -167,7 +167,7 @@ class Scene:
     def step(self, *, is_quiet: bool = True, wait: float = 5.0) -> None:
         """End a step at rest."""
         self._steps.append(self.state())
-        self.note(Rested(phase=Phase.STEP, number=len(self._steps), is_quiet=is_quiet), after=wait)
+        self.note(Rested(phase=RestPhase.STEP, number=len(self._steps), is_quiet=is_quiet), after=wait)
 
     def faults_over(self) -> None:
         """End the faults."""
@@ -176,7 +176,7 @@ class Scene:
     def quiet(self, *, is_quiet: bool = True) -> None:
         """Begin the time of quiet, after a last rest."""
         self._steps.append(self.state())
-        self.note(Rested(phase=Phase.FAULTS_OVER, number=len(self._steps), is_quiet=is_quiet), after=5.0)
+        self.note(Rested(phase=RestPhase.FAULTS_OVER, number=len(self._steps), is_quiet=is_quiet), after=5.0)
         self._quiet_from = self._now + 0.01
 
     def run(self, **attributes: Any) -> Run:
@@ -184,7 +184,7 @@ class Scene:
         if not self._quiet_from:
             self.quiet()
         left = self._quiet_from + 60 - self._now
-        self.note(Rested(phase=Phase.END, number=len(self._steps)), after=max(left, 0.0))
+        self.note(Rested(phase=RestPhase.END, number=len(self._steps)), after=max(left, 0.0))
         return Run(
             schedule=self._schedule,
             history=self._history,
@@ -228,7 +228,7 @@ def plain(seed: int) -> Run:
     return world.run()
 
 
-def only(problems: list[Problem], kind: str) -> Problem:
+def only(problems: list[RunProblem], kind: str) -> RunProblem:
     """Return the only problem, which has a kind."""
     assert [each.kind for each in problems] == [kind], problems
     return problems[0]
