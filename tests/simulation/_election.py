@@ -18,7 +18,7 @@ from pyctrl.manager import LeaderElection, Manager, OnLoss, Preflight
 from pyctrl.manager._election.lease_lock import current_moment
 from pyctrl.simulation import Network
 from pyctrl.simulation._loop import SimulationLoop, context_of, simulation_loop
-from pyctrl.simulation._network import Link
+from pyctrl.simulation._network import NetworkLink
 from tests.simulation._lease_server import Connection, LeaseServer
 from tests.simulation._trace import HistoryFailed, Trace
 
@@ -31,7 +31,7 @@ AFTERMATH = 20.0  # seconds in which requests that were lost during faults are s
 CALM_AT_END = 10.0
 
 
-def live(seed: int) -> Outcome:
+def live(seed: int) -> RunOutcome:
     """Run the election of a seed.
 
     Raises:
@@ -56,7 +56,7 @@ def _quiet() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """The result of a successful election."""
 
     trace: Trace
@@ -90,7 +90,7 @@ class Replica:
         self.task = asyncio.get_running_loop().create_task(self._live(), context=context_of(self.name))
 
     @property
-    def link(self) -> Link:
+    def link(self) -> NetworkLink:
         """Its connection to the server."""
         return self.connection.link
 
@@ -157,7 +157,7 @@ class Election:
         self._broken: TwoActed | None = None
         self._replicas = [self._replica() for _ in range(random.choice((2, 2, 3)))]
 
-    async def run(self) -> Outcome:
+    async def run(self) -> RunOutcome:
         """Inject faults, then stop them, and check that one replica leads."""
         watching = asyncio.get_running_loop().create_task(self._watch())
         try:
@@ -169,7 +169,7 @@ class Election:
             watching.cancel()
             await self._end()
         everybody = (*self._replicas, *self._dead)
-        return Outcome(self._trace, sum(r.terms for r in everybody), sum(r.refused for r in everybody))
+        return RunOutcome(self._trace, sum(r.terms for r in everybody), sum(r.refused for r in everybody))
 
     async def _or_watch(self, watching: asyncio.Task[None], story: Coroutine[None, None, None]) -> None:
         telling = asyncio.get_running_loop().create_task(story)
@@ -196,7 +196,7 @@ class Election:
         name = f"r{self._names}"
         return Replica(
             name,
-            Connection(Link(name, self._server, Network(), random)),
+            Connection(NetworkLink(name, self._server, Network(), random)),
             random,
             LeaderElection(
                 name=LEASE.name,

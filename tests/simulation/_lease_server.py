@@ -13,7 +13,7 @@ from typing import Any
 
 from pyctrl.client import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed
-from pyctrl.simulation._network import Link
+from pyctrl.simulation._network import NetworkLink
 
 _JSON = Headers([("Content-Type", "application/json")])
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
@@ -67,7 +67,7 @@ class LeaseServer(_NoStreams):
 class Connection(_NoStreams):
     """`Transport` of one process over a link."""
 
-    link: Link
+    link: NetworkLink
     #: When it sent writes of elected work.
     acts: list[float] = field(default_factory=list)
 

@@ -28,7 +28,8 @@ def shown(seed: int) -> str:
     plans = systematic(calm, replicas=2)
     faults = [fault for plan in Random(seed).sample(plans, FAULTS) for fault in plan.schedule]
     wild = simulation.run(Schedule(tuple(faults), seed=seed, shuffle=True))
-    assert calm.error + wild.error == ""
+    errors = calm.error + wild.error
+    assert not errors
     return "\n".join((*calm.history.lines(), *map(str, plans), str(wild.schedule), *wild.history.lines()))
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from pyctrl.simulation import Attempt, Outcome, Plan, Schedule
+from pyctrl.simulation import Attempt, Plan, RunOutcome, Schedule
 from pyctrl.simulation._default_scenario import program_scenario
 from pyctrl.simulation._forks import Tries
 from pyctrl.simulation._history import ProcessChanged
@@ -34,9 +34,9 @@ def test_a_process_is_killed_at_every_write_event_and_reconcile_and_between_all_
     faults += [Fault(FaultKind.CRASH, point) for point in points if point.occasion in KILLABLE]
     killed: Counter[Occasion] = Counter()
 
-    def verdict(run: Run) -> Outcome:
+    def verdict(run: Run) -> RunOutcome:
         died = sum(each.state == "killed" for each in run.history.of(ProcessChanged))
-        return Outcome(tuple(judge(reference, run)), fingerprints=frozenset([str(died)]))
+        return RunOutcome(tuple(judge(reference, run)), fingerprints=frozenset([str(died)]))
 
     def tried(attempt: Attempt) -> bool:
         assert not attempt.outcome.problems, f"{attempt.plan.schedule}: {attempt.outcome.problems[0]}"

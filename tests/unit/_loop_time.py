@@ -7,10 +7,15 @@ import asyncio
 import pytest
 
 
-async def elapse(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Let time pass on the clock of the running loop, until the end of the test; timers that are due then fire."""
-    loop = asyncio.get_running_loop()
-    now = loop.time
-    monkeypatch.setattr(loop, "time", lambda: now() + seconds)
-    for _ in range(3):  # turns of the loop: a timer, the task that it cancels, and the one that awaits that task
-        await asyncio.sleep(0)
+async def elapse_until_done(monkeypatch: pytest.MonkeyPatch, task: asyncio.Task[object], *, step: float) -> float:
+    """Let time pass on the clock of the running loop until a task is done; return how much.
+
+    It passes in steps of seconds, so that a limit that begins late, as on a busy machine, is reached as well.
+    """
+    loop, passed = asyncio.get_running_loop(), 0.0
+    now, begun = loop.time, loop.time()
+    monkeypatch.setattr(loop, "time", lambda: now() + passed)
+    while not task.done():
+        passed += step
+        await asyncio.sleep(0.001)
+    return loop.time() - begun

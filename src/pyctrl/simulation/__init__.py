@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyctrl.simulation._network import Network
     from pyctrl.simulation._plugin import Explore, SimulationFailed
     from pyctrl.simulation._process import Process
-    from pyctrl.simulation._report import Attempt, Outcome, Plan, Report, Story
+    from pyctrl.simulation._report import Attempt, Plan, Report, RunOutcome, Story
     from pyctrl.simulation._reporting import report_page, report_text, report_to_wire
     from pyctrl.simulation._saved_failures import SavedFailures
     from pyctrl.simulation._scenarios import Delete
@@ -32,10 +32,10 @@ __all__ = [
     "ExternalError",
     "Invariant",
     "Network",
-    "Outcome",
     "Plan",
     "Process",
     "Report",
+    "RunOutcome",
     "SavedFailures",
     "Schedule",
     "SimulationFailed",
@@ -60,7 +60,7 @@ _NAMES = {
     "_saved_failures": ("SavedFailures",),
     "_scenarios": ("Delete",),
     "_world": ("World",),
-    "_report": ("Attempt", "Outcome", "Plan", "Report", "Story"),
+    "_report": ("Attempt", "RunOutcome", "Plan", "Report", "Story"),
     "_reporting": ("report_page", "report_text", "report_to_wire"),
     "_schedule": ("Schedule",),
 }

@@ -25,7 +25,7 @@ class _Metadata(msgspec.Struct):
     name: str = ""
     namespace: str = ""
     uid: str = ""
-    resourceVersion: str = ""
+    resource_version: str = msgspec.field(default="", name="resourceVersion")
 
 
 class _Object(msgspec.Struct):
@@ -46,7 +46,7 @@ class EventFilter:
     def __init__(self, world: World, process: Process, resource: str, *, is_initial: bool) -> None:
         self._world, self._process, self._resource = world, process, resource
         self._is_initial = is_initial
-        self._push: Callable[[bytes], None] = lambda chunk: None
+        self._push: Callable[[bytes], None] = _drop
         self._held: list[bytes] = []
         self._held_for: ObjectId | None = None
 
@@ -88,7 +88,7 @@ class EventFilter:
                 type=event.type,
                 target=target,
                 uid=metadata.uid,
-                version=metadata.resourceVersion,
+                version=metadata.resource_version,
             )
         )
         if self._held_for == target and self._held:
@@ -118,6 +118,10 @@ class EventFilter:
         now = asyncio.get_running_loop().time()
         if now < when:
             await asyncio.sleep(when - now)
+
+
+def _drop(_chunk: bytes) -> None:
+    """Deliver nothing: the stream is not open yet."""
 
 
 class BehindFilter(EventFilter):

@@ -16,13 +16,13 @@ from pyctrl.simulation._history import (
     FaultApplied,
     History,
     ObjectId,
-    Phase,
     Reconciled,
     ReconcileStarted,
     Rested,
+    RestPhase,
     Sent,
 )
-from pyctrl.simulation._run import Problem, ProblemKind, Run, State
+from pyctrl.simulation._run import ProblemKind, Run, RunProblem, State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 
 __all__ = ["CRASHES", "OLD_VIEWS", "REFUSALS", "Act", "Evidence", "is_like", "object_of", "verb_of", "without_uuids"]
@@ -97,13 +97,13 @@ class Evidence:
         problems: What the oracle found.
     """
 
-    def __init__(self, reference: Run, run: Run, problems: Sequence[Problem]) -> None:
+    def __init__(self, reference: Run, run: Run, problems: Sequence[RunProblem]) -> None:
         step = _first_step(problems)
         self.reference = _until_step(reference, step or run.cut_after or None)
         self.run = _until_step(run, step)
         self.problems = problems
 
-    def problems_of(self, *kinds: str) -> list[Problem]:
+    def problems_of(self, *kinds: str) -> list[RunProblem]:
         """Return the problems of some kinds."""
         return [problem for problem in self.problems if problem.kind in kinds]
 
@@ -326,7 +326,7 @@ class Evidence:
 _STEP = re.compile(r"^at rest after step (\d+)")
 
 
-def _first_step(problems: Sequence[Problem]) -> int | None:
+def _first_step(problems: Sequence[RunProblem]) -> int | None:
     """Return the step of the scenario after which the world differs; None if it differs at the end."""
     for problem in problems:
         if problem.kind == ProblemKind.END_STATE:
@@ -342,7 +342,7 @@ def _until_step(run: Run, step: int | None) -> Run:
     ends = [
         place
         for place, entry in enumerate(run.history)
-        if isinstance(entry, Rested) and entry.phase == Phase.STEP and entry.number == step
+        if isinstance(entry, Rested) and entry.phase == RestPhase.STEP and entry.number == step
     ]
     if not ends:
         return run

@@ -19,8 +19,8 @@ from pyctrl.simulation._forks import Tries, in_child
 from pyctrl.simulation._invariants import Invariant
 from pyctrl.simulation._oracle import Reference, judge
 from pyctrl.simulation._plans import FAMILIES, systematic
-from pyctrl.simulation._report import Attempt, Outcome, Plan, Report, Story
-from pyctrl.simulation._run import Problem, Run
+from pyctrl.simulation._report import Attempt, Plan, Report, RunOutcome, Story
+from pyctrl.simulation._run import Run, RunProblem
 from pyctrl.simulation._saved_failures import SavedFailures
 from pyctrl.simulation._scenarios import Scenario, scenario_of
 from pyctrl.simulation._schedule import Schedule
@@ -77,13 +77,15 @@ class Exploration:
         """
         self._began = _cpu_seconds()
         seed = self.options.seed
-        runs = [self.simulation.run(Schedule(seed=seed + number)) for number in range(REFERENCES)]
+        runs = [self.simulation.run(Schedule(seed=seed))]
+        if not runs[0].error:
+            runs += [self.simulation.run(Schedule(seed=seed + number)) for number in range(1, REFERENCES)]
         self._reference = Reference(runs)
         report = Report(program=self.simulation.name, reference=runs[0], seed=seed)
         problems = judge(self._reference, runs[0])
         if problems:
             report.stories = [tell(runs[0], runs[0], problems)]
-            self._attempts.append(Attempt(Plan("reference", Schedule(seed=seed)), Outcome(tuple(problems))))
+            self._attempts.append(Attempt(Plan("reference", Schedule(seed=seed)), RunOutcome(tuple(problems))))
         else:
             self.simulation.fingerprint = self._reference.fingerprint
             self._expected = [self._reference.fingerprint(state) for state in runs[0].steps]
@@ -153,10 +155,10 @@ class Exploration:
             or (options.seconds is not None and self._seconds >= options.seconds)
         )
 
-    def _outcome(self, run: Run, *, story_of: Run | None = None) -> Outcome:
+    def _outcome(self, run: Run, *, story_of: Run | None = None) -> RunOutcome:
         """Judge a run, in the process in which it ran; tell its story if a reference for it is given."""
         problems = judge(self._reference, run)
-        return Outcome(
+        return RunOutcome(
             problems=tuple(problems),
             fingerprints=frozenset(map(self._reference.fingerprint, run.steps)),
             unused=tuple(map(str, run.unused)),
@@ -192,7 +194,7 @@ class Exploration:
         outcome = in_child(lambda: self._outcome_of(schedule, None))
         return any(problem.kind in kinds for problem in outcome.problems)
 
-    def _outcome_of(self, schedule: Schedule, story_of: Run | None) -> Outcome:
+    def _outcome_of(self, schedule: Schedule, story_of: Run | None) -> RunOutcome:
         run = self.simulation.run(schedule, expected=self._expected)
         return self._outcome(run, story_of=story_of)
 
@@ -287,7 +289,7 @@ def _signature(attempt: Attempt) -> str:
 
 def _plain_story(attempt: Attempt) -> Story:
     """Return the story of a failure that does not happen again: the program is not deterministic."""
-    problems: tuple[Problem, ...] = attempt.outcome.problems
+    problems: tuple[RunProblem, ...] = attempt.outcome.problems
     return Story(
         title=problems[0].message,
         events=("it did not happen again with the same schedule",),

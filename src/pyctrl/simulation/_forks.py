@@ -1,4 +1,4 @@
-"""Tries many schedules: one run goes on without faults, and at each point a child process is forked for each fault there.
+"""Tries many schedules: one run goes on without faults, and at each point a child process is forked for each fault.
 
 So all schedules share what comes before their first fault, and no run sees another one's memory. Where ``os.fork`` is
 missing, every schedule runs from the begin in this process; its history is the same.
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from pyctrl.simulation._lines import LineTracer
-from pyctrl.simulation._report import Attempt, Outcome, Plan
-from pyctrl.simulation._run import Problem, ProblemKind, Run
+from pyctrl.simulation._report import Attempt, Plan, RunOutcome
+from pyctrl.simulation._run import ProblemKind, Run, RunProblem
 from pyctrl.simulation._schedule import Point, Schedule
 from pyctrl.simulation._simulation import Simulation
 
@@ -28,7 +28,7 @@ __all__ = ["HANG_SECONDS", "Tries", "in_child"]
 
 HANG_SECONDS = 60  # of CPU; a run takes a twentieth of a second, and thousands of objects some seconds
 
-Judge = Callable[[Run], Outcome]
+Judge = Callable[[Run], RunOutcome]
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Tries:
     def _in_process(self, plans: Sequence[Plan], tried: Callable[[Attempt], bool]) -> bool:
         return all(tried(Attempt(plan, self.outcome_of(plan.schedule))) for plan in plans)
 
-    def outcome_of(self, schedule: Schedule) -> Outcome:
+    def outcome_of(self, schedule: Schedule) -> RunOutcome:
         """Run one schedule from the begin, in this process."""
         return self.judge(self.simulation.run(schedule, expected=self.expected))
 
@@ -103,12 +103,12 @@ class _Wave:
             tries = self._tries
             tries.simulation.run(self._base, expected=tries.expected, branch=self._branch, ended=self._ended)
             if self._child_pipe >= 0:  # a child whose loop failed comes here
-                self._end_child(Outcome((Problem(ProblemKind.HANGS, "the run ended without a verdict"),)))
+                self._end_child(RunOutcome((RunProblem(ProblemKind.HANGS, "the run ended without a verdict"),)))
             while self._children:
                 self._collect()
             for plan in self._plans:
                 if id(plan) not in self._begun and self._goes_on:
-                    self._goes_on = self._tried(Attempt(plan, Outcome(unused=tuple(map(str, plan.schedule)))))
+                    self._goes_on = self._tried(Attempt(plan, RunOutcome(unused=tuple(map(str, plan.schedule)))))
         except BaseException as error:
             if self._child_pipe >= 0:
                 self._end_child(_broken(error))
@@ -127,9 +127,13 @@ class _Wave:
                 continue
             while len(self._children) >= self._tries.jobs:
                 self._collect()
-            if self._goes_on and self._fork(plan):
+            if self._may_begin() and self._fork(plan):
                 return plan.schedule
         return None
+
+    def _may_begin(self) -> bool:
+        """Return whether another plan may begin; an outcome that was collected may have ended the wave."""
+        return self._goes_on
 
     def _fork(self, plan: Plan) -> bool:
         """Fork a child; return True in it."""
@@ -185,9 +189,9 @@ class _Wave:
         if self._child_pipe >= 0:
             lines = self._tracer.stop() if self._tracer is not None else frozenset()
             outcome = self._tries.judge(run)
-            self._end_child(Outcome(outcome.problems, outcome.fingerprints, lines, outcome.unused, outcome.story))
+            self._end_child(RunOutcome(outcome.problems, outcome.fingerprints, lines, outcome.unused, outcome.story))
 
-    def _end_child(self, outcome: Outcome) -> NoReturn:
+    def _end_child(self, outcome: RunOutcome) -> NoReturn:
         with os.fdopen(self._child_pipe, "wb") as pipe:
             pipe.write(pickle.dumps(outcome))
         os._exit(0)
@@ -242,11 +246,11 @@ def limit_child() -> None:
     os.dup2(nothing, 2)
 
 
-def _died(status: int) -> Outcome:
+def _died(status: int) -> RunOutcome:
     number = os.waitstatus_to_exitcode(status)
     why = f"it used {HANG_SECONDS} s of CPU" if number == -signal.SIGXCPU else f"its process ended with {number}"
-    return Outcome((Problem(ProblemKind.HANGS, f"the run did not end: {why}"),))
+    return RunOutcome((RunProblem(ProblemKind.HANGS, f"the run did not end: {why}"),))
 
 
-def _broken(error: BaseException) -> Outcome:
-    return Outcome((Problem(ProblemKind.HANGS, f"the run failed: {type(error).__name__}: {error}"),))
+def _broken(error: BaseException) -> RunOutcome:
+    return RunOutcome((RunProblem(ProblemKind.HANGS, f"the run failed: {type(error).__name__}: {error}"),))

@@ -15,7 +15,7 @@ __all__ = ["HandlePoints"]
 
 
 class HandlePoints:
-    """Reaches a point of `Occasion.HANDLE` before each iteration in which a process runs, while a fault may be there."""
+    """Reaches a point of `Occasion.HANDLE` before each iteration in which a process runs, if a fault may be there."""
 
     def __init__(self, world: World) -> None:
         self._world = world

@@ -21,11 +21,11 @@ __all__ = [
     "Listed",
     "Logged",
     "ObjectId",
-    "Phase",
     "ProcessChanged",
     "Read",
     "ReconcileStarted",
     "Reconciled",
+    "RestPhase",
     "Rested",
     "Sent",
     "WebhookCalled",
@@ -258,7 +258,7 @@ class Logged(Entry):
     error: str = ""
 
 
-class Phase:
+class RestPhase:
     """What a `Rested` ends: a step of the scenario, the time of faults, or the time of quiet at the end."""
 
     STEP = "step"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Check", "Invariant", "always", "eventually"]
 
 #: Returns False, or raises an AssertionError, if the invariant is broken; None counts as True.
-Check = Callable[["World"], "bool | None | Awaitable[bool | None]"]
+Check = Callable[["World"], "bool | Awaitable[bool | None] | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def always(name: str, check: Callable[[World], bool | None]) -> Invariant:
 
     The check is an ordinary function. It must not change the world. Keep it quick: a run has hundreds of changes.
 
-        always("at most one primary", lambda world: sum("primary" in pod.metadata.labels for pod in world.objects(Pod)) <= 1)
+        always("at most one Job", lambda world: len(world.objects(Job)) <= 1)
 
     Args:
         name: What must hold, as it is printed when it does not.

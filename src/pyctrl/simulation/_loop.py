@@ -149,5 +149,7 @@ def simulation_loop() -> SimulationLoop:
     """
     loop = asyncio.get_running_loop()
     if not isinstance(loop, SimulationLoop):
-        raise RuntimeError("this function works only inside of a simulation")
+        raise RuntimeError(  # noqa: TRY004 - the loop that runs is no argument
+            "this function works only inside of a simulation"
+        )
     return loop

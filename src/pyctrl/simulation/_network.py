@@ -1,4 +1,4 @@
-"""The simulated network: one `Link` for each process, whose requests take time and whose watches lag.
+"""The simulated network: one `NetworkLink` for each process, whose requests take time and whose watches lag.
 
 A request is carried by a task of the network. So it arrives although its sender freezes or dies.
 """
@@ -19,7 +19,7 @@ from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, Transp
 from pyctrl.simulation._history import Sent
 from pyctrl.simulation._loop import simulation_loop
 
-__all__ = ["Link", "Network", "StreamFilter", "requester"]
+__all__ = ["Network", "NetworkLink", "StreamFilter", "requester"]
 
 #: The process whose request the server executes, and the write; "" for the cluster's own controllers.
 requester: ContextVar[tuple[str, Sent | None]] = ContextVar("pyctrl_simulated_requester", default=("", None))
@@ -63,7 +63,7 @@ class StreamFilter(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Link:
+class NetworkLink:
     """The connection of one process to the API server.
 
     Attributes:

@@ -17,7 +17,7 @@ from pyctrl.client import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, TransportError
 from pyctrl.simulation._event_filter import BehindFilter, EventFilter
 from pyctrl.simulation._history import Listed, ObjectId, Read, Sent
-from pyctrl.simulation._network import Link
+from pyctrl.simulation._network import NetworkLink
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion, Point
 from pyctrl.testing import Answered
 
@@ -46,7 +46,9 @@ class OperatorTransport:
             long as that, as from an API server whose watch cache is behind.
     """
 
-    def __init__(self, world: World, process: Process, link: Link, *, behind: tuple[int, float] | None = None) -> None:
+    def __init__(
+        self, world: World, process: Process, link: NetworkLink, *, behind: tuple[int, float] | None = None
+    ) -> None:
         self._world, self._process, self._link = world, process, link
         self._behind: int | None = None
         self._behind_until = 0.0

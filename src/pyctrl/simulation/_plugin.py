@@ -70,7 +70,8 @@ class Explore:
 
         Raises:
             SimulationFailed: The operator does not survive; the message is the story.
-            CommandFailed: The program cannot be set up, or PYCTRL_SIMULATION_BUDGET is no budget.
+            CommandFailed: The program cannot be set up.
+            pytest.UsageError: PYCTRL_SIMULATION_BUDGET is no budget.
             ValueError: A family or a schedule does not exist.
         """
         __tracebackhide__ = True
@@ -79,7 +80,7 @@ class Explore:
         from pyctrl.simulation._saved_failures import SavedFailures
 
         replay, saved = self._replay(), _saved_at(self._request)
-        seconds, runs = _limits(budget)
+        seconds, runs = limits_of(budget, os.environ.get("PYCTRL_SIMULATION_BUDGET", ""))
         report = explore_program(
             program,
             scenario,
@@ -118,31 +119,28 @@ def _families(only: Collection[str] | str) -> tuple[str, ...]:
     return families
 
 
-def _limits(budget: timedelta | int | None) -> tuple[float | None, int | None]:
-    """Return the seconds and the runs of a budget."""
-    if text := os.environ.get("PYCTRL_SIMULATION_BUDGET"):
-        return budget_of(text)
-    if isinstance(budget, timedelta):
-        return budget.total_seconds(), None
-    return None, budget
+def limits_of(budget: timedelta | int | None, environment: str) -> tuple[float | None, int | None]:
+    """Return the seconds of CPU and the number of runs of a budget.
 
-
-def budget_of(text: str) -> tuple[float | None, int | None]:
-    """Return the seconds and the runs of a budget as text: ``60s`` or ``5m``, a number of runs, or ``none``.
+    Args:
+        budget: The budget of the test.
+        environment: What replaces it, if not empty: ``60s``, ``5m``, ``2h``, a number of runs, or ``none``.
 
     Raises:
-        CommandFailed: It is none of these.
+        pytest.UsageError: The environment's is none of these.
     """
-    if text.strip().lower() == "none":
-        return None, None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)|(\d+)", text.strip())
+    match = re.fullmatch(r"(?P<time>\d+(?:\.\d+)?)(?P<unit>[smh])|(?P<runs>\d+)|none|", environment.strip().lower())
     if match is None:
-        from pyctrl.errors import CommandFailed
-
-        raise CommandFailed(f"expected a budget such as 60s, 5m, 500 (runs) or none, got {text!r}")
-    if match[3]:
-        return None, int(match[3])
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]], None
+        raise pytest.UsageError(
+            f"PYCTRL_SIMULATION_BUDGET: expected a time such as 60s, a number of runs, or none; got {environment!r}"
+        )
+    if match["time"]:
+        return float(match["time"]) * {"s": 1, "m": 60, "h": 3600}[match["unit"]], None
+    if match["runs"]:
+        return None, int(match["runs"])
+    if isinstance(budget, timedelta) and not environment:
+        return budget.total_seconds(), None
+    return None, budget if isinstance(budget, int) and not environment else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

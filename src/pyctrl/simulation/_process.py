@@ -19,7 +19,7 @@ from pyctrl.manager import LeaderElection, Preflight
 from pyctrl.program import ProgramManager, WebhookOptions, run_setup
 from pyctrl.simulation._history import ProcessChanged, Reconciled
 from pyctrl.simulation._loop import simulation_loop
-from pyctrl.simulation._network import Link
+from pyctrl.simulation._network import NetworkLink
 from pyctrl.simulation._operator_transport import OperatorTransport
 from pyctrl.testing import AccessRecorder
 
@@ -70,7 +70,7 @@ class Process:
     state: ProcessState = ProcessState.ENDED
     manager: ProgramManager | None = None
     accesses: AccessRecorder = field(default_factory=AccessRecorder)
-    _link: Link | None = None
+    _link: NetworkLink | None = None
     _task: asyncio.Task[None] | None = None
     _is_wanted: bool = False
 
@@ -80,7 +80,7 @@ class Process:
         return f"{self.name}.{self.incarnation}"
 
     @property
-    def link(self) -> Link:
+    def link(self) -> NetworkLink:
         """Its connection.
 
         Raises:
@@ -201,7 +201,7 @@ class Process:
 
     def _config(self, random: Random, behind: tuple[int, float] | None) -> Config:
         def wrap(carrier: Transport) -> Transport:
-            link = Link(self.context_name, carrier, self.world.network, random)
+            link = NetworkLink(self.context_name, carrier, self.world.network, random)
             self._link = link
             return OperatorTransport(self.world, self, link, behind=behind)
 
@@ -233,13 +233,14 @@ class Process:
                 outcome: Result | None = await inner(request)
                 result = _text_of(outcome)
                 self.world.note_requeue(outcome)
-                return outcome
             except asyncio.CancelledError:
                 result = "cancelled"
                 raise
             except BaseException as raised:
                 error = f"{type(raised).__name__}: {raised}"
                 raise
+            else:
+                return outcome
             finally:
                 entry = Reconciled(process=self.name, controller=name, request=key, result=result, error=error)
                 self.world.reconcile_ended(self, entry)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pyctrl.simulation._run import Problem, Run
+from pyctrl.simulation._run import Run, RunProblem
 from pyctrl.simulation._schedule import Schedule
 from pyctrl.simulation._story_text import story_text
 
-__all__ = ["Attempt", "Outcome", "Plan", "Report", "Story"]
+__all__ = ["Attempt", "Plan", "Report", "RunOutcome", "Story"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """What one run showed; small, because it may come from another process.
 
     Attributes:
@@ -37,7 +37,7 @@ class Outcome:
         story: The story of the failure, if it was asked for.
     """
 
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[RunProblem, ...] = ()
     fingerprints: frozenset[str] = frozenset()
     lines: frozenset[str] = frozenset()
     unused: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Attempt:
     """A plan that was tried, and its outcome. ``seconds`` is CPU time."""
 
     plan: Plan
-    outcome: Outcome
+    outcome: RunOutcome
     seconds: float = 0.0
 
 
@@ -68,7 +68,7 @@ class Story:
 
     title: str
     events: tuple[str, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[RunProblem, ...]
     diff: str
     guess: str
     schedule: Schedule

@@ -9,7 +9,7 @@ from typing import Any
 from pyctrl.simulation._history import History, ObjectId
 from pyctrl.simulation._schedule import Point, Schedule
 
-__all__ = ["Problem", "ProblemKind", "Run", "State"]
+__all__ = ["ProblemKind", "Run", "RunProblem", "State"]
 
 Json = dict[str, Any]
 
@@ -82,7 +82,7 @@ class ProblemKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RunProblem:
     """Something that must not be.
 
     Attributes:

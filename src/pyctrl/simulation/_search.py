@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeAlias
 
-from pyctrl.simulation._report import Outcome, Plan
+from pyctrl.simulation._report import Plan, RunOutcome
 from pyctrl.simulation._run import Run
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion, Point, Schedule
 
@@ -72,7 +72,7 @@ class Search:
             schedule = self._other_order(Schedule())
         return self._plan(schedule)
 
-    def learn(self, plan: Plan, outcome: Outcome) -> None:
+    def learn(self, plan: Plan, outcome: RunOutcome) -> None:
         """Take the outcome of a plan into account, of a proposal or of a systematic plan."""
         schedule = _without_unused(plan.schedule, outcome)
         lines = outcome.lines - self._lines if self._lines else ()  # the first traced run shows nothing that is rare
@@ -246,7 +246,7 @@ def _name(fault: Fault) -> _Name:
     return fault.point.occasion, fault.point.what
 
 
-def _without_unused(schedule: Schedule, outcome: Outcome) -> Schedule:
+def _without_unused(schedule: Schedule, outcome: RunOutcome) -> Schedule:
     return schedule.with_faults(fault for fault in schedule if str(fault) not in outcome.unused)
 
 

@@ -18,7 +18,7 @@ from pyctrl.manager import LeaderElection
 from pyctrl.program import install_definitions
 from pyctrl.rbac import compare
 from pyctrl.simulation._handle_points import HandlePoints
-from pyctrl.simulation._history import History, Logged, Phase
+from pyctrl.simulation._history import History, Logged, RestPhase
 from pyctrl.simulation._injector import Branch, Injector
 from pyctrl.simulation._invariant_checks import InvariantChecks
 from pyctrl.simulation._invariants import Invariant
@@ -184,7 +184,7 @@ class _Execution:
         """Let the world come to rest without faults, and watch whether it stays so."""
         run = self._run
         run.faults_over_at = world.now if self._injector.schedule.faults else 0.0
-        await world.rest(Phase.FAULTS_OVER)
+        await world.rest(RestPhase.FAULTS_OVER)
         run.quiet_from = world.now
         await world.stay(QUIET if run.cut_after else max(QUIET, 2 * world.longest_requeue))
         run.error = run.error or world.repetitions.spinning

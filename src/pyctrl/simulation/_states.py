@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pyctrl.apiserver import ApiServer
 from pyctrl.simulation._history import ObjectId
 
-__all__ = ["Resource", "StateReader"]
+__all__ = ["ResourceName", "StateReader"]
 
 Json = dict[str, Any]
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 LEFT_OUT = frozenset({("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases"), ("", "nodes")})
 
 
-class Resource(NamedTuple):
+class ResourceName(NamedTuple):
     """A resource by group and plural."""
 
     group: str
@@ -30,7 +30,7 @@ class StateReader:
 
     def __init__(self, server: ApiServer) -> None:
         self._storage = server.storage
-        self._touched: set[Resource] = set()
+        self._touched: set[ResourceName] = set()
 
     def begin(self) -> None:
         """Forget what has changed so far: the furniture of a new cluster."""
@@ -39,7 +39,7 @@ class StateReader:
     def touch(self, group: str, plural: str) -> None:
         """Note that an object of a resource changed."""
         if (group, plural) not in LEFT_OUT:
-            self._touched.add(Resource(group, plural))
+            self._touched.add(ResourceName(group, plural))
 
     def read(self) -> dict[ObjectId, Json]:
         """Return the objects of the touched resources, as they are stored."""

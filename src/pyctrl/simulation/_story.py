@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._guess import guess
 from pyctrl.simulation._report import Story
-from pyctrl.simulation._run import Problem, ProblemKind, Run
+from pyctrl.simulation._run import ProblemKind, Run, RunProblem
 from pyctrl.simulation._timeline import timeline
 
 __all__ = ["alike", "tell"]
@@ -28,7 +28,7 @@ _ORDER = (
 )
 
 
-def tell(reference: Run, run: Run, problems: Sequence[Problem]) -> Story:
+def tell(reference: Run, run: Run, problems: Sequence[RunProblem]) -> Story:
     """Return the story of a failed run.
 
     Args:

@@ -12,7 +12,7 @@ import msgspec
 from pyctrl.api import RequestTarget
 from pyctrl.client import HttpRequest, HttpResponse, HttpStream
 from pyctrl.simulation._history import ObjectId, Sent
-from pyctrl.simulation._network import Link
+from pyctrl.simulation._network import NetworkLink
 from pyctrl.simulation._operator_transport import note_answer
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ WEBHOOK_RETRIES = 60  # with a pause of a second
 class UserTransport:
     """`Transport` of the scenario's client."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: NetworkLink) -> None:
         self._link = link
         self._world: World | None = None
 

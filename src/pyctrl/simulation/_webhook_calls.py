@@ -50,11 +50,12 @@ class WebhookCalls:
                 raise ConnectionRefusedError(f"simulation: no connection to the webhook {url.path}")
             answering = self._answer(process, request)
             response = await simulation_loop().start_task(process.context_name, answering, f"webhook {url.path}")
-            entry.status = response.status
-            return response
         except OSError as error:
             entry.error = str(error)
             raise
+        else:
+            entry.status = response.status
+            return response
         finally:
             world.note(entry)
 

@@ -25,14 +25,14 @@ from pyctrl.simulation._history import (
     Entry,
     History,
     ObjectId,
-    Phase,
     Reconciled,
     ReconcileStarted,
     Rested,
+    RestPhase,
 )
 from pyctrl.simulation._injector import Injector
 from pyctrl.simulation._loop import context_of, simulation_loop
-from pyctrl.simulation._network import Link, Network, requester
+from pyctrl.simulation._network import Network, NetworkLink, requester
 from pyctrl.simulation._process import RESTART_AFTER, Process, ProcessState
 from pyctrl.simulation._repetitions import Repetitions
 from pyctrl.simulation._run import State
@@ -89,7 +89,7 @@ class World:
         self.on_step_fault: Callable[[Fault], Awaitable[None]] | None = None
         #: Whether to end the scenario when no fault is left and the world is as it should be.
         self.cuts_short = False
-        self._was_expected = self._is_over = self._is_cut = False
+        self._was_expected = self._is_cut = False
         self.repetitions, self._retries = Repetitions(), WaitingRetries()
         self.longest_requeue = 0.0
         self.states = StateReader(cluster.server)
@@ -115,7 +115,7 @@ class World:
     ) -> AsyncIterator[World]:
         """Yield a world with a running cluster, without an operator."""
         async with Cluster(random=random, server=server) as cluster:
-            link = Link("user", InProcessTransport(server), Network(), Random(f"{seed}/user"))
+            link = NetworkLink("user", InProcessTransport(server), Network(), Random(f"{seed}/user"))
             transport = UserTransport(link)
             async with Client(transport, random=Random(f"{seed}/client")) as client:
                 world = World(seed=seed, cluster=cluster, client=client, history=history, injector=injector)
@@ -177,18 +177,18 @@ class World:
         Args:
             text: What the step was, for the story.
         """
-        await self.rest(Phase.STEP, text)
+        await self.rest(RestPhase.STEP, text)
         number = len(self.steps)
         _, faults = self.injector.reached(Occasion.STEP, "")
         for fault in faults:
             await self.apply_at_step(fault)
         if faults:
-            await self.rest(Phase.STEP, f"after {', '.join(map(str, faults))}", number=number)
-        if self.injector.is_through and not self.has_lasting_faults:
-            if self.cuts_short and self._was_expected and self._is_over:
-                self._is_cut = True
-                raise CutShort
-            self._is_over = True  # one more step: it shows what a process forgot, and the state of the world does not
+            await self.rest(RestPhase.STEP, f"after {', '.join(map(str, faults))}", number=number)
+        # After a fault between two steps one more step shows what a process forgot; the state of the world does not.
+        is_through = self.injector.is_through and not faults and not self.has_lasting_faults
+        if self.cuts_short and is_through and self._was_expected:
+            self._is_cut = True
+            raise CutShort
         self._version_at_rest = self.server.storage.version
 
     @contextmanager
@@ -227,7 +227,7 @@ class World:
     async def rest(self, phase: str, text: str = "", *, number: int | None = None) -> None:
         """Wait until the world is at rest, and note its state."""
         index = len(self.steps) if number is None else number - 1
-        if phase == Phase.FAULTS_OVER:
+        if phase == RestPhase.FAULTS_OVER:
             # a scenario that was cut short stays as it was; one that failed had fewer steps than the reference
             index = len(self.steps) - 1 if self._is_cut else max(index, len(self.expected) - 1)
             while self.has_lasting_faults:

@@ -6,7 +6,7 @@ from pyctrl.api import CustomResource, Key, Model, ObjectLike, is_deleting
 from pyctrl.client import Client
 from pyctrl.controller import Builder, Controller, Finalizers, ManagedCluster, Reconciler, Request, mapped
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.rbac import allow
+from pyctrl.rbac import Permission, allow
 from pyctrl.simulation import External, World
 from tests.simulation.operators._case import GROUP, NAMESPACE, Case, ensure, meta, owned, report
 
@@ -37,7 +37,7 @@ class Storage(External):
 
 class Buggy(Reconciler[Tenant]):
     owns = (ConfigMap,)
-    rbac = (allow(ConfigMap, "create", "patch"), allow(Tenant, "patch", subresource="status"))
+    rbac: tuple[Permission, ...] = (allow(ConfigMap, "create", "patch"), allow(Tenant, "patch", subresource="status"))
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage

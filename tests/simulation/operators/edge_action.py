@@ -39,7 +39,7 @@ class Buggy(ObjectReconciler[Notice]):
         await self.pager.send(self.idempotency_key(notice), notice.spec.text)
 
     def idempotency_key(self, notice: Notice) -> str:
-        return reconcile_id()  # each change is a message: only changes of the spec pass the predicate
+        return reconcile_id() or ""  # each change is a message: only changes of the spec pass the predicate
 
 
 class Fixed(Buggy):

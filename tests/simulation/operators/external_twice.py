@@ -10,11 +10,15 @@ from pyctrl.simulation import External, World
 from tests.simulation.operators._case import GROUP, Case, meta, report
 
 
+class AddressSpec(Model):
+    pool: str
+
+
 class AddressStatus(Model):
     ip: str = ""
 
 
-class Address(CustomResource[Model, AddressStatus], group=GROUP, version="v1"):
+class Address(CustomResource[AddressSpec, AddressStatus], group=GROUP, version="v1"):
     """An address of an address service outside of the cluster."""
 
 
@@ -56,7 +60,7 @@ class Buggy(ObjectReconciler[Address]):
             await report(self.client, address, ip=await self.service.reserve(self.token(address), uid, name))
 
     def token(self, address: Address) -> str:
-        return reconcile_id()
+        return reconcile_id() or ""
 
 
 class Fixed(Buggy):
@@ -65,7 +69,7 @@ class Fixed(Buggy):
 
 
 async def scenario(client: Client, world: World) -> None:
-    await client.create(Address(metadata=meta("gateway")))
+    await client.create(Address(metadata=meta("gateway"), spec=AddressSpec(pool="public")))
 
 
 def add_buggy(manager: ManagedCluster, world: World) -> Controller:

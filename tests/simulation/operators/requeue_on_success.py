@@ -37,7 +37,7 @@ class Buggy(ObjectReconciler[Feed]):
             await self.service.put(feed.metadata.name, feed.spec.title)
         except Exception:  # noqa: BLE001 - this is the mistake
             return self.after_failure()
-        return Result.after(timedelta(hours=1))
+        return Result.after(timedelta(minutes=10))
 
     def after_failure(self) -> Result | None:
         return None

@@ -6,7 +6,7 @@ from pyctrl.api import CustomResource, Model
 from pyctrl.client import Client
 from pyctrl.controller import Builder, Controller, ManagedCluster, ObjectReconciler
 from pyctrl.kinds.core.v1 import ConfigMap
-from pyctrl.rbac import allow
+from pyctrl.rbac import Permission, allow
 from pyctrl.simulation import World
 from tests.simulation.operators._case import GROUP, Case, ensure, meta, owned, report
 
@@ -25,7 +25,7 @@ class Cert(CustomResource[CertSpec, CertStatus], group=GROUP, version="v1"):
 
 class Buggy(ObjectReconciler[Cert]):
     owns = (ConfigMap,)
-    rbac = (allow(ConfigMap, "create", "patch"),)
+    rbac: tuple[Permission, ...] = (allow(ConfigMap, "create", "patch"),)
 
     async def reconcile_object(self, cert: Cert) -> None:
         await ensure(self.client, cert, owned(cert, f"{cert.metadata.name}-cert", {"host": cert.spec.host}))

@@ -8,14 +8,16 @@ from contextlib import suppress
 
 import pytest
 
-from pyctrl.api import Key, ObjectMeta
+from pyctrl.api import Access, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer, User
 from pyctrl.client import Client, Config
 from pyctrl.controller import Builder, Reconciler, Request
+from pyctrl.controller._permissions import PermissionTracker
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.core.v1 import ConfigMap, Secret
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
 from pyctrl.manager import Manager, Preflight
+from tests.unit.controller._kit import A, B
 
 RULES = [PolicyRule(api_groups=[""], resources=["configmaps"], verbs=["get", "list", "watch"])]
 SENTENCE = "Reconciles succeed although they may not get secrets in namespace 'default'; "
@@ -62,3 +64,37 @@ async def test_a_refusal_that_is_swallowed_is_counted_and_said_once(caplog: pyte
     assert len(told) == 1
     assert told[0].startswith(SENTENCE)
     assert controller.permissions.problem == "it was forbidden to list secrets at the cluster scope"
+
+
+LIST_PODS = Access("list", resource="pods", namespace="default")
+GET_PODS = Access("get", resource="pods", namespace="default")
+REFUSED = Forbidden(
+    'pods is forbidden: User "op" cannot list resource "pods" in API group "" in the namespace "default"', code=403
+)
+
+
+def test_a_granted_permission_retries_the_requests_that_were_refused_for_it() -> None:
+    """A review in which a permission is no longer missing retries its refused requests, and no others."""
+    retried: list[Request] = []
+    tracker = PermissionTracker(retried.append)
+    tracker.review([LIST_PODS, GET_PODS])
+    tracker.record_outcome(A, REFUSED)
+    tracker.record_outcome(B, ValueError("another error"))
+    tracker.review([LIST_PODS])
+    assert retried == []
+    tracker.review([])
+    assert retried == [A]
+
+
+async def test_a_controller_waits_for_its_review_and_for_what_it_needs() -> None:
+    """A controller waits for its first review and for essential permissions, not for dispensable ones."""
+    tracker = PermissionTracker(lambda _request: None)
+    tracker.expect_review()
+    waiting = asyncio.create_task(tracker.wait_until_complete())
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    tracker.review([LIST_PODS, GET_PODS], dispensable=[GET_PODS])
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    tracker.review([GET_PODS], dispensable=[GET_PODS])
+    await waiting

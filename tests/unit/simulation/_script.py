@@ -20,7 +20,7 @@ from pyctrl.simulation._history import (
     ReconcileStarted,
     Sent,
 )
-from pyctrl.simulation._run import Problem, Run, State
+from pyctrl.simulation._run import Run, RunProblem, State
 from pyctrl.simulation._schedule import Fault, Occasion, Point, Schedule
 
 KINDS = {"podsets": "PodSet", "jobs": "Job", "configmaps": "ConfigMap", "services": "Service"}
@@ -210,12 +210,12 @@ def owned(uid: str, name: str = "web") -> dict[str, Any]:
     return {"metadata": {"ownerReferences": [{"kind": "PodSet", "name": name, "uid": uid, "controller": True}]}}
 
 
-def problem(kind: str, *targets: str, message: str = "something is wrong") -> Problem:
+def problem(kind: str, *targets: str, message: str = "something is wrong") -> RunProblem:
     """Return a problem with some objects."""
-    return Problem(kind, message, tuple(map(ObjectId.parse, targets)))
+    return RunProblem(kind, message, tuple(map(ObjectId.parse, targets)))
 
 
-def evidence(reference: Script, script: Script, *problems: Problem, **fields: Any) -> Evidence:
+def evidence(reference: Script, script: Script, *problems: RunProblem, **fields: Any) -> Evidence:
     """Return the evidence of a failure."""
     return Evidence(reference.run(), script.run(**fields), problems)
 

@@ -6,17 +6,27 @@ from datetime import timedelta
 
 import pytest
 
-from pyctrl.simulation._plugin import environment_budget
+from pyctrl.simulation._plugin import limits_of
+
+Limits = tuple[float | None, int | None]
 
 
-@pytest.mark.parametrize(("text", "budget"), [("", 40), ("3000", 3000), ("10m", timedelta(minutes=10)), ("none", None)])
-def test_the_environment_replaces_the_budget_of_a_test(text: str, budget: timedelta | int | None) -> None:
-    """A number of runs, a duration, or none: all systematic plans. Without the variable the test's budget is kept."""
-    assert environment_budget(text, 40) == budget
+@pytest.mark.parametrize(
+    ("budget", "limits"), [(timedelta(seconds=5), (5.0, None)), (40, (None, 40)), (None, (None, None))]
+)
+def test_the_budget_of_a_test(budget: timedelta | int | None, limits: Limits) -> None:
+    """A budget is a CPU time, or a number of runs, or all systematic plans."""
+    assert limits_of(budget, "") == limits
+
+
+@pytest.mark.parametrize(("text", "limits"), [("3000", (None, 3000)), ("10m", (600.0, None)), ("none", (None, None))])
+def test_the_environment_replaces_the_budget_of_a_test(text: str, limits: Limits) -> None:
+    """A number of runs, a duration, or none: all systematic plans."""
+    assert limits_of(40, text) == limits
 
 
 @pytest.mark.parametrize("text", ["much", "-3"])
 def test_what_is_no_budget(text: str) -> None:
     """The error says what was expected."""
-    with pytest.raises(pytest.UsageError, match=f"expected a number of runs, a duration .* got '{text}'"):
-        environment_budget(text, 40)
+    with pytest.raises(pytest.UsageError, match=f"PYCTRL_SIMULATION_BUDGET: expected .* got '{text}'"):
+        limits_of(40, text)

@@ -105,6 +105,13 @@ def test_a_write_only_follows_another_one() -> None:
     )
 
 
+def test_a_crash_between_two_awaits() -> None:
+    """A crash that is no write's is located by the last write of the reconcile that it cuts off."""
+    run = one_job("crash handle operator-1#9").write("create", JOB).fault().restart().begin().done()
+    text = guess(evidence(two_writes(), run, problem(END_STATE, "configmaps default/web")))
+    assert text.startswith("a write is made only together with another one: create ConfigMap default/web only follows")
+
+
 def test_a_refused_write_only_follows_another_one() -> None:
     """The second write is lost also if it was refused, and the retry finds the first object."""
     run = one_job("internal-error create configmaps default/web#1").write("create", JOB)
@@ -256,6 +263,14 @@ def test_drift_is_not_noticed() -> None:
         "drift is not noticed: nothing was reconciled after Job default/web was deleted; watch the child: add its kind "
         "to `owns`"
     )
+
+
+def test_a_restored_backup_is_not_noticed() -> None:
+    """A child that a restored backup does not have, and that is not made again, is drift."""
+    reference = one_job().write("create", JOB).done()
+    run = one_job("restore-backup step#1").write("create", JOB).done().fault().cluster("DELETED", JOB).begin().done()
+    text = guess(evidence(reference, run, problem(END_STATE, JOB)))
+    assert text.startswith("drift is not repaired: Job default/web was taken back by the restore of a backup, and the")
 
 
 def test_drift_is_not_repaired() -> None:

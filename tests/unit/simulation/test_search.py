@@ -6,13 +6,13 @@ from itertools import pairwise
 from statistics import median
 
 from pyctrl.simulation._plans import systematic
-from pyctrl.simulation._report import Outcome, Plan
-from pyctrl.simulation._run import Problem, ProblemKind
+from pyctrl.simulation._report import Plan, RunOutcome
+from pyctrl.simulation._run import ProblemKind, RunProblem
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion, Schedule
 from pyctrl.simulation._search import LONGEST, PAIRS_FIRST, Search
 from tests.unit.simulation._runs import created, obj_of, run_of
 
-PROBLEM = Problem(ProblemKind.NOT_QUIET, "")
+PROBLEM = RunProblem(ProblemKind.NOT_QUIET, "")
 
 STEPS = 20
 POINTS = [
@@ -45,21 +45,22 @@ def place(fault: Fault) -> int:
     return PLACE.get(fault.point, len(PLACE))
 
 
-def proposed(search: Search, count: int, outcome: Outcome | None = None) -> list[Schedule]:
+def proposed(search: Search, count: int, outcome: RunOutcome | None = None) -> list[Schedule]:
     """Return the schedules of some proposals, each with the same outcome."""
     found = []
     for _ in range(count):
         plan = search.propose()
         assert plan.family == "random"
         found.append(plan.schedule)
-        search.learn(plan, outcome or Outcome())
+        search.learn(plan, outcome or RunOutcome())
     return found
 
 
 def test_same_seed() -> None:
     """The same seed and outcomes give the same proposals; another seed others; none is proposed twice."""
     first, again, other = (
-        proposed(Search(REFERENCE, PLANS, seed=seed), 600, Outcome(fingerprints=frozenset("a"))) for seed in (1, 1, 2)
+        proposed(Search(REFERENCE, PLANS, seed=seed), 600, RunOutcome(fingerprints=frozenset("a")))
+        for seed in (1, 1, 2)
     )
     assert first == again
     assert first != other
@@ -109,8 +110,8 @@ def test_what_showed_something_new_is_changed() -> None:
     search = Search(REFERENCE, PLANS, seed=1)
     proposed(search, PAIRS_FIRST)
     new, old = PLANS[3], PLANS[50]
-    search.learn(new, Outcome(fingerprints=frozenset("a")))
-    search.learn(old, Outcome(fingerprints=frozenset("a")))
+    search.learn(new, RunOutcome(fingerprints=frozenset("a")))
+    search.learn(old, RunOutcome(fingerprints=frozenset("a")))
     later = proposed(search, 200)
     (fault,), (dull,) = new.schedule.faults, old.schedule.faults
     assert sum(fault in each.faults for each in later) > 30
@@ -121,8 +122,10 @@ def test_new_lines_count() -> None:
     """New lines of the program are new, too."""
     search = Search(REFERENCE, PLANS, seed=1)
     proposed(search, PAIRS_FIRST)
-    search.learn(PLANS[50], Outcome(lines=frozenset({"web.py:1"})))  # the first traced run shows nothing that is rare
-    search.learn(PLANS[3], Outcome(lines=frozenset({"web.py:3"})))
+    search.learn(
+        PLANS[50], RunOutcome(lines=frozenset({"web.py:1"}))
+    )  # the first traced run shows nothing that is rare
+    search.learn(PLANS[3], RunOutcome(lines=frozenset({"web.py:3"})))
     (fault,) = PLANS[3].schedule.faults
     assert sum(fault in each.faults for each in proposed(search, 200)) > 30
 
@@ -132,7 +135,7 @@ def test_what_fails_alone_is_left_out() -> None:
     search = Search(REFERENCE, PLANS, seed=1)
     for plan in PLANS:
         if plan.schedule.faults[0].kind is not FaultKind.TEAR:
-            search.learn(plan, Outcome(problems=(PROBLEM,)))
+            search.learn(plan, RunOutcome(problems=(PROBLEM,)))
     kinds = {fault.kind for each in proposed(search, 100) for fault in each}
     assert kinds == {FaultKind.TEAR}
 
@@ -143,7 +146,7 @@ def test_unused_faults_are_dropped() -> None:
     proposed(search, PAIRS_FIRST)
     kept, unused = PLANS[3].schedule.faults[0], PLANS[50].schedule.faults[0]
     plan = Plan("random", Schedule((kept, unused)))
-    search.learn(plan, Outcome(fingerprints=frozenset("a"), unused=(str(unused),)))
+    search.learn(plan, RunOutcome(fingerprints=frozenset("a"), unused=(str(unused),)))
     later = proposed(search, 200)
     assert sum(kept in each.faults for each in later) > 30
     assert sum(unused in each.faults for each in later) < 10

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyctrl.simulation._history import Phase, Rested
-from pyctrl.simulation._run import Problem, ProblemKind, State
+from pyctrl.simulation._history import Rested, RestPhase
+from pyctrl.simulation._run import ProblemKind, RunProblem, State
 from pyctrl.simulation._story import tell
 from tests.unit.simulation._script import JOB, PARENT, Script, problem
 
@@ -48,7 +48,7 @@ def twice() -> Script:
 
 def test_a_story_as_text() -> None:
     """A story has a title, what happened, the difference, the guess, and the line that replays it."""
-    problems = [Problem(ProblemKind.END_STATE, "there are 2 Jobs default/web-* instead of 1", (), DIFF)]
+    problems = [RunProblem(ProblemKind.END_STATE, "there are 2 Jobs default/web-* instead of 1", (), DIFF)]
     story = tell(reference().run(), twice().run(), problems)
     assert str(story) == STORY
 
@@ -92,7 +92,7 @@ def test_a_story_says_what_never_happened() -> None:
 
 def rest(script: Script, number: int) -> Script:
     """End a step of the scenario."""
-    return script.add(Rested(phase=Phase.STEP, number=number))
+    return script.add(Rested(phase=RestPhase.STEP, number=number))
 
 
 def test_later_steps_do_not_count() -> None:
@@ -101,7 +101,7 @@ def test_later_steps_do_not_count() -> None:
     run = rest(twice(), 1)
     steps = [State(dict(run.objects))]
     rest(run.begin().write("delete", "jobs default/web-b").write("delete", "jobs default/web-c").done(), 2)
-    wrong = Problem(ProblemKind.END_STATE, "at rest after step 1, the world differs: a Job is surplus")
+    wrong = RunProblem(ProblemKind.END_STATE, "at rest after step 1, the world differs: a Job is surplus")
     first = [State({each: obj for each, obj in steps[0].objects.items() if each.name != "web-c"})]
     story = tell(whole.run(steps=first), run.run(steps=steps), [wrong])
     assert not any("deletes" in line for line in story.events)
@@ -113,8 +113,8 @@ def test_later_steps_do_not_count() -> None:
 def test_the_worst_problem_is_the_title() -> None:
     """The title is the problem that names best what is wrong; all of them are listed."""
     problems = [
-        Problem(ProblemKind.NOT_QUIET, "it writes all the time"),
-        Problem(ProblemKind.FOREIGN, "Job default/web of someone else was deleted"),
+        RunProblem(ProblemKind.NOT_QUIET, "it writes all the time"),
+        RunProblem(ProblemKind.FOREIGN, "Job default/web of someone else was deleted"),
     ]
     story = tell(reference().run(), twice().run(), problems)
     assert story.title == "Job default/web of someone else was deleted"
@@ -124,7 +124,7 @@ def test_the_worst_problem_is_the_title() -> None:
 def test_a_failure_without_faults_has_a_story() -> None:
     """A reference that is broken itself is told, too."""
     run = reference().run()
-    story = tell(run, run, [Problem(ProblemKind.NOT_QUIET, "it writes all the time")])
+    story = tell(run, run, [RunProblem(ProblemKind.NOT_QUIET, "it writes all the time")])
     assert story.title == "it writes all the time"
     assert story.guess == ""
     assert str(story.schedule) == ""

@@ -15,7 +15,7 @@ from pyctrl.simulation._oracle.excuses import (
 from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
 from pyctrl.simulation._oracle.reference import Reference, waits_for_retry
-from pyctrl.simulation._run import Problem, ProblemKind, Run
+from pyctrl.simulation._run import ProblemKind, Run, RunProblem
 from pyctrl.simulation._schedule import FaultKind
 
 __all__ = ["end_state_problems", "is_end_comparable"]
@@ -24,7 +24,7 @@ _DOWN = frozenset(("stopped", "killed", "failed", "ended", "frozen"))
 _NAMED = 3  # objects in a message; the diff has all
 
 
-def end_state_problems(facts: RunFacts, reference: Reference) -> Iterator[Problem]:
+def end_state_problems(facts: RunFacts, reference: Reference) -> Iterator[RunProblem]:
     """Yield the first difference to the reference: at the end, or else after a step."""
     run = facts.run
     last = len(run.steps)
@@ -58,13 +58,13 @@ def _counts(difference: ObjectDifference, facts: RunFacts, reference: Reference)
     return True
 
 
-def _problem(differences: Sequence[ObjectDifference], when: str) -> Problem:
+def _problem(differences: Sequence[ObjectDifference], when: str) -> RunProblem:
     named = [_named(each) for each in differences[:_NAMED]]
     if len(differences) > _NAMED:
         named.append(f"and {len(differences) - _NAMED} more")
     message = f"{when}, the world differs from the reference: {', '.join(named)}"
     objects = tuple(each.object_id for each in differences)
-    return Problem(ProblemKind.END_STATE, message, objects, to_text(differences))
+    return RunProblem(ProblemKind.END_STATE, message, objects, to_text(differences))
 
 
 def _named(difference: ObjectDifference) -> str:

@@ -10,12 +10,12 @@ from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.ownership import foreign_problems, orphan_problems
 from pyctrl.simulation._oracle.quiet import quiet_problems
 from pyctrl.simulation._oracle.reference import Reference
-from pyctrl.simulation._run import Problem, Run
+from pyctrl.simulation._run import Run, RunProblem
 
 __all__ = ["judge"]
 
 
-def judge(reference: Reference, run: Run) -> list[Problem]:
+def judge(reference: Reference, run: Run) -> list[RunProblem]:
     """Return what is wrong with a run; the most telling problem first, and nothing if all is well.
 
     The states of a run that did not come to its end are not compared.
@@ -27,7 +27,7 @@ def judge(reference: Reference, run: Run) -> list[Problem]:
     return list(_problems(reference, run))
 
 
-def _problems(reference: Reference, run: Run) -> Iterator[Problem]:
+def _problems(reference: Reference, run: Run) -> Iterator[RunProblem]:
     facts = RunFacts(run, reference.normaliser)
     yield from run_problems(run)
     yield from leader_problems(run)

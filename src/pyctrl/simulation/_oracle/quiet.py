@@ -12,17 +12,17 @@ from pyctrl.simulation._history import (
     Entry,
     Listed,
     ObjectId,
-    Phase,
     Read,
     Reconciled,
     ReconcileStarted,
     Rested,
+    RestPhase,
     Sent,
 )
 from pyctrl.simulation._oracle.excuses import lasts_until
 from pyctrl.simulation._oracle.names import CanonicalNames
 from pyctrl.simulation._oracle.transitions import is_operator
-from pyctrl.simulation._run import Problem, ProblemKind, Run
+from pyctrl.simulation._run import ProblemKind, Run, RunProblem
 
 __all__ = ["Activity", "activity_of", "quiet_problems"]
 
@@ -31,7 +31,9 @@ __all__ = ["Activity", "activity_of", "quiet_problems"]
 _TRIES = 20
 # A run may begin its time of quiet at another point of a period than the reference does.
 _SHARE = 1.5
-_CATCHES_UP = 10.0  # seconds in which an operator handles events that a fault held back
+_CATCHES_UP = (
+    40.0  # seconds in which an operator learns what a fault held back: a reflector waits up to 30 s to list again
+)
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ def activity_of(run: Run, names: CanonicalNames) -> Activity:
     entries = [entry for entry in run.history if entry.at >= begin]
     activity = Activity(max((entry.at for entry in entries), default=begin) - begin)
     activity.is_timed = any(entry.result.startswith("requeue") for entry in run.history.of(Reconciled))
-    rested = [entry for entry in run.history.of(Rested) if entry.phase != Phase.STEP]
+    rested = [entry for entry in run.history.of(Rested) if entry.phase != RestPhase.STEP]
     activity.is_restless = any(not entry.is_quiet for entry in rested)
     for result in run.history.of(Reconciled):
         (activity.failed_last.add if result.error else activity.failed_last.discard)(names.text(_key(result)))
@@ -146,7 +148,7 @@ class _Late:
             self._keys.discard(_key(entry))
 
 
-def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity]) -> Iterator[Problem]:
+def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity]) -> Iterator[RunProblem]:
     """Yield what the operator of a run did in the time of quiet and does not do, or less often, without faults."""
     known = list(references)
     if activity.is_restless and not any(each.is_restless for each in known):
@@ -165,7 +167,7 @@ def quiet_problems(run: Run, activity: Activity, references: Iterable[Activity])
 
 def _above(
     activity: Activity, references: list[Activity], kind: str, message: str, allowed_anyway: int
-) -> Iterator[Problem]:
+) -> Iterator[RunProblem]:
     counts: Counter[str] = getattr(activity, kind)
     for what, count in sorted(counts.items()):
         usual = max((getattr(each, kind)[what] / each.seconds for each in references if each.seconds), default=0.0)
@@ -175,5 +177,5 @@ def _above(
             yield _problem(f"{message.format(what=what)}, {often}")
 
 
-def _problem(message: str) -> Problem:
-    return Problem(ProblemKind.NOT_QUIET, message)
+def _problem(message: str) -> RunProblem:
+    return RunProblem(ProblemKind.NOT_QUIET, message)

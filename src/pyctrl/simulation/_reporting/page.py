@@ -7,7 +7,7 @@ from html import escape
 
 from pyctrl.simulation._report import Attempt, Report, Story
 from pyctrl.simulation._reporting.matrix import SYSTEMATIC, Cell, Matrix, matrix_of, row_of
-from pyctrl.simulation._reporting.reference import Row, reference_rows
+from pyctrl.simulation._reporting.reference import ReferenceRow, reference_rows
 from pyctrl.simulation._reporting.style import STYLE
 from pyctrl.simulation._story_text import COMMAND, replay_command, replay_mark
 
@@ -113,7 +113,7 @@ def _events(story: Story) -> str:
         who, _, what = rest.partition("  ")
         what, where = _without_source(what.strip())
         kind = "fault" if who.strip() == "fault" else "never" if what.startswith("never:") else ""
-        rows.append(_row(Row(f"{at} s", who.strip(), what, where, kind)))
+        rows.append(_row(ReferenceRow(f"{at} s", who.strip(), what, where, kind)))
     return f'<div class="wide"><table class="events"><tbody>{"".join(rows)}</tbody></table></div>'
 
 
@@ -122,7 +122,7 @@ def _without_source(text: str) -> tuple[str, str]:
     return (what, source.removesuffix(")")) if found else (text, "")
 
 
-def _row(row: Row) -> str:
+def _row(row: ReferenceRow) -> str:
     return (
         f'<tr class="{row.kind}"><td class="time">{escape(row.at)}</td><td class="who">{escape(row.who)}</td>'
         f'<td class="what">{escape(row.what)}</td><td class="where mono">{escape(row.where)}</td></tr>\n'

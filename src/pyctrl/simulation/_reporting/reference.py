@@ -10,11 +10,11 @@ from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Called, Delivered, Entry, Reconciled, ReconcileStarted, Rested, Sent
 from pyctrl.simulation._run import Run
 
-__all__ = ["Row", "reference_rows"]
+__all__ = ["ReferenceRow", "reference_rows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReferenceRow:
     """A row: when, who, what, the line of the source, and the class of its style."""
 
     at: str
@@ -24,14 +24,14 @@ class Row:
     kind: str = ""
 
 
-def reference_rows(run: Run) -> Iterator[Row]:
+def reference_rows(run: Run) -> Iterator[ReferenceRow]:
     """Yield the entries of a run that a reader can follow, in order."""
     evidence = Evidence(run, run, ())
     for entry in run.history:
         text = _text(evidence, entry)
         if text:
             where = entry.line if isinstance(entry, Sent | Called) else ""
-            yield Row(f"{entry.at:.2f} s", entry.process or "cluster", text, where)
+            yield ReferenceRow(f"{entry.at:.2f} s", entry.process or "cluster", text, where)
 
 
 def _text(evidence: Evidence, entry: Entry) -> str:

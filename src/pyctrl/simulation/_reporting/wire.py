@@ -6,7 +6,7 @@ from typing import Any
 
 from pyctrl.simulation._report import Report, Story
 from pyctrl.simulation._reporting.matrix import Cell, Matrix, matrix_of
-from pyctrl.simulation._run import Problem
+from pyctrl.simulation._run import RunProblem
 from pyctrl.simulation._story_text import COMMAND, replay_command, replay_mark
 
 __all__ = ["VERSION", "report_to_wire"]
@@ -72,7 +72,7 @@ def _story(story: Story, command: str) -> Json:
     }
 
 
-def _problem(problem: Problem) -> Json:
+def _problem(problem: RunProblem) -> Json:
     return {
         "kind": problem.kind,
         "message": problem.message,

@@ -13,12 +13,12 @@ from pyctrl.simulation._rules.owners import OWNERS
 from pyctrl.simulation._rules.plain import PLAIN
 from pyctrl.simulation._rules.processes import PROCESSES
 from pyctrl.simulation._rules.quiet import QUIET
-from pyctrl.simulation._rules.rule import Rule
+from pyctrl.simulation._rules.rule import GuessRule
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["RULES", "GuessRule"]
 
 #: In the order in which they are tried: what an oracle has proven first, then the most specific patterns.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[GuessRule, ...] = (
     *PROCESSES,
     *OWNERS,
     *CLOCK,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import Evidence
-from pyctrl.simulation._rules.rule import Rule
+from pyctrl.simulation._rules.rule import GuessRule
 from pyctrl.simulation._schedule import FaultKind
 
 __all__ = ["CLOCK"]
@@ -24,7 +24,7 @@ def _clock(evidence: Evidence) -> str:
 
 
 CLOCK = (
-    Rule(
+    GuessRule(
         "the result depends on the wall clock",
         _clock,
         "compute deadlines from times that are stored in objects, and allow that the clock goes back",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyctrl.simulation._evidence import CRASHES, OLD_VIEWS, Evidence, object_of
 from pyctrl.simulation._history import History, ObjectId, Reconciled, Sent
 from pyctrl.simulation._leaves import leaves, value_at
-from pyctrl.simulation._rules.rule import Rule, once, since
+from pyctrl.simulation._rules.rule import GuessRule, once, since
 from pyctrl.simulation._schedule import FaultKind, Occasion
 
 __all__ = ["CREATES"]
@@ -161,37 +161,37 @@ def _gives_way(evidence: Evidence) -> str:
 
 
 CREATES = (
-    Rule(
+    GuessRule(
         "apply gives way to another field manager",
         _gives_way,
         "apply with force=True: the fields that a controller applies are its own",
     ),
-    Rule(
+    GuessRule(
         "the only record is in the status",
         _only_in_status,
         "give it a deterministic name, or look for it by its owner; a status can be lost",
     ),
-    Rule(
+    GuessRule(
         "memory of the process is lost",
         _in_memory,
         "look at the objects on the server, by a deterministic name or by their owner",
     ),
-    Rule(
+    GuessRule(
         "create relies on a cache that may be behind",
         _on_an_old_view,
         "give it a deterministic name, so that the server refuses the second one",
     ),
-    Rule(
+    GuessRule(
         "create is not idempotent",
         _not_idempotent,
         "give it a deterministic name or adopt by owner",
     ),
-    Rule(
+    GuessRule(
         "a change is not idempotent",
         _changed_again,
         "compute the new value from the parent, not from the current value",
     ),
-    Rule(
+    GuessRule(
         "create does not expect that its object exists",
         _fails_forever,
         "take AlreadyExists for success if the object has a controller reference with the uid of the parent",

@@ -6,7 +6,7 @@ from pyctrl.simulation._act_words import act_noun, is_deleting
 from pyctrl.simulation._evidence import OLD_VIEWS, Evidence
 from pyctrl.simulation._history import Called, ObjectId, Sent
 from pyctrl.simulation._leaves import value_at
-from pyctrl.simulation._rules.rule import Rule, once, since
+from pyctrl.simulation._rules.rule import GuessRule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 
@@ -92,27 +92,27 @@ def _late(evidence: Evidence) -> str:
 
 
 EVENTS = (
-    Rule(
+    GuessRule(
         "duplicates are removed by their order in a list",
         _wrong_sibling,
         "always keep the same one, such as the oldest by creation time and name",
     ),
-    Rule(
+    GuessRule(
         "a delete has no precondition",
         _without_precondition,
         "send the uid of the object that you decided about as a precondition",
     ),
-    Rule(
+    GuessRule(
         "a stale NotFound is taken for a deletion",
         _not_found,
         "delete what belongs to an object in its finalizer, or read past the cache before you delete",
     ),
-    Rule(
+    GuessRule(
         "the operator acts on deletion events",
         _missed_deletion,
         "compare what is with what should be in every reconcile, and use a finalizer for work after a deletion",
     ),
-    Rule(
+    GuessRule(
         "the operator needs every intermediate state",
         _intermediate,
         "compare the last state with what is; states in between may never be seen",
@@ -121,7 +121,7 @@ EVENTS = (
 
 #: Less certain than a write that only follows another one.
 LATE = (
-    Rule(
+    GuessRule(
         "the operator acts on events and not on the state",
         _late,
         "compare what is with what should be in every reconcile, and requeue while something is missing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyctrl.simulation._act_words import is_deleting, is_read
 from pyctrl.simulation._evidence import OLD_VIEWS, Evidence, without_uuids
 from pyctrl.simulation._history import Called
-from pyctrl.simulation._rules.rule import Rule, since
+from pyctrl.simulation._rules.rule import GuessRule, since
 from pyctrl.simulation._schedule import FaultKind
 
 __all__ = ["EXTERNALS"]
@@ -35,12 +35,12 @@ def _times(number: int) -> str:
 
 
 EXTERNALS = (
-    Rule(
+    GuessRule(
         "an external call is made on a stale view",
         _on_an_old_view,
         "make it so that a second call changes nothing, or read the object past the cache before it",
     ),
-    Rule(
+    GuessRule(
         "an external call is not idempotent",
         _made_again,
         "derive its id from the object, such as its uid, or look for the result before you call again",

@@ -8,7 +8,7 @@ from pyctrl.simulation._act_words import is_read
 from pyctrl.simulation._evidence import Evidence, without_uuids
 from pyctrl.simulation._history import Called, Changed, ObjectId, ReconcileStarted
 from pyctrl.simulation._leaves import value_at
-from pyctrl.simulation._rules.rule import Rule, since
+from pyctrl.simulation._rules.rule import GuessRule, since
 from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["FINALIZERS"]
@@ -111,18 +111,18 @@ def _finalizers(obj: Any) -> list[str]:
 
 
 FINALIZERS = (
-    Rule(
+    GuessRule(
         "a finalizer is never removed",
         _never,
         'do the external work in every reconcile of a deleted object, take "not found" for success, and remove the '
         "finalizer afterwards",
     ),
-    Rule(
+    GuessRule(
         "the finalizer is added too late",
         _too_late,
         "add it in a write of its own, before the first external call",
     ),
-    Rule(
+    GuessRule(
         "the finalizer is removed too early",
         _too_early,
         "remove it only after the external work has succeeded, and let its error fail the reconcile",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyctrl.simulation._act_words import act_noun, is_read
 from pyctrl.simulation._evidence import REFUSALS, Act, Evidence
 from pyctrl.simulation._leaves import leaves
-from pyctrl.simulation._rules.rule import Rule, once, since
+from pyctrl.simulation._rules.rule import GuessRule, once, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 
@@ -41,7 +41,7 @@ def _with_the_first(evidence: Evidence) -> str:
     fault = once(evidence)
     if fault is None:
         return ""
-    planned = evidence.planned(fault)
+    planned = evidence.planned(fault) or _last_before(evidence)
     if planned is None:
         return ""
     for second in evidence.unmade:
@@ -52,6 +52,12 @@ def _with_the_first(evidence: Evidence) -> str:
                 f"never made {since(evidence)} between them"
             )
     return ""
+
+
+def _last_before(evidence: Evidence) -> Act | None:
+    """Return the last write or call of the reconcile that a crash between two awaits cut off, in the reference."""
+    points = [entry.point for entry in evidence.cut_off[-1:]]
+    return next((entry for entry in evidence.acts(evidence.reference.history) if entry.point in points), None)
 
 
 def _predecessor(evidence: Evidence, planned: Act, second: Act) -> Act | None:
@@ -85,17 +91,17 @@ def _memory(evidence: Evidence) -> str:
 
 
 LOST_WRITES = (
-    Rule(
+    GuessRule(
         "an error is swallowed",
         _swallowed,
         "let the exception leave reconcile, so that it is retried with backoff",
     ),
-    Rule(
+    GuessRule(
         "a write is made only together with another one",
         _with_the_first,
         "check for each object separately in every reconcile",
     ),
-    Rule(
+    GuessRule(
         "memory of the process is lost",
         _memory,
         "compute it from the objects on the server in every reconcile, or store it there",

@@ -7,7 +7,8 @@ from itertools import pairwise
 from pyctrl.simulation._evidence import Evidence, is_like
 from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted, Sent
 from pyctrl.simulation._leaves import leaves, value_at
-from pyctrl.simulation._rules.rule import Rule
+from pyctrl.simulation._rules.rule import GuessRule
+from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import Fault, FaultKind
 
 __all__ = ["MEDDLING"]
@@ -23,6 +24,16 @@ def _drift(evidence: Evidence) -> tuple[Fault, ObjectId] | None:
         repaired = [e for e in evidence.later(evidence.writes) if is_like(e.target, target) and e.has_effect]
         if any(is_like(each, target) for each in hurt) and not repaired:
             return fault, evidence.actual(target)
+    return _rolled_back(evidence)
+
+
+def _rolled_back(evidence: Evidence) -> tuple[Fault, ObjectId] | None:
+    """Return the restore of a backup after which an object was not written again."""
+    written = {entry.target for entry in evidence.later(evidence.writes) if entry.has_effect}
+    for fault in evidence.faults_of(FaultKind.RESTORE_BACKUP):
+        for target in sorted({*evidence.missing, *evidence.concerned} - written):
+            if evidence.problems_of(ProblemKind.END_STATE):
+                return fault, target
     return None
 
 
@@ -41,7 +52,11 @@ def _not_compared(evidence: Evidence) -> str:
 
 
 def _done(fault: Fault) -> str:
-    words = {FaultKind.DELETE_CHILD: "deleted", FaultKind.CHANGE_CHILD: "changed"}
+    words = {
+        FaultKind.DELETE_CHILD: "deleted",
+        FaultKind.CHANGE_CHILD: "changed",
+        FaultKind.RESTORE_BACKUP: "taken back by the restore of a backup",
+    }
     return words.get(fault.kind, "replaced by an object of someone else, which is gone by now")
 
 
@@ -77,11 +92,11 @@ def _blind(evidence: Evidence) -> str:
 
 
 MEDDLING = (
-    Rule(
+    GuessRule(
         "an update of someone else is lost",
         _blind,
         "send the resourceVersion of the object that you read and try again on Conflict, or apply only your own fields",
     ),
-    Rule("drift is not noticed", _not_watched, "watch the child: add its kind to `owns`"),
-    Rule("drift is not repaired", _not_compared, "compare the child with what it should be in every reconcile"),
+    GuessRule("drift is not noticed", _not_watched, "watch the child: add its kind to `owns`"),
+    GuessRule("drift is not repaired", _not_compared, "compare the child with what it should be in every reconcile"),
 )

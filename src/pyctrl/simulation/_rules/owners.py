@@ -8,7 +8,7 @@ from pyctrl.simulation._act_words import act_noun, is_deleting
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Changed, Sent
 from pyctrl.simulation._leaves import value_at
-from pyctrl.simulation._rules.rule import Rule, since
+from pyctrl.simulation._rules.rule import GuessRule, since
 from pyctrl.simulation._run import ProblemKind
 from pyctrl.simulation._schedule import FaultKind
 
@@ -82,7 +82,7 @@ def _old_parent(evidence: Evidence) -> str:
                     f"{evidence.name(target)} is taken for the child of {parent}, but its owner reference has the uid "
                     "of a deleted one"
                 )
-    return _collected(evidence) if recreated else ""
+    return _collected(evidence) if evidence.faults_of(FaultKind.RECREATE_PARENT) else ""
 
 
 def _collected(evidence: Evidence) -> str:
@@ -122,38 +122,38 @@ def _owners(obj: Any) -> list[dict[str, Any]]:
 
 
 OWNERS = (
-    Rule(
+    GuessRule(
         "a foreign object is deleted",
         _foreign_deleted,
         "delete only what has a controller reference with the uid of the parent, and send that object's uid as a "
         "precondition",
     ),
-    Rule(
+    GuessRule(
         "AlreadyExists is taken for success",
         _exists_taken,
         "read the object that exists, and go on only if the uid of its controller reference is the parent's",
     ),
-    Rule(
+    GuessRule(
         "a foreign object is adopted",
         _foreign_adopted,
         "compare the uid of its controller reference with the parent's before you change it, and report the collision",
     ),
-    Rule(
+    GuessRule(
         "AlreadyExists is ignored",
         _exists_ignored,
         "raise it, or request a requeue, unless the object that exists has a controller reference to the parent",
     ),
-    Rule(
+    GuessRule(
         "a child of the old parent is kept",
         _old_parent,
         "compare the uid of the owner reference with the parent's, not only the name",
     ),
-    Rule(
+    GuessRule(
         "a recreated parent is taken for the old one",
         _done_by_name,
         "remember what was done by the uid of the parent, not by its name",
     ),
-    Rule(
+    GuessRule(
         "an owner reference is missing",
         _no_owner,
         "call set_controller_reference(parent, child) before you create it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyctrl.simulation._act_words import act_noun, changed_fields
 from pyctrl.simulation._evidence import Evidence
-from pyctrl.simulation._rules.rule import Rule, since
+from pyctrl.simulation._rules.rule import GuessRule, since
 
 __all__ = ["PLAIN"]
 
@@ -26,6 +26,6 @@ def _more(evidence: Evidence) -> str:
 
 
 PLAIN = (
-    Rule("something is never made up for", _never, ""),
-    Rule("something is done that is not needed", _more, ""),
+    GuessRule("something is never made up for", _never, ""),
+    GuessRule("something is done that is not needed", _more, ""),
 )

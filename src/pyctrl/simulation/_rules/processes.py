@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyctrl.simulation._act_words import act_noun
 from pyctrl.simulation._evidence import Evidence
-from pyctrl.simulation._rules.rule import Rule, since
+from pyctrl.simulation._rules.rule import GuessRule, since
 from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["PROCESSES"]
@@ -33,12 +33,14 @@ def _hangs(evidence: Evidence) -> str:
 
 
 PROCESSES = (
-    Rule(
+    GuessRule(
         "a replica wrote that does not lead",
         _not_leading,
         "write only through the manager's client, which refuses writes without the Lease, and only from reconciles or "
         "from tasks that end with the leadership",
     ),
-    Rule("an access is not declared", _undeclared, "add it to `rbac` of the reconciler, with allow(…)"),
-    Rule("the operator hangs", _hangs, "give every wait a timeout, and do not wait for an event that may be missed"),
+    GuessRule("an access is not declared", _undeclared, "add it to `rbac` of the reconciler, with allow(…)"),
+    GuessRule(
+        "the operator hangs", _hangs, "give every wait a timeout, and do not wait for an event that may be missed"
+    ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._history import Reconciled, ReconcileStarted, Sent
 from pyctrl.simulation._leaves import leaves
-from pyctrl.simulation._rules.rule import Rule
+from pyctrl.simulation._rules.rule import GuessRule
 from pyctrl.simulation._run import ProblemKind
 
 __all__ = ["QUIET"]
@@ -90,17 +90,17 @@ def _idle(evidence: Evidence) -> str:
 
 
 QUIET = (
-    Rule("a time in an object makes a loop", _timestamp, "write it only when something else has changed"),
-    Rule(
+    GuessRule("a time in an object makes a loop", _timestamp, "write it only when something else has changed"),
+    GuessRule(
         "two values take turns",
         _oscillation,
         "sort lists before you compare and write them, and let one writer have each field",
     ),
-    Rule(
+    GuessRule(
         "an error never goes away",
         _fails,
         "handle it, or report it in a condition and stop the retries with TerminalError",
     ),
-    Rule("the operator wakes itself", _hot, "compare before you write, and write nothing if nothing has changed"),
-    Rule("the operator reconciles without an end", _idle, "return a requeue only while you wait for something"),
+    GuessRule("the operator wakes itself", _hot, "compare before you write, and write nothing if nothing has changed"),
+    GuessRule("the operator reconciles without an end", _idle, "return a requeue only while you wait for something"),
 )

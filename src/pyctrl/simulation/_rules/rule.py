@@ -9,11 +9,11 @@ from pyctrl.simulation._evidence import Evidence
 from pyctrl.simulation._fault_words import after
 from pyctrl.simulation._schedule import Fault
 
-__all__ = ["Rule", "once", "since"]
+__all__ = ["GuessRule", "once", "since"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GuessRule:
     """A class of mistakes.
 
     Attributes:

@@ -18,7 +18,7 @@ from pyctrl import _clock
 from pyctrl.client._login.exec import ExecCredentials, ExecPlugin
 from pyctrl.client._login.tls import Pem, Tls, TlsContexts
 from pyctrl.errors import ConfigError
-from tests.unit._loop_time import elapse
+from tests.unit._loop_time import elapse_until_done
 from tests.unit.client._authority import Authority, shake_hands
 
 pytestmark = pytest.mark.real_time  # a plugin is a real process
@@ -246,7 +246,7 @@ async def test_a_plugin_that_hangs_is_ended(script: Script, monkeypatch: pytest.
     script.write(f"sleep 600 & echo $! > {tmp_path}/child; wait")
     waiting = asyncio.create_task(script.credentials().authorization())
     child = await number_in(tmp_path / "child")
-    await elapse(monkeypatch, 60)
+    await elapse_until_done(monkeypatch, waiting, step=20)
     with pytest.raises(ConfigError, match="did not exit within 60 s"):
         await waiting
     await is_gone(child)

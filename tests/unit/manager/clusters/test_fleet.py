@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
+from datetime import timedelta
 
 import pytest
 
@@ -23,6 +24,7 @@ from pyctrl.errors import BuilderError, ClusterGone, DuplicateName, NotLeading, 
 from pyctrl.kinds.core.v1 import ConfigMap, Pod, Secret
 from pyctrl.kinds.events.v1 import Event
 from pyctrl.manager import Fleet, InMemoryProvider, LeaderElection, Manager
+from pyctrl.testing import Delayed, Rule
 from tests.unit.manager._fleets import A, Away, Log, config_map, logged, settle, texts, world
 from tests.unit.manager._replicas import stand_still
 
@@ -117,6 +119,7 @@ async def test_events_that_were_recorded_last_are_written_when_a_cluster_leaves(
         async with there.manager.running():
             await there.fleet.wait_for("one")
             made = await one.create(config_map("a"))
+            one.network.add(Rule(Delayed(timedelta(seconds=1)), method="POST", times=None))
             there.fleet["one"].event_recorder("last").normal(made, "Left", "The cluster leaves")
             there.provider.remove("one")
             await there.fleet.wait_until_gone("one")

@@ -220,8 +220,9 @@ async def test_the_first_failure_is_the_one_that_is_raised(caplog: pytest.LogCap
 
         return run
 
-    lifecycle.add(fails(5, "first"), Group.OTHERS)
-    lifecycle.add(fails(10, "second"), Group.OTHERS)
+    lifecycle.add(fails(5, "first"), Group.ELECTED)
+    lifecycle.add(Worker("slow", [], work=10), Group.ELECTED)
+    lifecycle.add(fails(10, "second"), Group.OTHERS)  # before its group is asked to stop
     with pytest.raises(ValueError, match="first"):
         await lifecycle.run(handle_signals=False)
     assert "error received after stop sequence was engaged" in caplog.messages

@@ -20,7 +20,7 @@ from pyctrl.client import Config
 from pyctrl.errors import GracePeriodExceeded
 from pyctrl.manager import Manager, Preflight
 from pyctrl.webhook import AdmissionRequest, AdmissionResponse, Webhooks, WebhookServer
-from tests.unit._loop_time import elapse
+from tests.unit._loop_time import elapse_until_done
 from tests.unit.client._authority import Authority
 from tests.unit.webhook._kinds import podset, question
 
@@ -175,7 +175,7 @@ async def test_what_takes_too_long_is_cut_off(
         elif end == "cancelled twice":
             running.cancel()
         else:
-            await elapse(monkeypatch, grace)
+            await elapse_until_done(monkeypatch, running, step=1)
         with pytest.raises(asyncio.CancelledError if end == "cancelled twice" else GracePeriodExceeded):
             await running
         assert await asking is None

@@ -14,19 +14,20 @@ from pyctrl.simulation._history import (
     History,
     Logged,
     ObjectId,
-    Phase,
     ProcessChanged,
     Reconciled,
     ReconcileStarted,
     Rested,
+    RestPhase,
     Sent,
 )
-from pyctrl.simulation._run import Run, State
+from pyctrl.simulation._run import Run, RunProblem, State
 from pyctrl.simulation._schedule import Occasion, Point, Schedule
 
 Json = dict[str, Any]
 OPERATOR = "operator-1"
 PARENT = "podsets.example.com default/web"
+CHILD = "configmaps default/web"
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -166,15 +167,16 @@ class Scene:
     def step(self, *, is_quiet: bool = True, wait: float = 5.0) -> None:
         """End a step at rest."""
         self._steps.append(self.state())
-        self.note(Rested(phase=Phase.STEP, number=len(self._steps), is_quiet=is_quiet), after=wait)
+        self.note(Rested(phase=RestPhase.STEP, number=len(self._steps), is_quiet=is_quiet), after=wait)
 
     def faults_over(self) -> None:
         """End the faults."""
         self._over_at = self._now
 
     def quiet(self, *, is_quiet: bool = True) -> None:
-        """Begin the time of quiet."""
-        self.note(Rested(phase=Phase.FAULTS_OVER, number=len(self._steps) + 1, is_quiet=is_quiet), after=5.0)
+        """Begin the time of quiet, after a last rest."""
+        self._steps.append(self.state())
+        self.note(Rested(phase=RestPhase.FAULTS_OVER, number=len(self._steps), is_quiet=is_quiet), after=5.0)
         self._quiet_from = self._now + 0.01
 
     def run(self, **attributes: Any) -> Run:
@@ -182,7 +184,7 @@ class Scene:
         if not self._quiet_from:
             self.quiet()
         left = self._quiet_from + 60 - self._now
-        self.note(Rested(phase=Phase.END, number=len(self._steps) + 1), after=max(left, 0.0))
+        self.note(Rested(phase=RestPhase.END, number=len(self._steps)), after=max(left, 0.0))
         return Run(
             schedule=self._schedule,
             history=self._history,
@@ -206,3 +208,27 @@ def _merged(old: Json, change: Json) -> Json:
         else:
             new[key] = copy.deepcopy(value)
     return new
+
+
+def create(world: Scene) -> None:
+    """Let the user create a parent, and the operator a child with a fixed name and one with a generated name."""
+    world.process("started")
+    world.create(PARENT, {"spec": {"size": 1}}, by="user")
+    world.reconcile()
+    world.create(CHILD, {"data": {"size": "1", "mode": "fast", "zone": "a"}}, owner=PARENT)
+    world.create("jobs.batch default/web-*", {"spec": {"size": 1}}, owner=PARENT)
+    world.change(PARENT, {"status": {"ready": True, "observedGeneration": 1}})
+    world.step()
+
+
+def plain(seed: int) -> Run:
+    """Return a run of an operator that makes two children."""
+    world = Scene(seed)
+    create(world)
+    return world.run()
+
+
+def only(problems: list[RunProblem], kind: str) -> RunProblem:
+    """Return the only problem, which has a kind."""
+    assert [each.kind for each in problems] == [kind], problems
+    return problems[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyctrl.simulation._history import ObjectId, Sent
+from pyctrl.simulation._history import ObjectId, Reconciled, Sent
 from pyctrl.simulation._oracle import Reference, judge
 from pyctrl.simulation._oracle.excuses import is_honest_failure, is_programming_error, lasts_until
 from pyctrl.simulation._run import ProblemKind, Run
@@ -27,13 +27,13 @@ def run_of(schedule: str, *, quiet_after: float, seed: int = 5) -> Run:
     ("schedule", "seconds", "is_excused"),
     [
         ("delay event configmaps default/web ADDED#1 by 40", 30, True),
-        ("delay event configmaps default/web ADDED#1 by 20", 30, False),
+        ("delay event configmaps default/web ADDED#1 by 20", 70, False),
         ("stale reconcile podset default/web#1 by 40", 30, True),
         ("hide event configmaps default/web ADDED#1", 50, True),
         ("time-travel step#1", 15, True),
-        ("time-travel step#1", 30, False),
-        ("jump-clock step#1 by 86400", 30, False),
-        ("delete-child step#1 by configmaps default/web", 30, False),
+        ("time-travel step#1", 70, False),
+        ("jump-clock step#1 by 86400", 70, False),
+        ("delete-child step#1 by configmaps default/web", 70, False),
     ],
 )
 def test_what_a_fault_held_back_may_be_done_in_the_time_of_quiet(
@@ -149,6 +149,39 @@ def test_a_lease_that_went_back_excuses_a_write(schedule: str, wait: float) -> N
     )
 
 
+def test_a_retry_that_waits_excuses_what_is_left() -> None:
+    """A reconcile that waits for its retry may still remove a finalizer, and delete an object that is left."""
+
+    def make(seed: int, error: str) -> Run:
+        world = Scene(seed)
+        world.create(PARENT, {"metadata": {"finalizers": ["example.com/done"]}}, by="user")
+        world.create(CHILD)
+        world.begin_deletion(PARENT)
+        world.reconcile(error=error)
+        if not error:
+            world.delete(CHILD)
+            world.release(PARENT, [])
+        world.faults_over()
+        return world.run()
+
+    assert judge(Reference([make(0, "")]), make(1, "Conflict: try again")) == []
+
+
+def test_a_retry_dies_with_its_process() -> None:
+    """A process that starts again reconciles all objects, so that no retry waits."""
+    world = Scene(5)
+    world.create(PARENT, by="user")
+    world.reconcile(error="Conflict: try again")
+    world.process("killed")
+    world.process("started")
+    world.create(CHILD)
+    world.faults_over()
+    reference = Scene()
+    reference.create(PARENT, by="user")
+
+    assert judge(Reference([reference.run()]), world.run()) != []
+
+
 def test_an_object_that_fails_without_faults_excuses_nothing() -> None:
     """A reconcile that fails in the reference too, because the user asked for what cannot be, waits for no retry."""
 
@@ -164,6 +197,36 @@ def test_an_object_that_fails_without_faults_excuses_nothing() -> None:
     problems = judge(Reference([make(0), make(1)]), make(5, is_faulty=True))
 
     assert [each.kind for each in problems] == [ProblemKind.END_STATE]
+
+
+def timed(seed: int, *, step_takes: float, phase: str, ends_as: str = "Approved") -> Run:
+    """Return a run of an operator that looks again after half an hour, and is asked for something else meanwhile."""
+    world = Scene(seed)
+    world.process("started")
+    world.create(PARENT, by="user")
+    world.reconcile(result="requeue after 1800 s")
+    world.wait(step_takes)
+    world.change(PARENT, {"status": {"phase": phase}})
+    world.step()
+    world.change(PARENT, {"status": {"phase": ends_as}})
+    return world.run()
+
+
+def test_a_step_that_took_longer_than_a_timer_is_not_judged() -> None:
+    """What an operator does because time has passed, at a step where the reference went on at once, does not count."""
+    reference = Reference([timed(seed, step_takes=1, phase="Pending") for seed in range(2)])
+
+    assert judge(reference, timed(5, step_takes=3600, phase="Expired")) == []
+    assert [each.kind for each in judge(reference, timed(5, step_takes=60, phase="Expired"))] == [ProblemKind.END_STATE]
+
+
+def test_the_end_of_a_timed_operator_is_judged() -> None:
+    """At the end of the scenario the reference waits as well."""
+    reference = Reference([timed(seed, step_takes=1, phase="Pending") for seed in range(2)])
+    run = timed(5, step_takes=1, phase="Pending", ends_as="Expired")
+    run.history.of(Reconciled)[0].result = "requeue after 20 s"
+
+    assert [each.kind for each in judge(reference, run)] == [ProblemKind.END_STATE]
 
 
 def test_names_of_errors_are_read_as_they_are_printed() -> None:

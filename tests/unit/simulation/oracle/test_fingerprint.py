@@ -147,6 +147,18 @@ def test_addresses_that_the_cluster_gives_do_not_count() -> None:
     assert prints[0] == prints[1] != prints[2]
 
 
+def test_versions_that_an_operator_notes_do_not_count() -> None:
+    """A resource version does not count wherever it is written, as long as the key says that it is one."""
+    prints = set()
+    for version in ("107", "212"):
+        world = Scene()
+        annotations = {"example.com/secret-resource-version": version}
+        world.create(PARENT, {"metadata": {"annotations": annotations}, "status": {"secretResourceVersion": version}})
+        prints.add(fingerprint(world.state()))
+
+    assert len(prints) == 1
+
+
 def test_the_state_of_external_systems_counts() -> None:
     """An external system in another state changes the fingerprint; the order of a set does not."""
     one, same, other = ({"Buckets": {"names": names}} for names in ({"a", "b"}, {"b", "a"}, {"a"}))

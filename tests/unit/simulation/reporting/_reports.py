@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyctrl.simulation._report import Attempt, Outcome, Plan, Report
-from pyctrl.simulation._run import Problem, ProblemKind
+from pyctrl.simulation._report import Attempt, Plan, Report, RunOutcome
+from pyctrl.simulation._run import ProblemKind, RunProblem
 from pyctrl.simulation._schedule import Point, Schedule
 from pyctrl.simulation._story import tell
 from tests.unit.simulation._script import PARENT, Script
@@ -16,9 +16,9 @@ DIFF = "--- reference\n+++ run\n+kind: Job"
 
 def attempt(family: str, schedule: str, *, fails: bool = False, unused: Sequence[str] = ()) -> Attempt:
     """Return an attempt."""
-    problems = (Problem(ProblemKind.END_STATE, "there is a second Job"),) if fails else ()
+    problems = (RunProblem(ProblemKind.END_STATE, "there is a second Job"),) if fails else ()
     return Attempt(
-        Plan(family, Schedule.parse(schedule)), Outcome(problems, frozenset({"a"}), unused=tuple(unused)), 0.5
+        Plan(family, Schedule.parse(schedule)), RunOutcome(problems, frozenset({"a"}), unused=tuple(unused)), 0.5
     )
 
 
@@ -42,7 +42,7 @@ def broken() -> Report:
     run = Script(text).user("create", PARENT).begin().fault()
     run.write("create", "jobs default/web-b", generate="web-", status=0, has_effect=True).restart()
     run.begin().write("create", "jobs default/web-c", generate="web-").done()
-    problem = Problem(ProblemKind.END_STATE, "there is a second <Job>", (), DIFF)
+    problem = RunProblem(ProblemKind.END_STATE, "there is a second <Job>", (), DIFF)
     pair = f"crash-during {CREATE}; delete-child step#1 by jobs default/web-*"
     report.attempts = [*report.attempts, attempt("crash", text, fails=True), attempt("random", pair, fails=True)]
     report.stories = [tell(report.reference, run.run(), [problem])]

@@ -13,7 +13,7 @@ from pyctrl import _clock
 from pyctrl.api import ObjectMeta, is_controlled_by, is_deleting, set_controller_reference
 from pyctrl.client import merge_from
 from pyctrl.cluster._controllers.cronjob.schedule import (
-    Schedule,
+    CronSchedule,
     ScheduleError,
     most_recent_schedule_time,
     parse_schedule,
@@ -136,7 +136,7 @@ class CronJobReconciler(Reconciler[CronJob]):
             await self._start(cron_job, found.last)
         return time_until_next_schedule(cron_job, schedule, now)
 
-    async def _schedule(self, cron_job: CronJob) -> Schedule | None:
+    async def _schedule(self, cron_job: CronJob) -> CronSchedule | None:
         text, name = cron_job.spec.schedule, cron_job.spec.time_zone
         try:
             zone = ZoneInfo(name) if name else None

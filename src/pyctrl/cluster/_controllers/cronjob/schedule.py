@@ -18,8 +18,8 @@ from cronsim import CronSim, CronSimError
 from pyctrl.kinds.batch.v1 import CronJob
 
 __all__ = [
+    "CronSchedule",
     "MostRecentSchedule",
-    "Schedule",
     "ScheduleError",
     "most_recent_schedule_time",
     "parse_schedule",
@@ -45,7 +45,7 @@ class ScheduleError(ValueError):
     """Raised when an expression is not a valid schedule."""
 
 
-class Schedule(Protocol):
+class CronSchedule(Protocol):
     """The schedule times of a CronJob."""
 
     def next(self, after: datetime) -> datetime | None:
@@ -53,7 +53,7 @@ class Schedule(Protocol):
         ...
 
 
-def parse_schedule(text: str, zone: ZoneInfo | None = None) -> Schedule:
+def parse_schedule(text: str, zone: ZoneInfo | None = None) -> CronSchedule:
     """Parse five fields, ``@daily`` and its like, or ``@every 1h30m``. Without a zone, times are UTC.
 
     Raises:
@@ -92,7 +92,7 @@ def _duration(text: str) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class _Every:
-    """Schedule with a fixed period."""
+    """CronSchedule with a fixed period."""
 
     period: timedelta
 
@@ -103,7 +103,7 @@ class _Every:
 
 @dataclass(frozen=True, slots=True)
 class _Cron:
-    """Schedule of a cron expression with a seconds field."""
+    """CronSchedule of a cron expression with a seconds field."""
 
     expression: str
     zone: ZoneInfo | None
@@ -146,7 +146,7 @@ class MostRecentSchedule:
 
 
 def most_recent_schedule_time(
-    cron_job: CronJob, schedule: Schedule, now: datetime, *, within_deadline: bool = True
+    cron_job: CronJob, schedule: CronSchedule, now: datetime, *, within_deadline: bool = True
 ) -> MostRecentSchedule:
     """Return the most recent due run; ``within_deadline`` drops those after startingDeadlineSeconds."""
     since = cron_job.status.last_schedule_time or cron_job.metadata.creation_timestamp or now
@@ -167,7 +167,7 @@ def most_recent_schedule_time(
     return MostRecentSchedule(last, since, True, missed > MANY_MISSED)
 
 
-def time_until_next_schedule(cron_job: CronJob, schedule: Schedule, now: datetime) -> timedelta | None:
+def time_until_next_schedule(cron_job: CronJob, schedule: CronSchedule, now: datetime) -> timedelta | None:
     """Return the time until the next run, or None."""
     found = most_recent_schedule_time(cron_job, schedule, now, within_deadline=False)
     start = found.last
