@@ -250,7 +250,7 @@ async def one_run(client: Client, world: World) -> None:
 def test_survives(explore: Explore) -> None:
     """No crash, lost answer, stale view or meddling user makes it start a run twice, or none.
 
-    Jumps of the clock are left out: a day that passes only for the operator has a run that nothing expects.
+    Jumps of the clock are left out: a day that passes for the operator only has a run of its own.
     """
     only = ("crash", "error", "event", "stale", "meddling", "server")
     explore(CronJobReconciler, one_run, only=only, budget=40)
