@@ -69,18 +69,18 @@ class EventFilter:
         target = ObjectId(self._resource, metadata.namespace, metadata.name)
         what = f"{self._resource} {self._world.stable_name(target)} {event.type}"
         point, faults = self._world.injector.reached(Occasion.EVENT, what, self._process.name)
-        await self._wait_until(self._world.stale_until(self._process))
+        await self._wait_until(self._world.faults.stale_until(self._process))
         for fault in faults:
             if fault.kind is FaultKind.DELAY:
-                self._world.last_until(self._world.now + fault.seconds)
+                self._world.faults.last_until(self._world.now + fault.seconds)
                 await asyncio.sleep(fault.seconds)
             elif fault.kind is FaultKind.HIDE:
-                self._world.hide(self._process, target)
+                self._world.faults.hide(self._process, target)
                 raise StreamBroken("simulation: the watch broke before an event")
             elif fault.kind is FaultKind.COALESCE:
                 self._hold(target)
             else:
-                self._world.apply(fault, self._process)
+                self._world.faults.apply(fault, self._process)
         self._world.note(
             Delivered(
                 process=self._process.name,
@@ -106,7 +106,7 @@ class EventFilter:
 
     def _hold(self, target: ObjectId) -> None:
         self._held_for = target
-        self._world.last_until(self._world.now + HELD_FOR)
+        self._world.faults.last_until(self._world.now + HELD_FOR)
         self._world.call_later(HELD_FOR, self._release)
 
     def _release(self) -> None:

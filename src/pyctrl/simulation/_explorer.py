@@ -105,7 +105,9 @@ class Exploration:
         families = [each for each in FAMILIES if not options.only or each in options.only]
         plans = [self._with_seed(plan) for plan in systematic(reference, families=families, replicas=options.replicas)]
         self.progress.planned(len(plans))
-        saved = [Plan("saved", schedule) for schedule in (self.saved.schedules if self.saved else ())]
+        kinds = {fault.kind for plan in plans for fault in plan.schedule}
+        known = [each for each in (self.saved.schedules if self.saved else ()) if {f.kind for f in each} <= kinds]
+        saved = [Plan("saved", schedule) for schedule in known]  # not of families that are left out
         waiting: Iterator[Plan] = iter((*saved, *plans))
         while self._goes_on and (wave := list(islice(waiting, WAVE))):
             self._try(wave)

@@ -108,7 +108,7 @@ class ExternalCalls:
                 case FaultKind.FREEZE:
                     pass
                 case _:
-                    self._world.apply(fault, process)
+                    self._world.faults.apply(fault, process)
         result: Any = None
         try:
             for _ in range(times):

@@ -39,4 +39,4 @@ class HandlePoints:
                 return
             _, faults = injector.reached(Occasion.HANDLE, process.name, process.name)
             for fault in faults:
-                world.apply(fault, process)
+                world.faults.apply(fault, process)

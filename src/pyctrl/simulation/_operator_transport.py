@@ -67,7 +67,7 @@ class OperatorTransport:
             return await self._link.exchange(request)
         query = dict(request.query)
         verb = target.verb(request.method, query)
-        if target.resource == "leases" and self._world.is_lease_link_cut(self._process):
+        if target.resource == "leases" and self._world.faults.is_lease_link_cut(self._process):
             await asyncio.sleep(0.01)
             raise ConnectionFailed(f"simulation: no connection for {request}")
         if verb in ("get", "list"):
@@ -125,7 +125,7 @@ class OperatorTransport:
             process.kill()
             await _for_ever()
         for fault in faults:
-            world.apply(fault, process)
+            world.faults.apply(fault, process)
         try:
             response = await self._faulty(request, faults)
             if response is None:
@@ -144,7 +144,7 @@ class OperatorTransport:
         world, process = self._world, self._process
         if FaultKind.CRASH_DURING not in kinds and FaultKind.TIME_TRAVEL not in kinds:
             return await self._link.exchange(request, sent, lose_answer=FaultKind.ANSWER_LOST in kinds)
-        behind = world.behind() if FaultKind.TIME_TRAVEL in kinds else None
+        behind = world.faults.behind() if FaultKind.TIME_TRAVEL in kinds else None
 
         def executed(response: HttpResponse) -> None:
             sent.status, sent.answer, sent.reason = response.status, _decoded(response.body), "the process died"
@@ -191,7 +191,7 @@ class OperatorTransport:
                 yield plain
             return
         name, query = _resource_of(target), query_of(request)
-        self._world.raise_if_hidden(name, self._process, request)
+        self._world.faults.raise_if_hidden(name, self._process, request)
         point, faults = self._world.injector.reached(Occasion.LIST, name, self._process.name)
         answer = await self._faulty(request, faults)
         if answer is not None:

@@ -103,7 +103,7 @@ class Process:
     @property
     def leads(self) -> bool | None:
         """Whether the Lease names this process; None without leader election."""
-        return None if self.leader_election is None else self.world.holder_of_lease() == self.name
+        return None if self.leader_election is None else self.world.faults.holder_of_lease() == self.name
 
     def start(self, *, behind: tuple[int, float] | None = None) -> None:
         """Start the process. It is started again whenever it ends, until it is stopped.

@@ -28,7 +28,8 @@ from pyctrl.simulation._run import Run, State
 from pyctrl.simulation._schedule import Schedule
 from pyctrl.simulation._step_faults import StepFaults
 from pyctrl.simulation._webhook_calls import WebhookCalls
-from pyctrl.simulation._world import LEASE, CutShort, World
+from pyctrl.simulation._world import CutShort, World
+from pyctrl.simulation._world_faults import LEASE
 from pyctrl.testing import VirtualTimeError
 
 __all__ = ["Simulation", "takes_two"]
@@ -130,7 +131,7 @@ class _Execution:
             requirements = await self._furnish(world)
             run.initial = world.state()
             step_faults = StepFaults(world)
-            run.foreign, world.on_step_fault = step_faults.foreign, step_faults.apply
+            run.foreign, world.faults.on_step_fault = step_faults.foreign, step_faults.apply
             invariants = InvariantChecks(world, self._simulation.invariants)
             self._start(world)
             if requirements.registrations:
