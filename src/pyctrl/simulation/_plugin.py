@@ -23,11 +23,16 @@ __all__ = ["Explore", "SimulationFailed"]
 
 BUDGET = timedelta(seconds=20)  # of CPU; systematic plans first, then a search
 
+#: The explorations of a session, for its summary.
+REPORTS = pytest.StashKey[list[tuple[str, "Report"]]]()
+
 MARKER = "replay(schedule): try only this schedule, as a story of the fixture explore prints it"
 
 
 class SimulationFailed(AssertionError):
     """Raised when a fault breaks the operator under test. Its message is the story."""
+
+    __module__ = "pyctrl.simulation"  # as pytest prints it
 
 
 class Explore:
@@ -92,6 +97,7 @@ class Explore:
             saved=SavedFailures(saved) if saved is not None and replay is None else None,
             stops_at_first=True,
         )
+        self._request.config.stash.setdefault(REPORTS, []).append((self._request.node.nodeid, report))
         if report.stories:
             raise SimulationFailed(str(report.stories[0]))
         return report
@@ -146,6 +152,18 @@ def limits_of(budget: timedelta | int | None, environment: str) -> tuple[float |
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line("markers", MARKER)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what was tried, with a line for each exploration."""
+    reports = config.stash.get(REPORTS, [])
+    if not reports:
+        return
+    from pyctrl.simulation._reporting import summary_line
+
+    terminalreporter.section("simulation")
+    for nodeid, report in reports:
+        terminalreporter.write_line(f"{nodeid}: {summary_line(report)}")
 
 
 @pytest.fixture
