@@ -191,7 +191,7 @@ class Reconciled(Entry):
         request: ``NAMESPACE/NAME``.
         result: ``done``, ``requeue after 5 s``, or ``error: …``.
         error: The exception's name and message, or "".
-        reads: The objects and versions that it read from the cache, if known.
+        reads: What it read from the cache: objects with versions, names that were not found, lists.
     """
 
     controller: str

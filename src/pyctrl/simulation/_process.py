@@ -17,6 +17,7 @@ from pyctrl.controller import Controller, Request, Result
 from pyctrl.errors import LeadershipLost
 from pyctrl.manager import LeaderElection, Preflight
 from pyctrl.program import ProgramManager, WebhookOptions, run_setup
+from pyctrl.simulation._cache_reads import CacheReads
 from pyctrl.simulation._history import ProcessChanged, Reconciled
 from pyctrl.simulation._loop import simulation_loop
 from pyctrl.simulation._network import NetworkLink
@@ -194,8 +195,9 @@ class Process:
         async with ProgramManager(config, random=random, **options) as manager:
             manager.webhook_options = WebhookOptions(enabled=False)
             run_setup(self.setup, manager, "the program")
+            reads = CacheReads(manager.cache)
             for controller in manager.controllers:
-                self._observe(controller)
+                self._observe(controller, reads)
             self.manager = manager
             await manager.run(handle_signals=False)
 
@@ -219,7 +221,7 @@ class Process:
         if self._is_wanted and not self.world.has_ended:
             self.world.call_later(RESTART_AFTER, self._start_again)
 
-    def _observe(self, controller: Controller) -> None:
+    def _observe(self, controller: Controller, reads: CacheReads) -> None:
         """Note every reconcile of a controller, which is a point at which faults may happen."""
         inner = controller.reconciler.reconcile
 
@@ -243,6 +245,7 @@ class Process:
                 return outcome
             finally:
                 entry = Reconciled(process=self.name, controller=name, request=key, result=result, error=error)
+                entry.reads = reads.take(f"{name} {key}")
                 self.world.reconcile_ended(self, entry)
 
         controller.reconciler.reconcile = reconcile  # type: ignore[method-assign]
