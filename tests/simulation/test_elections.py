@@ -12,7 +12,7 @@ import pytest
 
 from tests.simulation._election import live
 
-DEFAULT = 1000  # histories; 0.06 s of CPU each
+DEFAULT = 200  # histories; 0.06 s of CPU each. PYCTRL_HISTORIES=3000 at night
 BATCH = 100
 
 

@@ -188,6 +188,7 @@ OF_A_PROGRAM = {
     ("rbac", "generate"): (),
     ("run",): ("--kubeconfig", "none"),
     ("schema",): ("--check",),
+    ("simulate",): ("--budget", "1"),
     ("undeploy",): ("--kubeconfig", "none"),
 }
 #: A program that is compared with an account only if it is named.
