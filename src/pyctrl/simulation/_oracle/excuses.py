@@ -9,10 +9,11 @@ import re
 from math import inf
 
 from pyctrl import errors
-from pyctrl.simulation._history import FaultApplied, ObjectId, ProcessChanged, Reconciled
+from pyctrl.simulation._history import Called, Changed, FaultApplied, ObjectId, ProcessChanged, Reconciled
 from pyctrl.simulation._oracle.difference import ObjectDifference
 from pyctrl.simulation._oracle.names import is_named_by_time
 from pyctrl.simulation._oracle.normal_form import EXTERNAL
+from pyctrl.simulation._oracle.transitions import is_terminating
 from pyctrl.simulation._run import Run
 from pyctrl.simulation._schedule import Fault, FaultKind
 
@@ -80,12 +81,32 @@ def excuses_difference(run: Run, difference: ObjectDifference) -> bool:
 
     restore-backup: The server forgets what it had assigned since the backup, such as the uid by which an external
     resource is named. So the external system may have more than the reference.
+
+    time-travel: A process that sees a state from before a deletion acts for an object that is gone, which it could learn
+    from a read past the cache only. Reflectors of pyctrl list the newest state, so this needs a server that is broken.
     """
     if difference.object_id.resource == EXTERNAL:
-        return FaultKind.RESTORE_BACKUP in _kinds(run)
+        return FaultKind.RESTORE_BACKUP in _kinds(run) or _acted_for_what_is_gone(run)
     one, other = difference.expected, difference.found
     whole = one if other is None else other if one is None else None
     return whole is not None and excuses_number(run, whole.object_id)
+
+
+def _acted_for_what_is_gone(run: Run) -> bool:
+    """Return whether a process that travelled in time made a call for an object that was gone or being deleted."""
+    travels = [entry.at for entry in run.history.of(FaultApplied) if entry.fault.kind is FaultKind.TIME_TRAVEL]
+    calls = [entry for entry in run.history.of(Called) if travels and entry.at >= travels[0] and entry.effects]
+    return any(_is_gone(run, call.reconcile.rpartition(" ")[2], call.at) for call in calls)
+
+
+def _is_gone(run: Run, request: str, at: float) -> bool:
+    """Return whether the object of a request, which the user created, was gone or being deleted at a time."""
+    users = {each.uid for each in run.history.of(Changed) if each.type == "ADDED" and each.by == "user"}
+    last: dict[ObjectId, Changed] = {}
+    for each in run.history.of(Changed):
+        if each.at < at and each.uid in users and f"{each.target.namespace}/{each.target.name}" == request:
+            last[each.target] = each
+    return any(each.type == "DELETED" or is_terminating(each.obj) for each in last.values())
 
 
 def excuses_number(run: Run, object_id: ObjectId) -> bool:
