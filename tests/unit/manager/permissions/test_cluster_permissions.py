@@ -189,7 +189,7 @@ async def test_another_login_is_reviewed_anew() -> None:
             fleet = manager.add_fleet("edge", provider)
             controller = Builder(fleet).reconciles(ConfigMap).build_each(Marker)
             async with manager.running():
-                await settle()
+                await settle(70)  # reviews are 30 seconds apart by now
                 assert [each.is_ready for each in controller.controllers.values()] == [False]
                 provider.add("one", away.cluster.config)
                 await settle(2)
