@@ -12,7 +12,9 @@ from types import ModuleType
 from typing import Any
 
 from pyctrl.controller import Builder, Reconciler
+from pyctrl.errors import CommandFailed
 from pyctrl.program import Target
+from pyctrl.simulation._cpu_limit import UsedTooMuchCpu, cpu_limit
 from pyctrl.simulation._default_scenario import program_scenario
 from pyctrl.simulation._exploration import ExploreOptions, ExploreProgress
 from pyctrl.simulation._forks import Tries, in_child
@@ -35,6 +37,7 @@ REFERENCES = 3  # runs without faults, with different seeds: what differs betwee
 WAVE = 64  # plans that share one run without faults: children live at the same time as many as there are jobs
 SEARCH_WAVE = 24  # proposals; the search learns between two waves
 SHRINK_ATTEMPTS = 60  # runs
+REFERENCE_CPU = 60.0  # seconds of the first run; thousands of objects take some
 STORIES = 8  # failures that are shrunk and told; more are mostly the same
 
 
@@ -77,7 +80,11 @@ class Exploration:
         """
         self._began = _cpu_seconds()
         seed = self.options.seed
-        runs = [self.simulation.run(Schedule(seed=seed))]
+        try:
+            with cpu_limit(REFERENCE_CPU):
+                runs = [self.simulation.run(Schedule(seed=seed))]
+        except UsedTooMuchCpu as error:
+            raise CommandFailed(f"the program does not come to its end without any fault: {error}") from None
         if not runs[0].error:
             runs += [self.simulation.run(Schedule(seed=seed + number)) for number in range(1, REFERENCES)]
         self._reference = Reference(runs)

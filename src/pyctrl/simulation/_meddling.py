@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted
+from pyctrl.simulation._history import Changed, ObjectId, ReconcileStarted, Rested, Sent
 from pyctrl.simulation._run import Run, State
 from pyctrl.simulation._schedule import Fault, FaultKind, Occasion
 from pyctrl.simulation._sites import idle_steps
@@ -38,26 +38,33 @@ def meddlings(run: Run) -> list[Meddling]:
     A child is an object that the operator created; it is deleted, changed, and replaced by a foreign object. An object
     that the cluster made for it, such as a Pod of its Deployment, is only deleted. A parent is an object that the user
     created and that the operator reconciles or owns objects for; it is deleted and created again.
+
+    A child is left alone in steps in which the operator does not write it: it may be of the past, such as the Job of an
+    earlier generation. It is changed only if the operator changes such children itself: others may be made once.
     """
     relatives, idle = _Relatives.of(run), idle_steps(run)
     points = [point for point in run.points if point.occasion is Occasion.STEP]
     counts: dict[tuple[FaultKind, str], int] = {}
     found = []
-    for point, state in zip(points, run.steps, strict=False):
-        for kind, target in dict.fromkeys(() if point in idle else _possible(relatives, state)):
+    for number, (point, state) in enumerate(zip(points, run.steps, strict=False)):
+        for kind, target in dict.fromkeys(() if point in idle else _possible(relatives, state, number)):
             rank = counts.get((kind, target.resource), 0)
             counts[kind, target.resource] = rank + 1
             found.append(Meddling(Fault(kind, point, str(target)), rank))
     return found
 
 
-def _possible(relatives: _Relatives, state: State) -> Iterator[tuple[FaultKind, ObjectId]]:
+def _possible(relatives: _Relatives, state: State, step: int) -> Iterator[tuple[FaultKind, ObjectId]]:
     family = relatives.family(state)
     for target, obj in state.objects.items():
         uid = _uid(obj)
         if uid in relatives.of_operator:
-            yield from ((kind, stable_id(target, obj)) for kind in OF_CHILDREN)
+            if (uid, step) in relatives.written:
+                kinds = [each for each in OF_CHILDREN if relatives.keeps(target) or each is not FaultKind.CHANGE_CHILD]
+                yield from ((kind, stable_id(target, obj)) for kind in kinds)
         elif uid in relatives.of_user:
+            if target in relatives.held:
+                continue
             if uid in family.owners or f"{target.namespace}/{target.name}" in relatives.requests:
                 yield FaultKind.RECREATE_PARENT, stable_id(target, obj)
         elif uid in family.descendants and not _has_ended(obj):
@@ -77,17 +84,42 @@ class _Relatives:
     of_operator: set[str] = field(default_factory=set)
     of_user: set[str] = field(default_factory=set)
     requests: set[str] = field(default_factory=set)
+    written: set[tuple[str, int]] = field(default_factory=set)
+    """The objects that the operator wrote, each with the number of the step, from 0."""
+    kept: set[str] = field(default_factory=set)
+    """The resources of which the operator changed objects that it had created."""
+    held: set[ObjectId] = field(default_factory=set)
+    """Objects with finalizers of the user, which may never go."""
 
     @classmethod
     def of(cls, run: Run) -> _Relatives:
         """Return the relatives in a run."""
         found = cls()
-        for change in run.history.of(Changed):
-            if change.type == "ADDED" and change.by:
-                (found.of_user if change.by == USER else found.of_operator).add(change.uid)
+        step = 0
+        for entry in run.history:
+            if isinstance(entry, Rested):
+                step += 1
+            elif isinstance(entry, Changed) and entry.by:
+                found._note(entry, step)
+            elif isinstance(entry, Sent) and entry.process == USER and _finalizers(entry.body):
+                found.held.add(entry.target)
+            elif isinstance(entry, Sent) and entry.verb == "apply" and entry.process != USER:
+                found.kept.add(entry.target.resource)
         for started in run.history.of(ReconcileStarted):
             found.requests.add(started.request if "/" in started.request else f"/{started.request}")
         return found
+
+    def _note(self, change: Changed, step: int) -> None:
+        if change.type == "ADDED":
+            (self.of_user if change.by == USER else self.of_operator).add(change.uid)
+        elif change.type == "MODIFIED" and change.by != USER and change.uid in self.of_operator:
+            self.kept.add(change.target.resource)
+        if change.by != USER:
+            self.written.add((change.uid, step))
+
+    def keeps(self, target: ObjectId) -> bool:
+        """Return whether the operator changes objects of this resource."""
+        return target.resource in self.kept
 
     def family(self, state: State) -> _Family:
         """Return who owns whom in a state."""
@@ -101,6 +133,11 @@ class _Relatives:
         return _Family(
             owners=frozenset().union(*owners.values()), descendants=frozenset(known - self.of_operator - self.of_user)
         )
+
+
+def _finalizers(body: Any) -> bool:
+    """Return whether an object that was sent has finalizers."""
+    return isinstance(body, dict) and bool((body.get("metadata") or {}).get("finalizers"))
 
 
 def _uid(obj: Mapping[str, Any]) -> str:

@@ -98,6 +98,9 @@ class Explore:
             stops_at_first=True,
         )
         self._request.config.stash.setdefault(REPORTS, []).append((self._request.node.nodeid, report))
+        unreached = [fault for attempt in report.attempts for fault in attempt.outcome.unused]
+        if replay is not None and unreached and not report.stories:
+            raise SimulationFailed(f"the run has no such point, so nothing was replayed: {'; '.join(unreached)}")
         if report.stories:
             raise SimulationFailed(str(report.stories[0]))
         return report
@@ -135,6 +138,8 @@ def limits_of(budget: timedelta | int | None, environment: str) -> tuple[float |
     Raises:
         pytest.UsageError: The environment's is none of these.
     """
+    if budget is not None and not isinstance(budget, timedelta | int):
+        raise TypeError(f"budget= takes a timedelta, a number of runs, or None; got {budget!r}")
     match = re.fullmatch(r"(?P<time>\d+(?:\.\d+)?)(?P<unit>[smh])|(?P<runs>\d+)|none|", environment.strip().lower())
     if match is None:
         raise pytest.UsageError(

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -35,6 +36,7 @@ from pyctrl.testing import VirtualTimeError
 __all__ = ["Simulation", "takes_two"]
 
 QUIET = 60.0  # seconds that are watched at the end; longer if reconciles ask to run again later
+SCENARIO_LIMIT = timedelta(days=1)  # ten seconds of CPU; what takes longer goes round in circles
 HISTORY = 100_000  # events that the API server keeps, so that a process can be shown any older state
 
 
@@ -171,12 +173,18 @@ class _Execution:
 
     async def _play(self, world: World) -> str:
         """Play the scenario; return its error, or ""."""
+        limit = asyncio.timeout(SCENARIO_LIMIT.total_seconds())
         try:
-            await self._simulation.scenario(world.client, world)
+            async with limit:
+                await self._simulation.scenario(world.client, world)
         except CutShort:
             self._run.cut_after = len(world.steps)
         except VirtualTimeError:
             raise
+        except TimeoutError as error:
+            if limit.expired():
+                return f"TimeoutError: the scenario did not end within {SCENARIO_LIMIT} of virtual time"
+            return f"TimeoutError: {error}"
         except Exception as error:  # noqa: BLE001 - of the scenario: the oracle judges it
             return f"{type(error).__name__}: {error}"
         return ""

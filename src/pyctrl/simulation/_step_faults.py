@@ -113,11 +113,11 @@ class StepFaults:
         return None
 
     def _written(self, target: ObjectId) -> Json:
-        """Return what the operator has written into an object so far."""
+        """Return what the operator has written into an object so far; an update has what others wrote, too."""
         written: Json = {}
         for sent in self._world.history.of(Sent):
             mine = sent.process.startswith("operator") and sent.target == target and not sent.subresource
-            if mine and isinstance(sent.body, dict) and sent.verb in ("create", "update", "patch", "apply"):
+            if mine and isinstance(sent.body, dict) and sent.verb in ("create", "patch", "apply"):
                 written = merged(written, sent.body)
         return written
 

@@ -47,7 +47,10 @@ def story_text(story: Story, command: str = COMMAND) -> str:
         parts.append(f"Without the faults (-) and with them (+):\n{_indented(story.diff)}")
     if story.guess:
         parts.append(fill(f"Probable cause: {story.guess}.", WIDTH, break_long_words=False, break_on_hyphens=False))
-    parts.append(f"Replay it with\n  {replay_mark(story)}\n  {replay_command(story, command)}")
+    if story.schedule.faults or story.schedule.shuffle:
+        parts.append(f"Replay it with\n  {replay_mark(story)}\n  {replay_command(story, command)}")
+    else:
+        parts.append("It happens without any fault.")
     return "\n\n".join(parts)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pyctrl.simulation._history import Called, Delivered, ObjectId, ReconcileStarted
@@ -101,7 +103,8 @@ def test_every_kind_is_planned() -> None:
     points += ["webhook default websites#1", "handle#1", "step#1"]
     steps = [{"websites default/web": obj_of("p"), "configmaps default/web-1": obj_of("c", "p")}]
     made = created("websites default/web", "p", by="user"), created("configmaps default/web-1", "c", by="operator-1")
-    plans = systematic(run_of(points, *made, steps=steps), replicas=2)
+    kept = replace(made[1], type="MODIFIED")
+    plans = systematic(run_of(points, *made, kept, steps=steps), replicas=2)
     assert {fault.kind for plan in plans for fault in plan.schedule} == set(FaultKind)
     assert {plan.family for plan in plans} == set(FAMILIES)
 
@@ -150,8 +153,16 @@ def test_lease_is_left_out() -> None:
     assert [str(site.point) for site in sites(run)] == [UPDATE]
 
 
+def test_a_child_that_is_only_made_is_not_changed() -> None:
+    """An operator that never changes its children may make them once: a change of one is nothing to repair."""
+    steps = [{"websites default/web": obj_of("p"), "jobs.batch default/web-1": obj_of("c", "p")}]
+    made = created("websites default/web", "p", by="user"), created("jobs.batch default/web-1", "c", by="operator-1")
+    kinds = {each.fault.kind for each in meddlings(run_of(["step#1"], *made, steps=steps))}
+    assert kinds == {FaultKind.DELETE_CHILD, FaultKind.REPLACE_CHILD, FaultKind.RECREATE_PARENT}
+
+
 def test_meddling() -> None:
-    """Children are meddled with, descendants deleted, and parents recreated, in each step in which they live."""
+    """Children are meddled with, descendants deleted, and parents recreated, in the steps in which they are written."""
     steps = [
         {
             "websites default/web": obj_of("parent"),
@@ -168,6 +179,7 @@ def test_meddling() -> None:
         created("websites default/web", "parent", by="user"),
         created("secrets default/own", "secret", by="user"),
         created("deployments.apps default/web", "child", by="operator-1"),
+        replace(created("deployments.apps default/web", "child", by="operator-1"), type="MODIFIED"),
         created("pods default/web-x1", "pod", by=""),
         steps=steps,
     )

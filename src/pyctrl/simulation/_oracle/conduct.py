@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from pyctrl.simulation._history import ObjectId, Sent
+from pyctrl.simulation._history import ObjectId, Reconciled, Sent
 from pyctrl.simulation._oracle.excuses import excuses_leadership, is_honest_failure
 from pyctrl.simulation._oracle.facts import FinalizerRemoval, RunFacts
 from pyctrl.simulation._oracle.reference import Reference, waits_for_retry
 from pyctrl.simulation._oracle.transitions import is_operator
 from pyctrl.simulation._run import ProblemKind, Run, RunProblem
 
-__all__ = ["error_problems", "finalizer_problems", "leader_problems", "run_problems"]
+__all__ = ["error_problems", "finalizer_problems", "leader_problems", "never_works", "run_problems"]
 
 _LOOP_ERRORS = ("Deadlock", "Runaway", "TimeoutError")
+# Errors that no input of a user explains.
+_CODE_ERRORS = frozenset(
+    (
+        "AttributeError",
+        "ImportError",
+        "ModuleNotFoundError",
+        "NameError",
+        "OutsideWorld",
+        "TypeError",
+        "UnboundLocalError",
+    )
+)
 # The resources that a replica writes to learn whether it leads, and Events, which are sent late and harm nothing.
 _NOT_GATED = frozenset(("leases.coordination.k8s.io", "events", "events.events.k8s.io"))
 
@@ -60,6 +72,19 @@ def leader_problems(run: Run) -> Iterator[RunProblem]:
             where = f" at {entry.line}" if entry.line else ""
             message = f"{entry.process} did not lead when it sent {entry.verb} {entry.target}{where}"
             yield RunProblem(ProblemKind.NOT_LEADING, message, (entry.target,))
+
+
+def never_works(facts: RunFacts) -> Iterator[RunProblem]:
+    """Yield what shows that an operator does not work at all: mistakes in code, or reconciles that all fail.
+
+    It is asked about runs without faults, which are otherwise the measure of what is usual.
+    """
+    for text, error in facts.errors.items():
+        if text.partition(":")[0].rpartition(".")[2] in _CODE_ERRORS:
+            yield RunProblem(ProblemKind.DEFECT, f"without any fault, the operator raised {error}")
+    ended = facts.run.history.of(Reconciled)
+    if ended and all(entry.error for entry in ended):
+        yield RunProblem(ProblemKind.DEFECT, f"without any fault, every reconcile fails: {ended[-1].error}")
 
 
 def error_problems(facts: RunFacts, references: Collection[RunFacts]) -> Iterator[RunProblem]:

@@ -37,7 +37,15 @@ _PROGRAMMING_ERRORS = frozenset(
         *("NotImplementedError", "OverflowError", "RecursionError", "StopIteration", "SyntaxError", "TypeError"),
         *("UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError", "ValueError", "ZeroDivisionError"),
         *("ImportError", "ModuleNotFoundError", "ValidationError"),
-        *("BuilderError", "DuplicateName", "IndexMissing", "InvalidResult", "NotRegistered"),
+        *(
+            "BlockingError",
+            "BuilderError",
+            "OutsideWorld",
+            "DuplicateName",
+            "IndexMissing",
+            "InvalidResult",
+            "NotRegistered",
+        ),
         *("PatchError", "QuantityError", "SelectorError"),
     )
 )
@@ -82,8 +90,8 @@ def excuses_difference(run: Run, difference: ObjectDifference) -> bool:
     restore-backup: The server forgets what it had assigned since the backup, such as the uid by which an external
     resource is named. So the external system may have more than the reference.
 
-    time-travel: A process that sees a state from before a deletion acts for an object that is gone, which it could learn
-    from a read past the cache only. Reflectors of pyctrl list the newest state, so this needs a server that is broken.
+    time-travel: A process that sees a state from before a deletion acts for an object that is gone, which only a read
+    past the cache would tell. Reflectors of pyctrl list the newest state, so this needs a broken server.
     """
     if difference.object_id.resource == EXTERNAL:
         return FaultKind.RESTORE_BACKUP in _kinds(run) or _acted_for_what_is_gone(run)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyctrl.simulation._oracle.conduct import error_problems, finalizer_problems, leader_problems, run_problems
+from pyctrl.simulation._oracle.conduct import (
+    error_problems,
+    finalizer_problems,
+    leader_problems,
+    never_works,
+    run_problems,
+)
 from pyctrl.simulation._oracle.end_state import end_state_problems
 from pyctrl.simulation._oracle.facts import RunFacts
 from pyctrl.simulation._oracle.ownership import foreign_problems, orphan_problems
@@ -29,6 +35,8 @@ def judge(reference: Reference, run: Run) -> list[RunProblem]:
 
 def _problems(reference: Reference, run: Run) -> Iterator[RunProblem]:
     facts = RunFacts(run, reference.normaliser)
+    if run is reference.facts[0].run:
+        yield from never_works(facts)
     yield from run_problems(run)
     yield from leader_problems(run)
     yield from foreign_problems(facts, reference.facts)
