@@ -40,7 +40,7 @@ def meddlings(run: Run) -> list[Meddling]:
     created and that the operator reconciles or owns objects for; it is deleted and created again.
 
     A child is left alone in steps in which the operator does not write it: it may be of the past, such as the Job of an
-    earlier generation. It is changed only if the operator changes such children itself: others may be made once.
+    earlier generation.
     """
     relatives, idle = _Relatives.of(run), idle_steps(run)
     points = [point for point in run.points if point.occasion is Occasion.STEP]
@@ -60,8 +60,7 @@ def _possible(relatives: _Relatives, state: State, step: int) -> Iterator[tuple[
         uid = _uid(obj)
         if uid in relatives.of_operator:
             if (uid, step) in relatives.written:
-                kinds = [each for each in OF_CHILDREN if relatives.keeps(target) or each is not FaultKind.CHANGE_CHILD]
-                yield from ((kind, stable_id(target, obj)) for kind in kinds)
+                yield from ((kind, stable_id(target, obj)) for kind in OF_CHILDREN)
         elif uid in relatives.of_user:
             if target in relatives.held:
                 continue
@@ -86,8 +85,6 @@ class _Relatives:
     requests: set[str] = field(default_factory=set)
     written: set[tuple[str, int]] = field(default_factory=set)
     """The objects that the operator wrote, each with the number of the step, from 0."""
-    kept: set[str] = field(default_factory=set)
-    """The resources of which the operator changed objects that it had created."""
     held: set[ObjectId] = field(default_factory=set)
     """Objects with finalizers of the user, which may never go."""
 
@@ -103,8 +100,6 @@ class _Relatives:
                 found._note(entry, step)
             elif isinstance(entry, Sent) and entry.process == USER and _finalizers(entry.body):
                 found.held.add(entry.target)
-            elif isinstance(entry, Sent) and entry.verb == "apply" and entry.process != USER:
-                found.kept.add(entry.target.resource)
         for started in run.history.of(ReconcileStarted):
             found.requests.add(started.request if "/" in started.request else f"/{started.request}")
         return found
@@ -112,14 +107,8 @@ class _Relatives:
     def _note(self, change: Changed, step: int) -> None:
         if change.type == "ADDED":
             (self.of_user if change.by == USER else self.of_operator).add(change.uid)
-        elif change.type == "MODIFIED" and change.by != USER and change.uid in self.of_operator:
-            self.kept.add(change.target.resource)
         if change.by != USER:
             self.written.add((change.uid, step))
-
-    def keeps(self, target: ObjectId) -> bool:
-        """Return whether the operator changes objects of this resource."""
-        return target.resource in self.kept
 
     def family(self, state: State) -> _Family:
         """Return who owns whom in a state."""
