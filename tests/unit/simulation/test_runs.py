@@ -68,7 +68,7 @@ def add_sheets_with_webhook(manager: Manager) -> None:
 
 async def scenario(client: Client) -> None:
     """Create a sheet."""
-    await client.create(Sheet(metadata=ObjectMeta(name="a", namespace="default")))
+    await client.create(Sheet(metadata=ObjectMeta(name="a", namespace="default"), spec=SheetSpec()))
 
 
 def run_of(program: Any, schedule: str = "") -> Run:
