@@ -59,6 +59,7 @@ _DURATIONS = {
     FaultKind.TIME_TRAVEL: 20.0,
 }
 _LEASE = 15.0  # seconds that a Lease is held without being renewed (client-go's default, and pyctrl's)
+_BEHIND_FOR = _DURATIONS[FaultKind.TIME_TRAVEL] + 2.0  # with the restart of the process
 _HONEST_FAILURES = frozenset(
     ("LeadershipLost", "NotLeading", "GracePeriodExceeded", "NotSynced", "TimeoutError", "ConnectionError")
 )
@@ -103,7 +104,11 @@ def excuses_difference(run: Run, difference: ObjectDifference) -> bool:
 def _acted_for_what_is_gone(run: Run) -> bool:
     """Return whether a process that travelled in time made a call for an object that was gone or being deleted."""
     travels = [entry.at for entry in run.history.of(FaultApplied) if entry.fault.kind is FaultKind.TIME_TRAVEL]
-    calls = [entry for entry in run.history.of(Called) if travels and entry.at >= travels[0] and entry.effects]
+    calls = [
+        entry
+        for entry in run.history.of(Called)
+        if entry.effects and any(at <= entry.at <= at + _BEHIND_FOR for at in travels)
+    ]
     return any(_is_gone(run, call.reconcile.rpartition(" ")[2], call.at) for call in calls)
 
 
