@@ -4,7 +4,7 @@
 serves the same server over HTTP for kubectl and other clients. The controllers of a cluster are in `pyctrl.cluster`.
 """
 
-from pyctrl.apiserver._admission import AdmissionPluginName
+from pyctrl.apiserver._admission import AdmissionPluginName, enabled_plugins
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
@@ -53,6 +53,7 @@ __all__ = [
     "WebhookRequest",
     "WebhookResponse",
     "WebhookUnreachable",
+    "enabled_plugins",
     "read_documents",
     "read_token_file",
     "read_yaml_nodes",

@@ -19,7 +19,7 @@ from pyctrl._clock import now
 from pyctrl._go.durations import duration_problem
 from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
-from pyctrl.apiserver._admission import AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._admission import AdmissionPluginName, default_admission_chain, enabled_plugins
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User
@@ -106,11 +106,12 @@ class ApiServer:
             they are called over HTTPS.
         resolve_service: Resolves the service of a webhook to an address, for calls over HTTPS. By default it is the
             service's first ready endpoint.
-        enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
-            only one is `"OwnerReferencesPermissionEnforcement"`.
+        enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
+        disable_admission_plugins: Admission plugins to disable that are on by default.
 
     Raises:
-        ValueError: An admission plugin does not exist, or the authorization modes do not fit the webhooks.
+        ValueError: An admission plugin does not exist or is not implemented, or the authorization modes do not fit the
+            webhooks.
     """
 
     def __init__(
@@ -127,7 +128,9 @@ class ApiServer:
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
+        disable_admission_plugins: Collection[AdmissionPluginName] = (),
     ) -> None:
+        plugins = enabled_plugins(enable_admission_plugins, disable_admission_plugins)
         self.storage: Storage = Storage(history=history)
         self.registry: ResourceRegistry = registry or ResourceRegistry()
         random = random or Random()
@@ -139,7 +142,7 @@ class ApiServer:
         )
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
         admission = default_admission_chain(
-            self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
+            self.storage, self.registry, random, client, conversions, access.authorizer, plugins
         )
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None

@@ -9,7 +9,8 @@ Only webhooks wait. A write without webhooks is one synchronous transaction.
 
 from pyctrl.apiserver._admission.attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
 from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
-from pyctrl.apiserver._admission.default_chain import AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._admission.default_chain import default_admission_chain
+from pyctrl.apiserver._admission.plugin_names import AdmissionPluginName, enabled_plugins
 
 __all__ = [
     "CONNECT",
@@ -22,4 +23,5 @@ __all__ = [
     "Kind",
     "Plugin",
     "default_admission_chain",
+    "enabled_plugins",
 ]

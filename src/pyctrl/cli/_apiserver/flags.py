@@ -17,7 +17,7 @@ from pyctrl.errors import CommandFailed
 if TYPE_CHECKING:
     from pyctrl.apiserver import AuthenticationWebhook, AuthorizationWebhook
 
-__all__ = ["WebhookFlags", "modes"]
+__all__ = ["WebhookFlags", "modes", "plugin_names"]
 
 WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
@@ -92,6 +92,11 @@ def modes(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
         if mode not in MODES:
             raise ValueError(f"{mode!r} is not one of {', '.join(MODES)}")
     return found
+
+
+def plugin_names(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Parse names separated by commas, from each use of a flag. For `Parameter(converter=…)`."""
+    return tuple(name.strip() for token in tokens for name in token.value.split(",") if name.strip())
 
 
 def _target(flag: str, file: Path) -> tuple[str, bytes]:
