@@ -6,7 +6,7 @@ serves the same server over HTTP for kubectl and other clients. The controllers 
 
 from pyctrl.apiserver._admission import AdmissionPluginName
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
-from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
+from pyctrl.apiserver._authority import CertificateAuthority, KeyPair, serving_context
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
@@ -57,4 +57,5 @@ __all__ = [
     "read_token_file",
     "read_yaml_nodes",
     "serve",
+    "serving_context",
 ]

@@ -108,6 +108,7 @@ class ApiServer:
             service's first ready endpoint.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
             only one is `"OwnerReferencesPermissionEnforcement"`.
+        anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
 
     Raises:
         ValueError: An admission plugin does not exist, or the authorization modes do not fit the webhooks.
@@ -127,6 +128,7 @@ class ApiServer:
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
+        anonymous_auth: bool = True,
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: ResourceRegistry = registry or ResourceRegistry()
@@ -135,7 +137,13 @@ class ApiServer:
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
         reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
-            self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=reviewers
+            self.storage,
+            random,
+            client,
+            tokens=tokens,
+            authorization=authorization,
+            webhooks=reviewers,
+            anonymous_auth=anonymous_auth,
         )
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
         admission = default_admission_chain(
