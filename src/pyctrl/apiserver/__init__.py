@@ -8,7 +8,7 @@ from pyctrl.apiserver._admission import AdmissionPluginName
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._errors import Connection, Response, Upgrade
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
@@ -36,6 +36,7 @@ __all__ = [
     "AuthenticationWebhook",
     "AuthorizationWebhook",
     "CertificateAuthority",
+    "Connection",
     "EndpointServiceResolver",
     "HttpsCaller",
     "KeyPair",
@@ -47,6 +48,7 @@ __all__ = [
     "Response",
     "ServiceReference",
     "ServiceResolver",
+    "Upgrade",
     "User",
     "ValidationProblem",
     "WebhookCaller",
