@@ -8,6 +8,7 @@ from pyctrl.apiserver._admission import AdmissionPluginName
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo, RequestHeaderInfo
 from pyctrl.apiserver._errors import Connection, Response, Upgrade
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
@@ -36,6 +37,7 @@ __all__ = [
     "AuthenticationWebhook",
     "AuthorizationWebhook",
     "CertificateAuthority",
+    "ClusterAuthenticationInfo",
     "Connection",
     "EndpointServiceResolver",
     "HttpsCaller",
@@ -43,6 +45,7 @@ __all__ = [
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
+    "RequestHeaderInfo",
     "ResourceRegistry",
     "ResourceType",
     "Response",
