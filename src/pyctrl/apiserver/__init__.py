@@ -9,7 +9,7 @@ from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_toke
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo, RequestHeaderInfo
-from pyctrl.apiserver._errors import Connection, Response, Upgrade
+from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
@@ -38,7 +38,6 @@ __all__ = [
     "AuthorizationWebhook",
     "CertificateAuthority",
     "ClusterAuthenticationInfo",
-    "Connection",
     "EndpointServiceResolver",
     "HttpsCaller",
     "KeyPair",
@@ -52,6 +51,7 @@ __all__ = [
     "ServiceReference",
     "ServiceResolver",
     "Upgrade",
+    "UpgradedConnection",
     "User",
     "ValidationProblem",
     "WebhookCaller",

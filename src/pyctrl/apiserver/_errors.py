@@ -21,12 +21,12 @@ __all__ = [
     "PROTOBUF",
     "STREAM_MEDIA_TYPES",
     "YAML",
-    "Connection",
     "FieldError",
     "Response",
     "StatusError",
     "UndecodableBody",
     "Upgrade",
+    "UpgradedConnection",
     "already_exists",
     "apply_conflict",
     "bad_request",
@@ -71,7 +71,7 @@ MEDIA_TYPES = (JSON, YAML, PROTOBUF)
 STREAM_MEDIA_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
-class Connection(Protocol):
+class UpgradedConnection(Protocol):
     """The bytes of an upgraded connection, in both directions. One task may read while another one writes."""
 
     async def read(self) -> bytes:
@@ -96,7 +96,7 @@ class Upgrade:
     `Upgrade` and `Connection` of the response.
     """
 
-    serve: Callable[[Connection], Awaitable[None]]
+    serve: Callable[[UpgradedConnection], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

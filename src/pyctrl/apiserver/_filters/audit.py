@@ -19,7 +19,7 @@ import msgspec
 from pyctrl._clock import now
 from pyctrl.api import format_micro_time
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._errors import Connection, Response, Upgrade
+from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._request.request_context import RequestContext
 
@@ -87,7 +87,7 @@ class AuditLog:
             self._record(context, response)
 
     def _record_after(self, upgrade: Upgrade, context: RequestContext, response: Response) -> Upgrade:
-        async def serve(connection: Connection) -> None:
+        async def serve(connection: UpgradedConnection) -> None:
             try:
                 await upgrade.serve(connection)
             finally:

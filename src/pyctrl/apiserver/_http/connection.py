@@ -60,7 +60,7 @@ class _Stage(Enum):
 
 
 class HTTPConnection(asyncio.Protocol):
-    """The connection of one client, and the `Connection` of its `Upgrade`.
+    """The connection of one client, and the `UpgradedConnection` of its `Upgrade`.
 
     Args:
         handle: Handles the requests.
@@ -257,7 +257,7 @@ class HTTPConnection(asyncio.Protocol):
         await upgrade.serve(self)
 
     async def read(self) -> bytes:
-        """Return bytes of an upgraded connection; see `Connection.read`."""
+        """Return bytes of an upgraded connection; see `UpgradedConnection.read`."""
         while not self._buffer:
             if not await self._read_more(None):
                 return b""
@@ -266,7 +266,7 @@ class HTTPConnection(asyncio.Protocol):
         return data
 
     async def write(self, data: bytes) -> None:
-        """Write bytes of an upgraded connection, however long the client takes; see `Connection.write`."""
+        """Write bytes of an upgraded connection, however long the client takes; see `UpgradedConnection.write`."""
         self._transport.write(data)
         if self._output is not None:
             await asyncio.shield(self._output)

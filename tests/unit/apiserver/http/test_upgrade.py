@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer, Connection, Response, Upgrade, serve
+from pyctrl.apiserver import ApiServer, Response, Upgrade, UpgradedConnection, serve
 from pyctrl.client import HttpRequest, InProcessTransport, UpgradedStream
 from pyctrl.errors import StreamBroken
 from pyctrl.testing import run_virtual
@@ -23,7 +23,7 @@ REQUEST = "GET /echo HTTP/1.1\nHost: localhost\nConnection: Upgrade\nUpgrade: ec
 class UpgradingServer(ApiServer):
     """Answers every request with an upgrade."""
 
-    def __init__(self, serve: Callable[[Connection], Awaitable[None]]) -> None:
+    def __init__(self, serve: Callable[[UpgradedConnection], Awaitable[None]]) -> None:
         super().__init__()
         self._serve = serve
 
@@ -32,7 +32,7 @@ class UpgradingServer(ApiServer):
         return Response(status=101, headers=headers, body=Upgrade(self._serve))
 
 
-async def echo(connection: Connection) -> None:
+async def echo(connection: UpgradedConnection) -> None:
     """Write everything that is read, and an exclamation mark at the end."""
     while data := await connection.read():
         await connection.write(data)
@@ -40,7 +40,7 @@ async def echo(connection: Connection) -> None:
 
 
 @asynccontextmanager
-async def served(serve_connection: Callable[[Connection], Awaitable[None]]) -> AsyncIterator[Raw]:
+async def served(serve_connection: Callable[[UpgradedConnection], Awaitable[None]]) -> AsyncIterator[Raw]:
     async with serve(UpgradingServer(serve_connection)) as url, connected(url) as raw:
         yield raw
 
@@ -70,7 +70,7 @@ async def test_the_handler_ends_with_its_client() -> None:
     """A handler that waits for something else is cancelled when the connection is lost."""
     ended = asyncio.Event()
 
-    async def wait(_: Connection) -> None:
+    async def wait(_: UpgradedConnection) -> None:
         try:
             await asyncio.Event().wait()
         finally:
@@ -120,7 +120,7 @@ def test_a_client_in_this_process_gets_the_other_end() -> None:
 def test_a_failed_handler_breaks_the_stream_of_a_client_in_this_process() -> None:
     """The reader gets the error instead of a clean end."""
 
-    async def fail(connection: Connection) -> None:
+    async def fail(connection: UpgradedConnection) -> None:
         await connection.read()
         raise RuntimeError("no luck")
 
