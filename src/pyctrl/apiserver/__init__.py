@@ -8,7 +8,8 @@ from pyctrl.apiserver._admission import AdmissionPluginName
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair, serving_context
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo, RequestHeaderInfo
+from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
@@ -36,17 +37,21 @@ __all__ = [
     "AuthenticationWebhook",
     "AuthorizationWebhook",
     "CertificateAuthority",
+    "ClusterAuthenticationInfo",
     "EndpointServiceResolver",
     "HttpsCaller",
     "KeyPair",
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
+    "RequestHeaderInfo",
     "ResourceRegistry",
     "ResourceType",
     "Response",
     "ServiceReference",
     "ServiceResolver",
+    "Upgrade",
+    "UpgradedConnection",
     "User",
     "ValidationProblem",
     "WebhookCaller",

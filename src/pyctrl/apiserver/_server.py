@@ -24,8 +24,13 @@ from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User
 from pyctrl.apiserver._authn.openid import OpenIDMetadata
+from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
+    ClusterAuthenticationInfo,
+    ClusterAuthenticationTrustController,
+)
 from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
@@ -167,6 +172,9 @@ class ApiServer:
         self._documents = NonResourcePaths(self.registry)
         self._establishing = EstablishingController(backend)
         self._api_services = AutoRegisterController(backend)
+        self._authentication_trust = ClusterAuthenticationTrustController(backend)
+        #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
+        self.proxy_client: KeyPair | None = None
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
         loopback = {"authorization": f"Bearer {self.loopback_token}"}
@@ -197,6 +205,18 @@ class ApiServer:
     def issue_long_lived_token(self, namespace: str, name: str, uid: str, secret: str) -> str:
         """Issue the token that a Secret stores for a service account. It is valid while both exist."""
         return self._access.accounts.issue_long_lived(namespace, name, uid, secret)
+
+    def publish_authentication(self, info: ClusterAuthenticationInfo, *, proxy_client: KeyPair | None = None) -> None:
+        """Publish how users authenticate in ConfigMap ``extension-apiserver-authentication`` of ``kube-system``.
+
+        Extension API servers read it. Certificates and names that were published before are kept.
+
+        Args:
+            proxy_client: The client certificate with which this server calls extension API servers
+                (``--proxy-client-cert-file``), signed by the CA of ``info.request_header``.
+        """
+        self._authentication_trust.publish(info)
+        self.proxy_client = proxy_client or self.proxy_client
 
     def compact(self) -> None:
         """Drop all history: watches and lists at older versions answer 410 from now on."""

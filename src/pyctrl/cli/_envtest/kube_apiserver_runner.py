@@ -41,13 +41,28 @@ CERT_DIR = "/var/run/kubernetes"
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
 
 _APPLIED = frozenset(
-    """
-    anonymous-auth audit-log-path audit-policy-file authentication-token-webhook-cache-ttl
-    authentication-token-webhook-config-file authentication-token-webhook-version authorization-mode
-    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
-    authorization-webhook-config-file authorization-webhook-version bind-address cert-dir client-ca-file
-    disable-admission-plugins enable-admission-plugins secure-port tls-cert-file tls-private-key-file token-auth-file
-    """.split()
+    (
+        "anonymous-auth",
+        "audit-log-path",
+        "audit-policy-file",
+        "authentication-token-webhook-cache-ttl",
+        "authentication-token-webhook-config-file",
+        "authentication-token-webhook-version",
+        "authorization-mode",
+        "authorization-webhook-cache-authorized-ttl",
+        "authorization-webhook-cache-unauthorized-ttl",
+        "authorization-webhook-config-file",
+        "authorization-webhook-version",
+        "bind-address",
+        "cert-dir",
+        "client-ca-file",
+        "disable-admission-plugins",
+        "enable-admission-plugins",
+        "secure-port",
+        "tls-cert-file",
+        "tls-private-key-file",
+        "token-auth-file",
+    )
 )
 # What these configure does not exist here (etcd, kubelets, several servers), or no client notices it.
 _IMMATERIAL = (
@@ -106,7 +121,7 @@ class KubeAPIServerRunner:
         return await run_until_signal(self._serve(ready), is_ready=ready.is_set)
 
     async def _serve(self, ready: asyncio.Event) -> None:
-        """Serve until cancelled. Flags and files are checked before the server listens: until then it is not healthy."""
+        """Serve until cancelled. Flags and files are checked before the server listens."""
         host, port = self._flags.text("bind-address", "0.0.0.0"), self._flags.number("secure-port", SECURE_PORT)
         async with AsyncExitStack() as stack:
             tls, authority = self._tls(host)
