@@ -142,14 +142,9 @@ class ApiServer:
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
         reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
-            self.storage,
-            random,
-            client,
-            tokens=tokens,
-            authorization=authorization,
-            webhooks=reviewers,
-            anonymous_auth=anonymous_auth,
+            self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=reviewers
         )
+        access.authenticator.anonymous_auth = anonymous_auth
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
         admission = default_admission_chain(
             self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
@@ -177,10 +172,13 @@ class ApiServer:
         self.proxy_client: KeyPair | None = None
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
+        self._create_bootstrap_objects()
+        self._audit = audit  # set last: the requests that create the default objects are not audited
+
+    def _create_bootstrap_objects(self) -> None:
         loopback = {"authorization": f"Bearer {self.loopback_token}"}
         for path, obj in bootstrap_objects():
             self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
-        self._audit = audit  # set last: the requests that create the default objects are not audited
 
     @property
     def loopback_token(self) -> str:

@@ -52,7 +52,6 @@ class Authenticator:
         tokens: Users by static token. None is for tests without access control: every request is an administrator's
             unless it has a service account's token.
         webhook: Authenticates tokens that are neither static nor a service account's.
-        anonymous_auth: Whether a request without credentials is one of the anonymous user; otherwise it gets 401.
     """
 
     def __init__(
@@ -61,15 +60,14 @@ class Authenticator:
         accounts: ServiceAccountTokens,
         random: Random,
         webhook: TokenAuthenticator | None = None,
-        *,
-        anonymous_auth: bool = True,
     ) -> None:
         self._is_open = tokens is None
         self._tokens = {token: add_authenticated_group(user) for token, user in (tokens or {}).items()}
         self._accounts = accounts
         self._random = random
         self._webhook = webhook
-        self._anonymous_auth = anonymous_auth
+        #: Whether a request without credentials is one of the anonymous user; otherwise it gets 401.
+        self.anonymous_auth: bool = True
         self.loopback = self.issue(LOOPBACK)
 
     def issue(self, user: User) -> str:
@@ -91,7 +89,7 @@ class Authenticator:
         if not token:
             if self._is_open:
                 return ADMIN
-            if not self._anonymous_auth:
+            if not self.anonymous_auth:
                 raise unauthorized()
             return ANONYMOUS
         user = self._tokens.get(token) or self._account(token)

@@ -61,7 +61,6 @@ class AccessControl:
         tokens: Mapping[str, User] | None,
         authorization: AuthorizationMode | Sequence[AuthorizationMode] | None,
         webhooks: AccessWebhooks = (None, None),
-        anonymous_auth: bool = True,
     ) -> None:
         authentication_webhook, authorization_webhook = webhooks
         is_authenticated = tokens is not None or authentication_webhook is not None
@@ -85,9 +84,7 @@ class AccessControl:
             if authentication_webhook is not None
             else None
         )
-        self.authenticator = Authenticator(
-            None if is_open else tokens or {}, self.accounts, random, token_webhook, anonymous_auth=anonymous_auth
-        )
+        self.authenticator = Authenticator(None if is_open else tokens or {}, self.accounts, random, token_webhook)
         #: Whether webhooks are configured, so that a response may have to wait for one.
         self.asks = webhooks != (None, None)
         self._impersonation = ImpersonationFilter(self.authorizer)

@@ -54,7 +54,7 @@ def default_directory(environment: Mapping[str, str]) -> Path:
 
 
 def write_binary_assets(directory: Path, environment: Mapping[str, str]) -> None:
-    """Write the executables, unless they are there. Commands that write them at the same time do not disturb each other.
+    """Write the executables, unless they are there. Several commands may write them at the same time.
 
     Args:
         environment: variables of kube-apiserver. Those that the process has already take precedence.
