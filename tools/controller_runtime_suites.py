@@ -62,7 +62,7 @@ def _assets() -> str:
 
 
 def _sources(version: str, directory: Path) -> Path:
-    """Return a writable copy of the module: its tests write below it. Its scripts are executable, as in the repository."""
+    """Return a writable copy of the module, because its tests write below it. Scripts are executable."""
     command = ["go", "mod", "download", "-json", f"{MODULE}@{version}"]
     downloaded = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=directory.parent).stdout)
     shutil.copytree(downloaded["Dir"], directory)
