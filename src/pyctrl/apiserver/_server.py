@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from pyctrl._clock import now
 from pyctrl._go.durations import duration_problem
 from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
@@ -33,6 +32,7 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
 )
 from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
+from pyctrl.apiserver._discovery.discovery import VERSION
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.create import CreateHandler
@@ -56,6 +56,8 @@ from pyctrl.apiserver._filters.access_control import AccessControl, Authorizatio
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP, REPEATED
 from pyctrl.apiserver._healthz import NOT_FOUND
+from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
+from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.scale import ScaleREST
@@ -156,7 +158,13 @@ class ApiServer:
         )
         if self.has_rbac:
             store_bootstrap_policy(backend)
-        self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
+        self._metrics = metrics = RequestMetrics()
+        self._server_metrics = ServerMetrics(metrics, self.storage, VERSION)
+        self._gets, self._lists, self._watches = (
+            GetHandler(backend),
+            ListHandler(backend),
+            WatchHandler(backend, metrics),
+        )
         self._creates = CreateHandler(backend)
         self._updates = UpdateHandler(backend, self._creates)
         self._patches = PatchHandler(backend, self._creates, self._updates)
@@ -268,10 +276,14 @@ class ApiServer:
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
     async def _audited(self, context: RequestContext) -> Response:
-        if self._audit is None:
-            return await self._respond(context)
-        context.received = now()
-        return self._audit.completed(context, await self._respond(context))
+        running, may_change = self._metrics.running, context.method not in ("GET", "HEAD")
+        running[may_change] += 1
+        try:
+            response = await self._respond(context)
+        finally:
+            running[may_change] -= 1
+        self._metrics.record(context, response)
+        return response if self._audit is None else self._audit.completed(context, response)
 
     async def _respond(self, context: RequestContext) -> Response:
         try:
@@ -300,10 +312,12 @@ class ApiServer:
         if target is None:
             response = self._openid.answer(context.method, context.path, headers)
             accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
+            response = response or self._server_metrics.find_response(context.path)
             return response or self._documents.response(context.method, context.path, context.query, accept, etag)
         resource = self._resource(target)
         if resource is None or _misses_namespace(context, target, resource):
             return NOT_FOUND
+        context.is_routed = True
         is_collection = context.method == "GET" and not target.name
         accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
         form = with_table_options(accepted, context.query.get("includeObject"))

@@ -19,7 +19,13 @@ __all__ = ["NonResourcePaths"]
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
-_NAMED = ("/openapi/v2", "/openapi/v3", "/version")  # paths of the root document that never change
+_NAMED = (
+    "/metrics",
+    "/metrics/slis",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/version",
+)  # paths of the root document that never change
 
 
 class NonResourcePaths:
@@ -39,7 +45,7 @@ class NonResourcePaths:
     def _find(self, method: str, path: str, query: QueryParameters, accept: str) -> Response:
         parts = [part for part in path.split("/") if part]
         if parts and parts[0] in CHECKS:
-            return health_response(parts, query)
+            return health_response(path, query)
         if method not in ("GET", "HEAD"):
             raise method_not_allowed()
         if self._epoch != self._registry.epoch:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.list_selectors import SelectionPredicate, read_selection
 from pyctrl.apiserver._endpoints.response_writers import encode_representation, encode_table
 from pyctrl.apiserver._errors import Response, StatusError, resource_expired
+from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._request.options import ListOptions, list_options, parse_version
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -39,8 +41,8 @@ BATCH = 256  # events written in one chunk, so that a long history does not beco
 class WatchHandler:
     """Handler of watch."""
 
-    def __init__(self, backend: RESTStorage) -> None:
-        self._backend = backend
+    def __init__(self, backend: RESTStorage, metrics: RequestMetrics) -> None:
+        self._backend, self._metrics = backend, metrics
 
     def watch(self, request: ResourceRequest) -> Response:
         """GET a collection, or one object of it, as a stream of its changes."""
@@ -49,7 +51,8 @@ class WatchHandler:
             options = replace(options, field_selector=_with_name(options.field_selector, request.target))
         plan = self._plan(request, options)
         collection = self._backend.collection(request.resource)
-        stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions)
+        running = self._metrics.watching(request.target)
+        stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions, running)
         return Response(status=200, headers=(("Content-Type", "application/json"),), body=stream.lines())
 
     def _plan(self, request: ResourceRequest, options: ListOptions) -> WatchPlan:
@@ -116,8 +119,16 @@ class WatchPlan:
 class WatchServer:
     """One running watch. `lines` is the body of its response; closing that ends the watch."""
 
-    def __init__(self, storage: Storage, collection: Collection, plan: WatchPlan, conversions: ObjectConverter) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        collection: Collection,
+        plan: WatchPlan,
+        conversions: ObjectConverter,
+        running: AbstractContextManager[None],
+    ) -> None:
         self._conversions = conversions
+        self._running = running
         self._storage = storage
         self._collection = collection
         self._plan = plan
@@ -126,38 +137,39 @@ class WatchServer:
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """Yield chunks of whole lines until the watch times out, its position is compacted, or its kind is removed."""
-        plan = self._plan
-        if isinstance(plan.start, Compacted):
-            yield _expired_line(plan.start)
-            return
-        for chunk in self._initial():
-            yield chunk
-        position = plan.start
-        deadlines = _Deadlines(plan.seconds, plan.bookmarks)
-        is_bookmark_due = False
-        while True:
-            try:
-                events = self._collection.events_from(position)
-            except Compacted as compacted:
-                yield _expired_line(compacted)
+        with self._running:
+            plan = self._plan
+            if isinstance(plan.start, Compacted):
+                yield _expired_line(plan.start)
                 return
-            if events:
-                position += len(events)
-                if plan.resource.converts and (failure := await self._convert(events)):
-                    yield failure
+            for chunk in self._initial():
+                yield chunk
+            position = plan.start
+            deadlines = _Deadlines(plan.seconds, plan.bookmarks)
+            is_bookmark_due = False
+            while True:
+                try:
+                    events = self._collection.events_from(position)
+                except Compacted as compacted:
+                    yield _expired_line(compacted)
                     return
-                for chunk in self._chunks(events):
-                    yield chunk
-            elif self._collection.era != self._era:
-                return
-            elif is_bookmark_due:
-                is_bookmark_due = False
-                deadlines.bookmarked()
-                yield self._bookmark(self._storage.version)
-            elif not await self._collection.wait_for_event(deadlines.next()):
-                if deadlines.is_over():
+                if events:
+                    position += len(events)
+                    if plan.resource.converts and (failure := await self._convert(events)):
+                        yield failure
+                        return
+                    for chunk in self._chunks(events):
+                        yield chunk
+                elif self._collection.era != self._era:
                     return
-                is_bookmark_due = True  # after events that came in the same iteration of the loop, if there are any
+                elif is_bookmark_due:
+                    is_bookmark_due = False
+                    deadlines.bookmarked()
+                    yield self._bookmark(self._storage.version)
+                elif not await self._collection.wait_for_event(deadlines.next()):
+                    if deadlines.is_over():
+                        return
+                    is_bookmark_due = True  # after events that came in the same iteration of the loop, if there are any
 
     async def _convert(self, events: list[WatchCacheEvent]) -> bytes:
         """Convert the objects of events; return an ERROR line when the webhook fails, b"" otherwise."""

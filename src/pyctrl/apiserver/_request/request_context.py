@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from pyctrl._clock import now
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._authn import Peer, User
 from pyctrl.apiserver._request.request import QueryParameters
@@ -28,7 +29,8 @@ class RequestContext:
     user: User | None = None  # the authenticated user
     impersonated_user: User | None = None  # the user after impersonation
     warnings: list[str] = field(default_factory=list)
-    received: datetime | None = None  # None without an audit log
+    received: datetime = field(default_factory=now)
+    is_routed: bool = False  # the path names a resource that is served
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
