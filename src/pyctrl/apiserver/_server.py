@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from functools import partial
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,10 +20,10 @@ from pyctrl._clock import now
 from pyctrl._go.durations import duration_problem
 from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
-from pyctrl.apiserver._admission import AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
-from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User
+from pyctrl.apiserver._authn import REPEATED, AuthenticationWebhook, Peer, RequestAuthenticator, User
 from pyctrl.apiserver._authn.openid import OpenIDMetadata
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
@@ -49,7 +50,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
-from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP, REPEATED
+from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP
 from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
@@ -69,6 +70,11 @@ from pyctrl.apiserver._webhooks import (
     WebhookClient,
     resolve_reviews,
 )
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._extension.storage_handler import StorageHandler
+    from pyctrl.apiserver._resources.resource_storage import ResourceStorage
+    from pyctrl.apiserver._resources.served_resources import ServedResources
 
 __all__ = ["ApiServer"]
 
@@ -100,6 +106,11 @@ class ApiServer:
             an `authorization_webhook`, and AlwaysAllow without any of them.
         authentication_webhook: Authenticates tokens that the server does not know.
         authorization_webhook: Authorizes requests.
+        request_authenticator: Authenticates requests by headers of a proxy and by client certificates. By default each
+            certificate that TLS has verified authenticates its user.
+        always_allow_paths: Paths that every user may get, such as those of health checks.
+        registry: The resources; by default all built-in ones. A server with an `ExtensionResourceRegistry` is an
+            extension API server: it has neither built-in objects, admission plugins nor an OpenID configuration.
         history: Events kept for each resource, for watches and lists at older versions. Older versions answer 410.
         audit: Records every request that was answered.
         webhooks: Calls webhooks of all kinds. An async function in this process works, also in virtual time. By default
@@ -119,7 +130,7 @@ class ApiServer:
         random: Random | None = None,
         tokens: Mapping[str, User] | None = None,
         history: int = HISTORY,
-        registry: ResourceRegistry | None = None,
+        registry: ServedResources | None = None,
         audit: AuditLog | None = None,
         webhooks: WebhookCaller | None = None,
         resolve_service: ServiceResolver | None = None,
@@ -127,19 +138,35 @@ class ApiServer:
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
+        request_authenticator: RequestAuthenticator | None = None,
+        always_allow_paths: Collection[str] = (),
     ) -> None:
         self.storage: Storage = Storage(history=history)
-        self.registry: ResourceRegistry = registry or ResourceRegistry()
+        self.registry: ServedResources = ResourceRegistry() if registry is None else registry
         random = random or Random()
-        self.registry.observe(self.storage)
+        is_extension = not isinstance(self.registry, ResourceRegistry)
+        if isinstance(self.registry, ResourceRegistry):
+            self.registry.observe(self.storage)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
         reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
-            self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=reviewers
+            self.storage,
+            random,
+            client,
+            tokens=tokens,
+            authorization=authorization,
+            webhooks=reviewers,
+            request_authenticator=request_authenticator,
+            always_allow_paths=always_allow_paths,
         )
+        self._request_authenticator = request_authenticator
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
-        admission = default_admission_chain(
-            self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
+        admission = (
+            AdmissionChain()
+            if is_extension
+            else default_admission_chain(
+                self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
+            )
         )
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
@@ -155,14 +182,15 @@ class ApiServer:
         self._deletes = DeleteHandler(backend, self._lists)
         self._context = RESTContext(backend, self._updates, self._deletes, access.authenticator, access.accounts)
         self._handlers: dict[RESTFactory, object] = {}
-        self._openid = OpenIDMetadata(access.accounts)
+        self._storage_handlers: dict[ResourceType, StorageHandler] = {}
+        self._openid = None if is_extension else OpenIDMetadata(access.accounts)
         self._documents = NonResourcePaths(self.registry)
         self._establishing = EstablishingController(backend)
-        self._api_services = AutoRegisterController(backend)
+        self._api_services = None if is_extension else AutoRegisterController(backend)
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
         loopback = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in bootstrap_objects():
+        for path, obj in () if is_extension else bootstrap_objects():
             self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
         self._audit = audit  # set last: the requests that create the default objects are not audited
 
@@ -212,9 +240,17 @@ class ApiServer:
             peer: The client of the connection, if there is one.
         """
         for name, value in query:
-            if name == "resourceVersion" and (version := _number(value)) > self.storage.version:
+            version = _number(value) if name == "resourceVersion" else 0
+            if version > self.storage.version and self._is_stored(path):
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        return await self._audited(RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer))
+        lowered = _lowered(headers, self._request_authenticator)
+        return await self._audited(RequestContext(method, path, QueryParameters(query), lowered, body, peer))
+
+    def _is_stored(self, path: str) -> bool:
+        """Return whether the objects of a URL are in the storage of the server, and have its versions."""
+        target = parse_target(path)
+        resource = None if target is None else self.registry.find(target.group, target.version, target.resource)
+        return resource is None or resource.rest_storage is None
 
     def handle_nowait(
         self,
@@ -231,7 +267,8 @@ class ApiServer:
         Raises:
             RuntimeError: The request has to wait for a webhook. Nothing was changed.
         """
-        context = RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer, may_wait=False)
+        lowered = _lowered(headers, self._request_authenticator)
+        context = RequestContext(method, path, QueryParameters(query), lowered, body, peer, may_wait=False)
         pending = self._audited(context)
         try:
             pending.send(None)
@@ -272,7 +309,7 @@ class ApiServer:
         _check_timeout(context)
         user = self._access.enter(context)
         if target is None:
-            response = self._openid.answer(context.method, context.path, headers)
+            response = None if self._openid is None else self._openid.answer(context.method, context.path, headers)
             accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
             return response or self._documents.response(context.method, context.path, context.query, accept, etag)
         resource = self._resource(target)
@@ -303,7 +340,8 @@ class ApiServer:
         else:
             response = await _call(handler, request)
         self._establishing.sync()
-        self._api_services.sync()
+        if self._api_services is not None:
+            self._api_services.sync()
         return response
 
     async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:
@@ -362,14 +400,26 @@ class ApiServer:
     def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
         """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
         target, resource, method = request.target, request.resource, request.method
+        storage = None if resource.rest_storage is None else self._storage_handler(resource, resource.rest_storage)
+        verbs = self._verbs if storage is None else storage.routes
         if target.subresource in resource.parts:
-            return self._verbs.get((method, "part"), ("", None))
+            return verbs.get((method, "part"), ("", None))
         if target.subresource:
-            factories = _CUSTOM_RESOURCE_REST if resource.is_custom else resource.rest
-            return "", self._rest(factories.get(target.subresource), method)
+            factories = {**_CUSTOM_RESOURCE_REST, **resource.rest} if resource.is_custom else resource.rest
+            factory = factories.get(target.subresource)
+            if storage is not None and factory is not None:
+                return "", partial(storage.call_subresource, factory=factory, method=_REST_METHODS.get(method, ""))
+            return "", self._rest(factory, method)
         if method == "POST" and not target.name and "" in resource.rest:
             return "create", self._rest(resource.rest[""], method)
-        return self._verbs.get((method, "object" if target.name else "collection"), ("", None))
+        return verbs.get((method, "object" if target.name else "collection"), ("", None))
+
+    def _storage_handler(self, resource: ResourceType, storage: ResourceStorage) -> StorageHandler:
+        from pyctrl.apiserver._extension.storage_handler import StorageHandler  # here: extension API servers only
+
+        if resource not in self._storage_handlers:
+            self._storage_handlers[resource] = StorageHandler(self._context, resource, storage)
+        return self._storage_handlers[resource]
 
     def _rest(self, factory: RESTFactory | None, method: str) -> Handler | None:
         if factory is None:
@@ -432,10 +482,12 @@ def _number(version: str) -> int:
     return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0
 
 
-def _lowered(headers: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the first value of each header by lower-case name, as in Go, and all values of impersonation headers."""
+def _lowered(headers: Mapping[str, str] | None, authenticator: RequestAuthenticator | None) -> Mapping[str, str]:
+    """Return the first value of each header by lower-case name, as in Go, and all values of headers with users."""
     every = Headers.of(headers or {})
     names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
+    if authenticator is not None:
+        names += filter(authenticator.is_repeated, every.lowered)
     return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
 
 
