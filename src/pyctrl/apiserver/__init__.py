@@ -19,6 +19,7 @@ from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._errors import Response
 from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
+from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
@@ -67,6 +68,7 @@ __all__ = [
     "ServiceResolver",
     "StorageList",
     "StorageRequest",
+    "SubresourceFunctions",
     "User",
     "ValidationProblem",
     "WebhookCaller",

@@ -54,7 +54,7 @@ class RequestHeaderConfig:
     """The headers of a proxy, and who may send them: kube-apiserver's ``--requestheader-*`` flags.
 
     Attributes:
-        client_ca: The CA of the proxy's certificate, as PEM.
+        client_ca: The CA of the proxy's certificate, as PEM; empty trusts no certificate.
         allowed_names: Common names of the certificate; empty for any.
         username_headers: Headers with the user name; the first that is set counts.
         uid_headers: Headers with the uid.
@@ -78,8 +78,8 @@ class DelegatingRequestAuthenticator:
     """
 
     def __init__(self) -> None:
-        #: None trusts no headers.
-        self.request_header: RequestHeaderConfig | None = None
+        #: By default only an aggregator in the same process is trusted, see `FRONT_PROXY`.
+        self.request_header: RequestHeaderConfig = RequestHeaderConfig()
         #: The CA of client certificates as PEM; empty trusts none.
         self.client_ca: bytes = b""
 
@@ -92,7 +92,7 @@ class DelegatingRequestAuthenticator:
         if peer is None or peer.user is None:
             return None
         config = self.request_header
-        if config is not None and _is_trusted(peer, config) and (user := _forwarded_user(headers, config)):
+        if _is_trusted(peer, config) and (user := _forwarded_user(headers, config)):
             return user
         if peer.certificate and self.client_ca and _is_issued_by(peer.certificate, self.client_ca):
             return peer.user
@@ -103,9 +103,7 @@ class DelegatingRequestAuthenticator:
     def is_repeated(self, name: str) -> bool:
         """Return whether all values of a header count, by its name in lower case."""
         config = self.request_header
-        return config is not None and (
-            name in _lowered(config.group_headers) or name.startswith(_lowered(config.extra_header_prefixes))
-        )
+        return name in _lowered(config.group_headers) or name.startswith(_lowered(config.extra_header_prefixes))
 
 
 def _is_trusted(peer: Peer, config: RequestHeaderConfig) -> bool:

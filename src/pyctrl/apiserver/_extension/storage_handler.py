@@ -40,7 +40,7 @@ from pyctrl.apiserver._resources.resource_type import ResourceType, with_type_me
 from pyctrl.apiserver._storage.storage import Storage, StoredObject
 from pyctrl.errors import AlreadyExists, ApiError, Conflict, Expired, NotFound
 
-__all__ = ["StorageHandler"]
+__all__ = ["StorageHandler", "translated"]
 
 T = TypeVar("T")
 Object = dict[str, Any]
@@ -144,7 +144,7 @@ class StorageHandler:
     async def _list(self, request: ResourceRequest, selection: SelectionPredicate) -> StorageList:
         if self._storage.list is None:
             raise method_not_allowed()
-        return await _translated(self._storage.list(_storage_request(request, selection)), request)
+        return await translated(self._storage.list(_storage_request(request, selection)), request)
 
     async def _find(self, request: ResourceRequest) -> StoredObject | None:
         if self._storage.get is None:
@@ -245,19 +245,20 @@ class StorageHandler:
         if new is None:
             assert old is not None  # otherwise nothing has changed
             if storage.delete is not None:
-                await _translated(storage.delete(wanted, old.read(self._resource)), request)
+                await translated(storage.delete(wanted, old.read(self._resource)), request)
             return None
         obj = new.read(self._resource)
         if old is None:
             if storage.create is None:
                 raise method_not_allowed()
             del obj["metadata"]["resourceVersion"]  # that of the scratch storage
-            return self._stored([await _translated(storage.create(wanted, obj), request)])[0]
+            name = obj["metadata"]["name"]
+            return self._stored([await translated(storage.create(wanted, obj), request, name)])[0]
         if storage.update is None:
             raise method_not_allowed()
         before = old.read(self._resource)
         _set_version(obj, before["metadata"].get("resourceVersion"))
-        return self._stored([await _translated(storage.update(wanted, obj, before), request)])[0]
+        return self._stored([await translated(storage.update(wanted, obj, before), request)])[0]
 
 
 class _Scratch:
@@ -295,15 +296,19 @@ def _storage_request(request: ResourceRequest, selection: SelectionPredicate | N
     )
 
 
-async def _translated(call: Awaitable[T], request: ResourceRequest) -> T:
-    """Await a call of the storage; raise its `ApiError` as the Status of the response."""
+async def translated(call: Awaitable[T], request: ResourceRequest, name: str = "") -> T:
+    """Await a call of the storage; raise its `ApiError` as the Status of the response.
+
+    Args:
+        name: The name of a new object, which is not in the URL.
+    """
     try:
         return await call
     except ApiError as error:
-        raise _refusal(error, request) from error
+        raise _refusal(error, request, name) from error
 
 
-def _refusal(error: ApiError, request: ResourceRequest) -> StatusError:
+def _refusal(error: ApiError, request: ResourceRequest, name: str = "") -> StatusError:
     """Return the Status of an error, in kube-apiserver's words for those that every storage has."""
     target = request.target
     if error.status:
@@ -311,7 +316,7 @@ def _refusal(error: ApiError, request: ResourceRequest) -> StatusError:
     if isinstance(error, NotFound):
         return not_found(target.resource, target.name, target.group)
     if isinstance(error, AlreadyExists):
-        return already_exists(target.resource, target.name or error.message, target.group)
+        return already_exists(target.resource, target.name or name, target.group)
     if isinstance(error, Conflict):
         found = conflict(target.resource, target.name, target.group)
         return _StorageConflict(found.code, found.status)
