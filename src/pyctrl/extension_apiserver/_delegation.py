@@ -30,7 +30,7 @@ from pyctrl.errors import ApiError, ConfigError, DecodeError, TransportError
 if TYPE_CHECKING:
     from pyctrl.client import Client
 
-__all__ = ["AuthenticationConfig", "ReviewClient"]
+__all__ = ["AuthenticationConfig", "DelegatedReviews"]
 
 log = logging.getLogger("pyctrl.extension_apiserver")
 
@@ -43,7 +43,7 @@ _REVIEWS: Final = {
 }
 
 
-class ReviewClient:
+class DelegatedReviews:
     """Posts reviews to kube-apiserver, and conversions to a function of this process."""
 
     #: The URLs of the reviews in the options of the server's webhooks.

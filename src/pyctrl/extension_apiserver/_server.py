@@ -29,7 +29,7 @@ from pyctrl.apiserver import (
 )
 from pyctrl.errors import ConfigError
 from pyctrl.extension_apiserver._api_resource import APIResource, install
-from pyctrl.extension_apiserver._delegation import AuthenticationConfig, ReviewClient
+from pyctrl.extension_apiserver._delegation import AuthenticationConfig, DelegatedReviews
 from pyctrl.webhook import CertificateProvider, ServingCertificate, review_conversion
 
 if TYPE_CHECKING:
@@ -109,11 +109,11 @@ class ExtensionAPIServer:
             random=random,
             registry=registry,
             audit=audit,
-            webhooks=ReviewClient(client, self._convert),
+            webhooks=DelegatedReviews(client, self._convert),
             authorization="Webhook",
-            authentication_webhook=AuthenticationWebhook(url=ReviewClient.TOKEN_REVIEWS, cache=CACHE),
+            authentication_webhook=AuthenticationWebhook(url=DelegatedReviews.TOKEN_REVIEWS, cache=CACHE),
             authorization_webhook=AuthorizationWebhook(
-                url=ReviewClient.ACCESS_REVIEWS, authorized_cache=CACHE, unauthorized_cache=CACHE
+                url=DelegatedReviews.ACCESS_REVIEWS, authorized_cache=CACHE, unauthorized_cache=CACHE
             ),
             request_authenticator=authenticator,
             always_allow_paths=ALWAYS_ALLOWED,
