@@ -17,7 +17,8 @@ from pyctrl.apiserver._authn import (
 )
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo, RequestHeaderInfo
+from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
@@ -49,6 +50,7 @@ __all__ = [
     "AuthenticationWebhook",
     "AuthorizationWebhook",
     "CertificateAuthority",
+    "ClusterAuthenticationInfo",
     "ConnectedSubresource",
     "DelegatingRequestAuthenticator",
     "EndpointServiceResolver",
@@ -60,6 +62,7 @@ __all__ = [
     "Peer",
     "RequestAuthenticator",
     "RequestHeaderConfig",
+    "RequestHeaderInfo",
     "ResourceRegistry",
     "ResourceStorage",
     "ResourceType",
@@ -69,6 +72,8 @@ __all__ = [
     "StorageList",
     "StorageRequest",
     "SubresourceFunctions",
+    "Upgrade",
+    "UpgradedConnection",
     "User",
     "ValidationProblem",
     "WebhookCaller",

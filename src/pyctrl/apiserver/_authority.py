@@ -16,9 +16,11 @@ from pyctrl.errors import ConfigError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["CertificateAuthority", "KeyPair"]
+__all__ = ["FRONT_PROXY_CLIENT", "CertificateAuthority", "KeyPair"]
 
 NAME = "pyctrl"  # the common name of an authority
+FRONT_PROXY_NAME = "front-proxy-ca"  # this and the next are kubeadm's
+FRONT_PROXY_CLIENT = "front-proxy-client"
 
 # Names of an API server: on this machine, and inside a cluster.
 NAMES = (
@@ -61,14 +63,28 @@ class CertificateAuthority:
             return cls(*made.new_authority(name))
 
     @classmethod
+    def new_front_proxy(cls) -> Self:
+        """Create the authority of the front proxy, which is the aggregator in front of extension API servers."""
+        return cls.new(FRONT_PROXY_NAME)
+
+    @classmethod
     def load_or_create(cls, directory: Path) -> Self:
         """Load the authority from ``ca.crt`` and ``ca.key`` of a directory; create it there if they do not exist."""
-        certificate, key = directory / "ca.crt", directory / "ca.key"
+        return cls._load_or_create(directory, "ca", NAME)
+
+    @classmethod
+    def load_or_create_front_proxy(cls, directory: Path) -> Self:
+        """Do the same for the authority of the front proxy, in ``front-proxy-ca.crt`` and ``front-proxy-ca.key``."""
+        return cls._load_or_create(directory, FRONT_PROXY_NAME, FRONT_PROXY_NAME)
+
+    @classmethod
+    def _load_or_create(cls, directory: Path, file: str, name: str) -> Self:
+        certificate, key = directory / f"{file}.crt", directory / f"{file}.key"
         try:
             if certificate.exists() and key.exists():
                 return cls(certificate.read_bytes(), key.read_bytes())
             with _certificates() as made:
-                public, secret = made.new_authority(NAME)
+                public, secret = made.new_authority(name)
             directory.mkdir(parents=True, exist_ok=True)
             _write_secret(key, secret)
             certificate.write_bytes(public)
@@ -88,6 +104,10 @@ class CertificateAuthority:
         """Issue a client certificate for a user in these groups."""
         with _certificates() as made:
             return KeyPair(*made.issue_client((self.certificate, self._key), user, groups))
+
+    def front_proxy_client(self) -> KeyPair:
+        """Issue the client certificate of the front proxy."""
+        return self.client(FRONT_PROXY_CLIENT)
 
     def server_context(self, names: Iterable[str] = (), *, client_ca: bytes = b"") -> ssl.SSLContext:
         """Return the TLS context of a server with these names.

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pyctrl._clock import now
-from pyctrl._go.durations import duration_problem
-from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
-from pyctrl.apiserver._authn import REPEATED, AuthenticationWebhook, Peer, RequestAuthenticator, User
-from pyctrl.apiserver._authn.openid import OpenIDMetadata
+from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, RequestAuthenticator, User
+from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
+    ClusterAuthenticationInfo,
+)
+from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
@@ -50,7 +51,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
-from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP
+from pyctrl.apiserver._filters.headers import first_values, with_warnings
 from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
@@ -58,7 +59,7 @@ from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
-from pyctrl.apiserver._request.request_context import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext, check_timeout
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
@@ -83,8 +84,6 @@ log = logging.getLogger("pyctrl.apiserver")
 VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
 
 VERSION_DIGITS = 20  # of the largest 64-bit number
-
-_LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 _REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
@@ -161,13 +160,11 @@ class ApiServer:
         )
         self._request_authenticator = request_authenticator
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
-        admission = (
-            AdmissionChain()
-            if is_extension
-            else default_admission_chain(
+        admission = AdmissionChain()
+        if not is_extension:
+            admission = default_admission_chain(
                 self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
             )
-        )
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
         backend = RESTStorage(
@@ -175,24 +172,34 @@ class ApiServer:
         )
         if self.has_rbac:
             store_bootstrap_policy(backend)
+        self._add_handlers(backend)
+        self._documents = NonResourcePaths(self.registry)
+        self._establishing = EstablishingController(backend)
+        self._kubernetes = None if is_extension else KubernetesControllers(backend, access.accounts)
+        #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
+        self.proxy_client: KeyPair | None = None
+        self._audit: AuditLog | None = None
+        if not is_extension:
+            self._create_bootstrap_objects()
+        self._audit = audit  # set last: the requests that create the default objects are not audited
+
+    def _add_handlers(self, backend: RESTStorage) -> None:
         self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
         self._creates = CreateHandler(backend)
         self._updates = UpdateHandler(backend, self._creates)
         self._patches = PatchHandler(backend, self._creates, self._updates)
         self._deletes = DeleteHandler(backend, self._lists)
-        self._context = RESTContext(backend, self._updates, self._deletes, access.authenticator, access.accounts)
+        self._context = RESTContext(
+            backend, self._updates, self._deletes, self._access.authenticator, self._access.accounts
+        )
         self._handlers: dict[RESTFactory, object] = {}
         self._storage_handlers: dict[ResourceType, StorageHandler] = {}
-        self._openid = None if is_extension else OpenIDMetadata(access.accounts)
-        self._documents = NonResourcePaths(self.registry)
-        self._establishing = EstablishingController(backend)
-        self._api_services = None if is_extension else AutoRegisterController(backend)
         self._verbs = self._routes()
-        self._audit: AuditLog | None = None
+
+    def _create_bootstrap_objects(self) -> None:
         loopback = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in () if is_extension else bootstrap_objects():
+        for path, obj in bootstrap_objects():
             self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
-        self._audit = audit  # set last: the requests that create the default objects are not audited
 
     @property
     def loopback_token(self) -> str:
@@ -217,6 +224,20 @@ class ApiServer:
     def issue_long_lived_token(self, namespace: str, name: str, uid: str, secret: str) -> str:
         """Issue the token that a Secret stores for a service account. It is valid while both exist."""
         return self._access.accounts.issue_long_lived(namespace, name, uid, secret)
+
+    def publish_authentication(self, info: ClusterAuthenticationInfo, *, proxy_client: KeyPair | None = None) -> None:
+        """Publish how users authenticate in ConfigMap ``extension-apiserver-authentication`` of ``kube-system``.
+
+        Extension API servers read it. Certificates and names that were published before are kept.
+
+        Args:
+            proxy_client: The client certificate with which this server calls extension API servers
+                (``--proxy-client-cert-file``), signed by the CA of ``info.request_header``.
+        """
+        if self._kubernetes is None:
+            raise ValueError("an extension API server publishes nothing: its kube-apiserver does")
+        self._kubernetes.authentication_trust.publish(info)
+        self.proxy_client = proxy_client or self.proxy_client
 
     def compact(self) -> None:
         """Drop all history: watches and lists at older versions answer 410 from now on."""
@@ -243,7 +264,7 @@ class ApiServer:
             version = _number(value) if name == "resourceVersion" else 0
             if version > self.storage.version and self._is_stored(path):
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        lowered = _lowered(headers, self._request_authenticator)
+        lowered = first_values(headers, self._request_authenticator)
         return await self._audited(RequestContext(method, path, QueryParameters(query), lowered, body, peer))
 
     def _is_stored(self, path: str) -> bool:
@@ -267,7 +288,7 @@ class ApiServer:
         Raises:
             RuntimeError: The request has to wait for a webhook. Nothing was changed.
         """
-        lowered = _lowered(headers, self._request_authenticator)
+        lowered = first_values(headers, self._request_authenticator)
         context = RequestContext(method, path, QueryParameters(query), lowered, body, peer, may_wait=False)
         pending = self._audited(context)
         try:
@@ -301,15 +322,16 @@ class ApiServer:
         except Exception as error:
             log.exception("Request failed", extra={"method": context.method, "path": context.path})
             response = internal_error(f"{type(error).__name__}: {error}").response()
-        return _with_warnings(response, context.warnings) if context.warnings else response
+        return with_warnings(response, context.warnings) if context.warnings else response
 
     async def _dispatch(self, context: RequestContext) -> Response:
         headers = context.headers
         target = context.target = parse_target(context.path)
-        _check_timeout(context)
+        check_timeout(context)
         user = self._access.enter(context)
         if target is None:
-            response = None if self._openid is None else self._openid.answer(context.method, context.path, headers)
+            openid = None if self._kubernetes is None else self._kubernetes.openid
+            response = None if openid is None else openid.answer(context.method, context.path, headers)
             accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
             return response or self._documents.response(context.method, context.path, context.query, accept, etag)
         resource = self._resource(target)
@@ -340,8 +362,8 @@ class ApiServer:
         else:
             response = await _call(handler, request)
         self._establishing.sync()
-        if self._api_services is not None:
-            self._api_services.sync()
+        if self._kubernetes is not None:
+            self._kubernetes.api_services.sync()
         return response
 
     async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:
@@ -460,16 +482,6 @@ async def _call(handler: Handler, request: ResourceRequest) -> Response:
     return response if isinstance(response, Response) else await response
 
 
-def _check_timeout(context: RequestContext) -> None:
-    """Refuse a `timeout` that is no duration; kube-apiserver does so before authentication."""
-    text, target = context.query.get("timeout"), context.target
-    is_long = target is not None and (
-        target.subresource in _LONG_RUNNING or target.verb(context.method, context.query.first) == "watch"
-    )
-    if text and not is_long and (problem := duration_problem(text)):
-        raise bad_request(f"invalid timeout specified in the request URL - {problem}")
-
-
 def _misses_namespace(context: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
     """Return whether the URL of a custom resource lacks its namespace, which only list and watch may leave out."""
     if target.namespace or not resource.namespaced or not resource.is_custom:
@@ -480,21 +492,3 @@ def _misses_namespace(context: RequestContext, target: RequestTarget, resource: 
 def _number(version: str) -> int:
     """Read a resource version; 0 when it is no number, which the handler refuses."""
     return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0
-
-
-def _lowered(headers: Mapping[str, str] | None, authenticator: RequestAuthenticator | None) -> Mapping[str, str]:
-    """Return the first value of each header by lower-case name, as in Go, and all values of headers with users."""
-    every = Headers.of(headers or {})
-    names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
-    if authenticator is not None:
-        names += filter(authenticator.is_repeated, every.lowered)
-    return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
-
-
-def _with_warnings(response: Response, warnings: list[str]) -> Response:
-    headers = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
-    return Response(status=response.status, headers=(*response.headers, *headers), body=response.body)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')

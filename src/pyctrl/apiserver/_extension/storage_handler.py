@@ -1,8 +1,8 @@
 """Handlers of a resource with a storage of its own.
 
 Reads call the storage. A write is a transaction of the usual handlers on a scratch storage with the objects of the
-request: they decode, merge, track managed fields, validate and respect finalizers. What has changed in the scratch storage
-is then passed to the storage of the resource, whose version of the object is the response.
+request: they decode, merge, track managed fields, validate and respect finalizers. What has changed there is passed to
+the storage of the resource, whose version of the object is the response.
 """
 
 from __future__ import annotations

@@ -90,10 +90,11 @@ class ServingCertificate:
         if self._in_use is None or before == authorities:
             return
         try:
-            self._in_use = self._context()
+            context = self._context()
         except ConfigError:
             self._trusted = before
             raise
+        self._in_use = context
 
     def _current_context(self) -> ssl.SSLContext:
         assert self._in_use is not None  # set by `load`, never reset

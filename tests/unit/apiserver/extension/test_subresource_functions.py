@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from pyctrl._headers import Headers
+from pyctrl.api import ObjectMeta
 from pyctrl.apiserver import FRONT_PROXY, Peer
 from pyctrl.extension_apiserver import APIResource, Subresource
 from tests.unit.extension_apiserver._flavors import GROUP, DictStorage, Flavor, Tasting, served

@@ -32,4 +32,5 @@ ALL = ("get", "list", "watch", "create", "update", "delete")
 )
 def test_verbs_follow_from_functions(functions: tuple[str, ...], verbs: tuple[str, ...]) -> None:
     """Discovery has the verbs that kube-apiserver's APIInstaller would give to such a storage."""
-    assert ResourceStorage(**dict.fromkeys(functions, _function)).verbs == verbs
+    given: dict[str, Any] = dict.fromkeys(functions, _function)
+    assert ResourceStorage(**given).verbs == verbs
