@@ -15,7 +15,7 @@ from pyctrl.apiserver._authn import (
     User,
     read_token_file,
 )
-from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
+from pyctrl.apiserver._authority import CertificateAuthority, KeyPair, serving_context
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo, RequestHeaderInfo
 from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
@@ -84,4 +84,5 @@ __all__ = [
     "read_token_file",
     "read_yaml_nodes",
     "serve",
+    "serving_context",
 ]

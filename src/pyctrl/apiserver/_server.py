@@ -59,7 +59,7 @@ from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
-from pyctrl.apiserver._request.request_context import RequestContext, check_timeout
+from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
@@ -118,6 +118,7 @@ class ApiServer:
             service's first ready endpoint.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
             only one is `"OwnerReferencesPermissionEnforcement"`.
+        anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
 
     Raises:
         ValueError: An admission plugin does not exist, or the authorization modes do not fit the webhooks.
@@ -139,6 +140,7 @@ class ApiServer:
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
         request_authenticator: RequestAuthenticator | None = None,
         always_allow_paths: Collection[str] = (),
+        anonymous_auth: bool = True,
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: ServedResources = ResourceRegistry() if registry is None else registry
@@ -159,12 +161,9 @@ class ApiServer:
             always_allow_paths=always_allow_paths,
         )
         self._request_authenticator = request_authenticator
+        access.authenticator.anonymous_auth = anonymous_auth
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
-        admission = AdmissionChain()
-        if not is_extension:
-            admission = default_admission_chain(
-                self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
-            )
+        admission = AdmissionChain() if is_extension else self._admission(random, client, enable_admission_plugins)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
         backend = RESTStorage(
@@ -195,6 +194,13 @@ class ApiServer:
         self._handlers: dict[RESTFactory, object] = {}
         self._storage_handlers: dict[ResourceType, StorageHandler] = {}
         self._verbs = self._routes()
+
+    def _admission(
+        self, random: Random, client: WebhookClient, enabled: Collection[AdmissionPluginName]
+    ) -> AdmissionChain:
+        return default_admission_chain(
+            self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
+        )
 
     def _create_bootstrap_objects(self) -> None:
         loopback = {"authorization": f"Bearer {self.loopback_token}"}
@@ -335,7 +341,7 @@ class ApiServer:
             accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
             return response or self._documents.response(context.method, context.path, context.query, accept, etag)
         resource = self._resource(target)
-        if resource is None or _misses_namespace(context, target, resource):
+        if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
         is_collection = context.method == "GET" and not target.name
         accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
@@ -480,13 +486,6 @@ class ApiServer:
 async def _call(handler: Handler, request: ResourceRequest) -> Response:
     response = handler(request)
     return response if isinstance(response, Response) else await response
-
-
-def _misses_namespace(context: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
-    """Return whether the URL of a custom resource lacks its namespace, which only list and watch may leave out."""
-    if target.namespace or not resource.namespaced or not resource.is_custom:
-        return False
-    return target.verb(context.method, context.query.first) not in ("list", "watch")
 
 
 def _number(version: str) -> int:

@@ -71,6 +71,8 @@ class Authenticator:
         self._random = random
         self._webhook = webhook
         self._request = request
+        #: Whether a request without credentials is one of the anonymous user; otherwise it gets 401.
+        self.anonymous_auth: bool = True
         self.loopback = self.issue(LOOPBACK)
 
     def issue(self, user: User) -> str:
@@ -91,7 +93,11 @@ class Authenticator:
             return found
         token = _bearer(headers.get("authorization", ""))
         if not token:
-            return ADMIN if self._is_open else ANONYMOUS
+            if self._is_open:
+                return ADMIN
+            if not self.anonymous_auth:
+                raise unauthorized()
+            return ANONYMOUS
         user = self._tokens.get(token) or self._account(token)
         if user is None and self._webhook is not None:
             user = self._webhook.authenticate_token(token, (ISSUER,)).user

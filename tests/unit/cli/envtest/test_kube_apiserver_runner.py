@@ -1,0 +1,78 @@
+"""envtest's kube-apiserver serves with envtest's certificates, users, and options of the environment."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import PATIENCE
+from tests.unit.cli.envtest._control_plane import flags_of_envtest, free_port, listening, write_certificates
+
+pytestmark = pytest.mark.slow("starts processes, each of which takes half a second")
+
+
+def test_a_suite_of_envtest(assets: Path, tmp_path: Path) -> None:
+    """With envtest's flags it is healthy without a login, and an administrator's client certificate may do everything.
+
+    SIGTERM ends it with exit code 0, and nothing was written but the flags that have no effect.
+    """
+    authority, port = write_certificates(tmp_path), free_port()
+    admin = authority.client("admin", ["system:masters"])
+    (tmp_path / "admin.pem").write_bytes(admin.certificate + admin.key)
+    context = ssl.create_default_context(cafile=tmp_path / "client-cert-auth-ca.crt")
+    context.load_cert_chain(tmp_path / "admin.pem")
+    with listening(assets / "kube-apiserver", flags_of_envtest(tmp_path, port), port) as served:
+        ca = tmp_path / "client-cert-auth-ca.crt"
+        with urllib.request.urlopen(
+            f"{served.url}/healthz", context=ssl.create_default_context(cafile=ca), timeout=PATIENCE
+        ) as healthy:
+            assert healthy.read() == b"ok"
+        assert served.ask("GET", "/api/v1/namespaces", ca=ca)[0] == 403
+        url = f"{served.url}/api/v1/namespaces/default"
+        with urllib.request.urlopen(url, context=context, timeout=PATIENCE) as found:
+            assert json.load(found)["kind"] == "Namespace"
+        ended = served.stop()
+    assert (ended.code, ended.out) == (0, "")
+    assert all(line.endswith("has no effect on pyctrl's API server") for line in ended.err.splitlines())
+
+
+def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
+    """Without a certificate in --cert-dir it writes one there, as kube-apiserver does."""
+    port, tokens = free_port(), tmp_path / "tokens.csv"
+    tokens.write_text('secret,admin,admin,"system:masters"\n')
+    flags = [
+        f"--cert-dir={tmp_path / 'certs'}",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+        f"--token-auth-file={tokens}",
+        "--anonymous-auth=false",
+        "--authorization-mode=Node,RBAC",
+        "--oidc-issuer-url=https://issuer.example",
+    ]
+    with listening(assets / "kube-apiserver", flags, port) as served:
+        assert (tmp_path / "certs" / "apiserver.key").stat().st_mode & 0o077 == 0
+        context = ssl._create_unverified_context()
+        assert _code(f"{served.url}/healthz", context) == 401
+        assert _code(f"{served.url}/api/v1/nodes", context, "secret") == 200
+        ended = served.stop()
+    assert ended.err == (
+        "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
+        "kube-apiserver: --authorization-mode Node has no effect on pyctrl's API server\n"
+    )
+
+
+def _code(url: str, context: ssl.SSLContext, token: str = "") -> int:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        with urllib.request.urlopen(
+            urllib.request.Request(url, headers=headers), context=context, timeout=PATIENCE
+        ) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code
