@@ -8,8 +8,7 @@ matched. Lines are encoded once and shared by all watchers that see the event al
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.list_selectors import SelectionPredicate, read_selection
 from pyctrl.apiserver._endpoints.response_writers import encode_representation, encode_table
 from pyctrl.apiserver._errors import Response, StatusError, resource_expired
-from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._request.options import ListOptions, list_options, parse_version
 from pyctrl.apiserver._request.request import ResourceRequest
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._endpoints.object_converter import ObjectConverter
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["WatchHandler"]
+__all__ = ["WATCH_SECONDS", "WatchHandler", "WatchLines", "with_name"]
 
 WATCH_SECONDS = 1800  # kube-apiserver's minimum; a watch without a timeout lasts up to twice as long
 BOOKMARK_SECONDS = 60.0  # kube-apiserver's interval
@@ -41,18 +39,17 @@ BATCH = 256  # events written in one chunk, so that a long history does not beco
 class WatchHandler:
     """Handler of watch."""
 
-    def __init__(self, backend: RESTStorage, metrics: RequestMetrics) -> None:
-        self._backend, self._metrics = backend, metrics
+    def __init__(self, backend: RESTStorage) -> None:
+        self._backend = backend
 
     def watch(self, request: ResourceRequest) -> Response:
         """GET a collection, or one object of it, as a stream of its changes."""
         options = list_options(request.query, watch=True)
         if request.target.name:
-            options = replace(options, field_selector=_with_name(options.field_selector, request.target))
+            options = replace(options, field_selector=with_name(options.field_selector, request.target))
         plan = self._plan(request, options)
         collection = self._backend.collection(request.resource)
-        running = self._metrics.watching(request.target)
-        stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions, running)
+        stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions)
         return Response(status=200, headers=(("Content-Type", "application/json"),), body=stream.lines())
 
     def _plan(self, request: ResourceRequest, options: ListOptions) -> WatchPlan:
@@ -88,7 +85,8 @@ class WatchHandler:
         return WATCH_SECONDS * (1 + self._backend.random.random())
 
 
-def _with_name(selector: str, target: RequestTarget) -> str:
+def with_name(selector: str, target: RequestTarget) -> str:
+    """Return a field selector that also selects the name of a target."""
     named = f"metadata.name={target.name}"
     return f"{selector},{named}" if selector else named
 
@@ -119,57 +117,48 @@ class WatchPlan:
 class WatchServer:
     """One running watch. `lines` is the body of its response; closing that ends the watch."""
 
-    def __init__(
-        self,
-        storage: Storage,
-        collection: Collection,
-        plan: WatchPlan,
-        conversions: ObjectConverter,
-        running: AbstractContextManager[None],
-    ) -> None:
+    def __init__(self, storage: Storage, collection: Collection, plan: WatchPlan, conversions: ObjectConverter) -> None:
         self._conversions = conversions
-        self._running = running
         self._storage = storage
         self._collection = collection
         self._plan = plan
         self._era = collection.era
-        self._rows = _TableRows(plan.resource, plan.form) if plan.form.shape is Representation.TABLE else None
+        self._lines = WatchLines(plan.resource, plan.form)
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """Yield chunks of whole lines until the watch times out, its position is compacted, or its kind is removed."""
-        with self._running:
-            plan = self._plan
-            if isinstance(plan.start, Compacted):
-                yield _expired_line(plan.start)
+        plan = self._plan
+        if isinstance(plan.start, Compacted):
+            yield _expired_line(plan.start)
+            return
+        for chunk in self._initial():
+            yield chunk
+        position = plan.start
+        deadlines = _Deadlines(plan.seconds, plan.bookmarks)
+        is_bookmark_due = False
+        while True:
+            try:
+                events = self._collection.events_from(position)
+            except Compacted as compacted:
+                yield _expired_line(compacted)
                 return
-            for chunk in self._initial():
-                yield chunk
-            position = plan.start
-            deadlines = _Deadlines(plan.seconds, plan.bookmarks)
-            is_bookmark_due = False
-            while True:
-                try:
-                    events = self._collection.events_from(position)
-                except Compacted as compacted:
-                    yield _expired_line(compacted)
+            if events:
+                position += len(events)
+                if plan.resource.converts and (failure := await self._convert(events)):
+                    yield failure
                     return
-                if events:
-                    position += len(events)
-                    if plan.resource.converts and (failure := await self._convert(events)):
-                        yield failure
-                        return
-                    for chunk in self._chunks(events):
-                        yield chunk
-                elif self._collection.era != self._era:
+                for chunk in self._chunks(events):
+                    yield chunk
+            elif self._collection.era != self._era:
+                return
+            elif is_bookmark_due:
+                is_bookmark_due = False
+                deadlines.bookmarked()
+                yield self._lines.bookmark(self._storage.version)
+            elif not await self._collection.wait_for_event(deadlines.next()):
+                if deadlines.is_over():
                     return
-                elif is_bookmark_due:
-                    is_bookmark_due = False
-                    deadlines.bookmarked()
-                    yield self._bookmark(self._storage.version)
-                elif not await self._collection.wait_for_event(deadlines.next()):
-                    if deadlines.is_over():
-                        return
-                    is_bookmark_due = True  # after events that came in the same iteration of the loop, if there are any
+                is_bookmark_due = True  # after events that came in the same iteration of the loop, if there are any
 
     async def _convert(self, events: list[WatchCacheEvent]) -> bytes:
         """Convert the objects of events; return an ERROR line when the webhook fails, b"" otherwise."""
@@ -183,9 +172,9 @@ class WatchServer:
     def _initial(self) -> Iterable[bytes]:
         for first in range(0, len(self._plan.initial), BATCH):
             batch = self._plan.initial[first : first + BATCH]
-            yield b"".join([self._encode("ADDED", stored) for stored in batch])
+            yield b"".join([self._lines.encode("ADDED", stored) for stored in batch])
         if self._plan.initial_end:
-            yield self._bookmark(self._plan.version, {"k8s.io/initial-events-end": "true"})
+            yield self._lines.bookmark(self._plan.version, {"k8s.io/initial-events-end": "true"})
 
     def _chunks(self, events: list[WatchCacheEvent]) -> Iterable[bytes]:
         for first in range(0, len(events), BATCH):
@@ -201,8 +190,8 @@ class WatchServer:
         seen = convert_to_watch_event(event, plan.selection, plan.resource)
         if seen is None:
             return b""
-        if self._rows is not None:
-            return self._rows.line(seen, event.gone if seen == "DELETED" else _current(event))
+        if plan.form.shape is Representation.TABLE:
+            return self._lines.encode(seen, event.gone if seen == "DELETED" else _current(event))
         key = (plan.resource, plan.form.shape, seen)
         line = event.lines.get(key)
         if line is None:
@@ -210,23 +199,36 @@ class WatchServer:
             line = event.lines[key] = _encode_line(seen, encode_representation(stored, plan.resource, plan.form.shape))
         return line
 
-    def _encode(self, type_: str, stored: StoredObject) -> bytes:
+
+class WatchLines:
+    """Encoder of the lines of one watch, in the representation that the client accepts."""
+
+    def __init__(self, resource: ResourceType, form: MediaTypeOptions) -> None:
+        self._resource, self._form = resource, form
+        self._rows = _TableRows(resource, form) if form.shape is Representation.TABLE else None
+
+    def encode(self, type_: str, stored: StoredObject) -> bytes:
+        """Return the line of a change of an object."""
         if self._rows is not None:
             return self._rows.line(type_, stored)
-        return _encode_line(type_, encode_representation(stored, self._plan.resource, self._plan.form.shape))
+        return _encode_line(type_, encode_representation(stored, self._resource, self._form.shape))
 
-    def _bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
+    def bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
         """Return a bookmark line: the client has seen every event up to this version."""
         metadata: dict[str, Any] = {"resourceVersion": str(version)}
         if annotations:
             metadata["annotations"] = annotations
         if self._rows is not None:
             return self._rows.bookmark(metadata)
-        kind, api_version = self._plan.resource.kind, self._plan.resource.api_version
-        if self._plan.form.shape is Representation.METADATA:
+        kind, api_version = self._resource.kind, self._resource.api_version
+        if self._form.shape is Representation.METADATA:
             kind, api_version = "PartialObjectMetadata", "meta.k8s.io/v1"
         bookmark = {"kind": kind, "apiVersion": api_version, "metadata": metadata}
         return _encode_line("BOOKMARK", msgspec.json.encode(bookmark))
+
+    def error(self, status: Mapping[str, Any]) -> bytes:
+        """Return the line of an error, which ends the watch."""
+        return _encode_line("ERROR", msgspec.json.encode(status))
 
 
 def _current(event: WatchCacheEvent) -> StoredObject:

@@ -88,8 +88,7 @@ class HTTPConnection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         address = transport.get_extra_info("peername")
-        certificate = transport.get_extra_info("peercert")
-        self._peer = Peer(str(address[0]) if address else "", user_of_certificate(certificate) if certificate else None)
+        self._peer = _with_certificate(Peer(str(address[0]) if address else ""), transport)
         self.task = asyncio.get_running_loop().create_task(self._run())
         self.task.add_done_callback(self._close)  # not in the task: it may be cancelled before it starts
         self._living.add(self)
@@ -314,3 +313,12 @@ class HTTPConnection(asyncio.Protocol):
         self._buffer.clear()
         while await self._read_more(deadline - loop.time()):
             self._buffer.clear()
+
+
+def _with_certificate(peer: Peer, transport: asyncio.Transport) -> Peer:
+    """Return the peer with the client certificate of its connection, which TLS has verified, if it has sent one."""
+    certificate = transport.get_extra_info("peercert")
+    if not certificate:
+        return peer
+    encoded = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    return peer._replace(user=user_of_certificate(certificate), certificate=encoded or b"")

@@ -6,8 +6,9 @@ A request costs one lookup and a few additions. Everything else is computed when
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -73,29 +74,31 @@ class RequestMetrics:
         #: Requests that are running, by whether they may change objects.
         self.running: dict[bool, int] = {False: 0, True: 0}
 
-    def record(self, context: RequestContext, response: Response) -> None:
+    def completed(self, context: RequestContext, response: Response) -> Response:
         """Count a request to a resource or document that is served. A watch is counted when it ends."""
-        target, query = context.target, context.query
+        target, query, body = context.target, context.query, response.body
         if target is None:
             if (path := _PATHS.get(context.path)) is None:
-                return
+                return response
             labels: Labels = (context.method, "", "", "", path, "", "")
         elif context.is_routed:
-            labels = request_labels(context.method, target, query.first, context.headers.get("content-type", ""))
+            labels = _labels(context.method, target, query.first, context.headers.get("content-type", ""))
         else:
-            return
-        if labels[0] != "WATCH" or response.status != 200:
-            size = len(response.body) if isinstance(response.body, bytes) else 0
-            self._observe(labels, query.get("dryRun"), response.status, context.received, size)
+            return response
+        if labels[0] == "WATCH" and isinstance(body, AsyncGenerator):
+            return replace(response, body=self._watched(labels, context.received, body))
+        size = len(body) if isinstance(body, bytes) else 0
+        self._observe(labels, query.get("dryRun"), response.status, context.received, size)
+        return response
 
-    @contextmanager
-    def watching(self, target: RequestTarget) -> Iterator[None]:
-        """Count a watch as running during the block, and as a request at its end."""
-        labels = request_labels("GET", target, {"watch": "1"})
-        started = now()
+    async def _watched(
+        self, labels: Labels, started: datetime, body: AsyncGenerator[bytes, None]
+    ) -> AsyncGenerator[bytes, None]:
         self._long_running[labels] += 1
         try:
-            yield
+            async with aclosing(body) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         finally:
             self._long_running[labels] -= 1
             self._observe(labels, "", 200, started, 0)
@@ -138,15 +141,15 @@ class RequestMetrics:
         )
         yield gauge(
             "apiserver_current_inflight_requests",
-            "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last "
-            "second.",
+            "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
+            "last second.",
             ({"request_kind": "mutating"}, self.running[True]),
             ({"request_kind": "readOnly"}, self.running[False]),
         )
         yield gauge(
             "apiserver_longrunning_requests",
-            "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, "
-            "scope and component. Not all requests are tracked this way.",
+            "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
+            "resource, scope and component. Not all requests are tracked this way.",
             *((_named(labels), float(count)) for labels, count in sorted(self._long_running.items())),
         )
 
@@ -176,7 +179,7 @@ def _first(entry: tuple[tuple[Labels, str], _Series]) -> tuple[Labels, str]:
     return entry[0]
 
 
-def request_labels(method: str, target: RequestTarget, query: Mapping[str, str], content_type: str = "") -> Labels:
+def _labels(method: str, target: RequestTarget, query: Mapping[str, str], content_type: str) -> Labels:
     """Return the labels of a request to a resource; their names are in `_NAMES`."""
     verb = _VERBS.get(target.verb(method, query), "other")
     if verb == "PATCH" and content_type.startswith("application/apply-patch"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,8 +61,8 @@ def storage_metrics(objects: Iterable[tuple[str, str, int]]) -> Iterator[MetricF
     )
     yield gauge(
         "apiserver_resource_objects",
-        "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the value "
-        "will be -1.",
+        "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the "
+        "value will be -1.",
         *(({"group": group, "resource": plural}, count) for group, plural, count in counted),
     )
 
@@ -100,7 +99,7 @@ def process_metrics(started: datetime) -> Iterator[MetricFamily]:
     )
     yield gauge("process_max_fds", "Maximum number of open file descriptors.", ({}, limit))
     descriptors = Path("/proc/self/fd" if sys.platform == "linux" else "/dev/fd")
-    yield gauge("process_open_fds", "Number of open file descriptors.", ({}, len(os.listdir(descriptors))))
+    yield gauge("process_open_fds", "Number of open file descriptors.", ({}, sum(1 for _ in descriptors.iterdir())))
     if sys.platform == "linux":
         pages = [int(number) for number in Path("/proc/self/statm").read_text().split()[:2]]
         size, resident = (number * resource.getpagesize() for number in pages)

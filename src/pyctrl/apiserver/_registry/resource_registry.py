@@ -17,7 +17,7 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._storage.storage import Storage
 
-__all__ = ["ResourceRegistry"]
+__all__ = ["ResourceRegistry", "builtin_components"]
 
 
 class ResourceRegistry(ServedResources):
@@ -28,7 +28,7 @@ class ResourceRegistry(ServedResources):
     """
 
     def __init__(self, load: Callable[[str], Mapping[str, JSON]] | None = None) -> None:
-        super().__init__(OpenAPIComponents(load) if load else _builtin_components())
+        super().__init__(OpenAPIComponents(load) if load else builtin_components())
         declared, strategies = builtin_resources(), dict[tuple[str, str], Strategy]()
         for group, version, described in _described((load or _load)("discovery")):
             kind = described["responseKind"]["kind"]
@@ -60,7 +60,8 @@ def _described(discovery: Mapping[str, JSON]) -> Iterator[tuple[str, str, Descri
 
 
 @cache  # shared by all servers of the process: compiling schemas is most of a server's start
-def _builtin_components() -> OpenAPIComponents:
+def builtin_components() -> OpenAPIComponents:
+    """Return the components of Kubernetes' OpenAPI documents."""
     return OpenAPIComponents(_load)
 
 
