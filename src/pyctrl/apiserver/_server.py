@@ -29,7 +29,6 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
-from pyctrl.apiserver._discovery.discovery import VERSION
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.create import CreateHandler
@@ -174,9 +173,8 @@ class ApiServer:
         if self.has_rbac:
             store_bootstrap_policy(backend)
         self._add_handlers(backend)
-        self._documents = NonResourcePaths(self.registry)
         self._metrics = RequestMetrics()
-        self._server_metrics = ServerMetrics(self._metrics, self.storage, VERSION)
+        self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
         self._establishing = EstablishingController(backend)
         self._kubernetes = None if is_extension else KubernetesControllers(backend, access.accounts)
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
@@ -310,12 +308,8 @@ class ApiServer:
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
     async def _audited(self, context: RequestContext) -> Response:
-        running, may_change = self._metrics.running, context.method not in ("GET", "HEAD")
-        running[may_change] += 1
-        try:
+        with self._metrics.running(context.method):
             response = self._metrics.completed(context, await self._respond(context))
-        finally:
-            running[may_change] -= 1
         return response if self._audit is None else self._audit.completed(context, response)
 
     async def _respond(self, context: RequestContext) -> Response:
@@ -343,11 +337,13 @@ class ApiServer:
         check_timeout(context)
         user = self._access.enter(context)
         if target is None:
-            return self._document(context)
+            openid = None if self._kubernetes is None else self._kubernetes.openid
+            response = None if openid is None else openid.answer(context.method, context.path, headers)
+            accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
+            return response or self._documents.response(context.method, context.path, context.query, accept, etag)
         resource = self._resource(target)
         if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
-        context.is_routed = True
         is_collection = context.method == "GET" and not target.name
         accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
         form = with_table_options(accepted, context.query.get("includeObject"))
@@ -367,7 +363,7 @@ class ApiServer:
             annotations=context.annotations,
             may_wait=context.may_wait,
         )
-        handler = self._handler(request)
+        handler, context.is_routed = self._handler(request), True
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:
@@ -376,15 +372,6 @@ class ApiServer:
         if self._kubernetes is not None:
             self._kubernetes.api_services.sync()
         return response
-
-    def _document(self, context: RequestContext) -> Response:
-        method, path, headers = context.method, context.path, context.headers
-        if response := self._server_metrics.find_response(path):
-            return response
-        if self._kubernetes is not None and (response := self._kubernetes.openid.answer(method, path, headers)):
-            return response
-        accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
-        return self._documents.response(method, path, context.query, accept, etag)
 
     async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:
         """Call a handler for a resource with a conversion webhook: convert the objects of the request first."""

@@ -21,28 +21,24 @@ TEXT = (("Content-Type", "text/plain; version=0.0.4; charset=utf-8; escaping=und
 
 
 class ServerMetrics:
-    """The metrics of one server.
+    """The metrics of one server."""
 
-    Args:
-        version: The document `/version`.
-    """
-
-    def __init__(self, requests: RequestMetrics, storage: Storage, version: Mapping[str, str]) -> None:
-        self._requests, self._storage, self._version = requests, storage, version
+    def __init__(self, requests: RequestMetrics, storage: Storage) -> None:
+        self._requests, self._storage = requests, storage
         self._started = now()
 
-    def find_response(self, path: str) -> Response | None:
-        """Return the metrics of a path; None for another path."""
+    def find_response(self, path: str, version: Mapping[str, str]) -> Response | None:
+        """Return the metrics of a path; None for another path. The `version` is the document `/version`."""
         if path == "/metrics":
-            return self._encode(self._all())
+            return self._encode(self._all(version))
         if path == "/metrics/slis":
             return self._encode(self._requests.health_metrics())
         return None
 
-    def _all(self) -> Iterator[MetricFamily]:
+    def _all(self, version: Mapping[str, str]) -> Iterator[MetricFamily]:
         yield from self._requests.collect_metrics()
         yield from storage_metrics((*key, len(collection)) for key, collection in self._storage.collections())
-        yield from build_metrics(self._version)
+        yield from build_metrics(version)
         yield from process_metrics(self._started)
 
     def _encode(self, families: Iterable[MetricFamily]) -> Response:

@@ -38,7 +38,7 @@ class RequestContext:
     impersonated_user: User | None = None  # the user after impersonation
     warnings: list[str] = field(default_factory=list)
     received: datetime = field(default_factory=now)
-    is_routed: bool = False  # the path names a resource that is served
+    is_routed: bool = False  # a handler was found for it
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
