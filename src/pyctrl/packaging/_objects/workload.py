@@ -14,6 +14,7 @@ __all__ = ["deployment", "metrics_policy", "metrics_service", "monitor", "namesp
 Object = dict[str, Any]
 
 HEALTH, WEBHOOKS = 8081, 9443  # kubebuilder's ports
+APISERVER = 6443  # the default of pyctrl.extension_apiserver, which few programs import
 METRICS = {"https": 8443, "http": 8080}  # kubebuilder's ports
 GRACE_SECONDS = 40  # more than the manager's grace period of 30, which is also the kubelet's default
 
@@ -102,6 +103,8 @@ def arguments(project: Project) -> list[str]:
     elif project.webhooks is not None:
         found.append(f"--webhook-service={project.webhook_service.name}")
         found.append(f"--webhook-configuration={project.webhook_configuration}")
+    if project.served_kinds:
+        found.append(f"--apiserver-service={project.apiserver_service.name}")
     return [*found, *settings.args]
 
 
@@ -115,6 +118,8 @@ def _ports(project: Project) -> list[Object]:
         found.append({"name": "metrics", "containerPort": METRICS[project.settings.metrics], "protocol": "TCP"})
     if project.webhooks is not None:
         found.append({"name": "webhook-server", "containerPort": WEBHOOKS, "protocol": "TCP"})
+    if project.served_kinds:
+        found.append({"name": "apiserver", "containerPort": APISERVER, "protocol": "TCP"})
     return found
 
 
