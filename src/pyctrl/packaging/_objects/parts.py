@@ -112,6 +112,8 @@ def _workload(project: Project) -> _Files:
             yield "network-policy/allow-metrics-traffic.yaml", (workload.metrics_policy(project),)
     if settings.network_policy and project.webhooks is not None:
         yield "network-policy/allow-webhook-traffic.yaml", (workload.webhook_policy(project),)
+    if settings.network_policy and project.served_kinds:
+        yield "network-policy/allow-apiserver-traffic.yaml", (workload.apiserver_policy(project),)
 
 
 def _webhooks(project: Project) -> _Files:

@@ -9,7 +9,15 @@ from pyctrl.packaging._project import Project
 from pyctrl.packaging._project_reader import MOUNTED
 from pyctrl.program import certificate_secret
 
-__all__ = ["deployment", "metrics_policy", "metrics_service", "monitor", "namespace", "webhook_policy"]
+__all__ = [
+    "apiserver_policy",
+    "deployment",
+    "metrics_policy",
+    "metrics_service",
+    "monitor",
+    "namespace",
+    "webhook_policy",
+]
 
 Object = dict[str, Any]
 
@@ -175,6 +183,11 @@ def metrics_policy(project: Project) -> Object:
 def webhook_policy(project: Project) -> Object:
     """Return the NetworkPolicy that admits webhook calls from anywhere, as API servers are not in a namespace."""
     return _policy(project, "allow-webhook-traffic", {"ports": [{"port": WEBHOOKS, "protocol": "TCP"}]})
+
+
+def apiserver_policy(project: Project) -> Object:
+    """Return the NetworkPolicy that admits kube-apiserver to the extension API server, from anywhere likewise."""
+    return _policy(project, "allow-apiserver-traffic", {"ports": [{"port": APISERVER, "protocol": "TCP"}]})
 
 
 def _policy(project: Project, name: str, rule: Object) -> Object:
