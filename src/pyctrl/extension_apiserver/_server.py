@@ -30,6 +30,7 @@ from pyctrl.apiserver import (
 from pyctrl.errors import ConfigError
 from pyctrl.extension_apiserver._api_resource import APIResource, install
 from pyctrl.extension_apiserver._delegation import AuthenticationConfig, DelegatedReviews
+from pyctrl.rbac import Permission
 from pyctrl.webhook import CertificateProvider, ServingCertificate, review_conversion
 
 if TYPE_CHECKING:
@@ -246,6 +247,15 @@ class ExtensionAPIServer:
                 "(ManagedCertificates, --webhook-service), or mount one"
             )
         return ServingCertificate(certificate, key, owner="the extension API server")
+
+    @property
+    def rbac(self) -> Sequence[Permission]:
+        """The permissions that storages declare with an attribute ``rbac``, for what they read in the cluster.
+
+        Those for reviews and for the ConfigMap are not among them: a binding to ``system:auth-delegator``, and one to
+        ``extension-apiserver-authentication-reader`` in ``kube-system``, grant them.
+        """
+        return [permission for each in self.resources for permission in getattr(each.storage, "rbac", ())]
 
     @property
     def kinds(self) -> Sequence[type[KubernetesObject]]:
