@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pyctrl._clock import now
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
@@ -53,6 +52,8 @@ from pyctrl.apiserver._filters.access_control import AccessControl, Authorizatio
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.headers import first_values, with_warnings
 from pyctrl.apiserver._healthz import NOT_FOUND
+from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
+from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.scale import ScaleREST
@@ -172,7 +173,8 @@ class ApiServer:
         if self.has_rbac:
             store_bootstrap_policy(backend)
         self._add_handlers(backend)
-        self._documents = NonResourcePaths(self.registry)
+        self._metrics = RequestMetrics()
+        self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
         self._establishing = EstablishingController(backend)
         self._kubernetes = None if is_extension else KubernetesControllers(backend, access.accounts)
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
@@ -306,10 +308,9 @@ class ApiServer:
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
     async def _audited(self, context: RequestContext) -> Response:
-        if self._audit is None:
-            return await self._respond(context)
-        context.received = now()
-        return self._audit.completed(context, await self._respond(context))
+        with self._metrics.running(context.method):
+            response = self._metrics.completed(context, await self._respond(context))
+        return response if self._audit is None else self._audit.completed(context, response)
 
     async def _respond(self, context: RequestContext) -> Response:
         try:
@@ -362,7 +363,7 @@ class ApiServer:
             annotations=context.annotations,
             may_wait=context.may_wait,
         )
-        handler = self._handler(request)
+        handler, context.is_routed = self._handler(request), True
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:

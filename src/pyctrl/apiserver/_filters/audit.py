@@ -114,7 +114,7 @@ class AuditLog:
             "objectRef": _object_ref(context, request_object),
             "responseStatus": _status(response, response_object),
             **_objects(level, context, request_object, response_object),
-            "requestReceivedTimestamp": format_micro_time(context.received or ended),
+            "requestReceivedTimestamp": format_micro_time(context.received),
             "stageTimestamp": format_micro_time(ended),
             "annotations": _annotations(context) or None,
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from pyctrl._clock import now
 from pyctrl._go.durations import duration_problem
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._authn import Peer, User
@@ -36,7 +37,8 @@ class RequestContext:
     user: User | None = None  # the authenticated user
     impersonated_user: User | None = None  # the user after impersonation
     warnings: list[str] = field(default_factory=list)
-    received: datetime | None = None  # None without an audit log
+    received: datetime = field(default_factory=now)
+    is_routed: bool = False  # a handler was found for it
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
