@@ -6,6 +6,7 @@ in the storage of the server, or in one that implements interfaces such as `Gett
 """
 
 from pyctrl.extension_apiserver._api_resource import APIResource, Subresource
+from pyctrl.extension_apiserver._api_services import api_service_names, api_services
 from pyctrl.extension_apiserver._server import ExtensionAPIServer
 from pyctrl.extension_apiserver._storage import (
     ChangeType,
@@ -32,4 +33,6 @@ __all__ = [
     "Subresource",
     "Updater",
     "Watcher",
+    "api_service_names",
+    "api_services",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -30,6 +30,7 @@ from pyctrl.apiserver import (
 from pyctrl.errors import ConfigError
 from pyctrl.extension_apiserver._api_resource import APIResource, install
 from pyctrl.extension_apiserver._delegation import AuthenticationConfig, DelegatedReviews
+from pyctrl.rbac import Permission
 from pyctrl.webhook import CertificateProvider, ServingCertificate, review_conversion
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ __all__ = ["ExtensionAPIServer"]
 
 log = logging.getLogger("pyctrl.extension_apiserver")
 
-PORT = 8443  # not kube-apiserver's 443, which needs a privilege
+PORT = 6443  # upstream's 443 needs a privilege
 CACHE = timedelta(seconds=10)  # of reviews, as in DelegatingAuthenticationOptions and DelegatingAuthorizationOptions
 ALWAYS_ALLOWED = ("/healthz", "/livez", "/readyz")  # as in DelegatingAuthorizationOptions
 POLL_SECONDS = 10.0  # between checks of the certificate's files
@@ -83,6 +84,8 @@ class ExtensionAPIServer:
     """
 
     name = "extension-apiserver"
+    #: The manager's group of the server: caches of its own kinds need it.
+    manager_group = "webhooks"
     only_leader = False
 
     def __init__(
@@ -170,9 +173,9 @@ class ExtensionAPIServer:
         self._certificates = certificates or self._certificates
 
     @property
-    def has_provider(self) -> bool:
-        """Whether the certificate comes from a provider such as `ManagedCertificates`, and not from a directory."""
-        return self._certificates is not None and not isinstance(self._certificates, Path)
+    def has_certificates(self) -> bool:
+        """Whether the server has a certificate, so that it listens."""
+        return self._certificates is not None
 
     async def wait_until_ready(self) -> None:
         """Return when the server listens."""
@@ -246,7 +249,15 @@ class ExtensionAPIServer:
         return ServingCertificate(certificate, key, owner="the extension API server")
 
     @property
-    def group_versions(self) -> Iterable[tuple[str, str]]:
-        """The groups and versions that it serves: each needs an APIService."""
-        kinds = [kind for each in self.resources for kind in (each.kind, *each.versions)]
-        return sorted({(kind.gvk.group, kind.gvk.version) for kind in kinds})
+    def rbac(self) -> Sequence[Permission]:
+        """The permissions that storages declare with an attribute ``rbac``, for what they read in the cluster.
+
+        Those for reviews and for the ConfigMap are not among them: a binding to ``system:auth-delegator``, and one to
+        ``extension-apiserver-authentication-reader`` in ``kube-system``, grant them.
+        """
+        return [permission for each in self.resources for permission in getattr(each.storage, "rbac", ())]
+
+    @property
+    def kinds(self) -> Sequence[type[KubernetesObject]]:
+        """The classes of all kinds and versions that it serves."""
+        return [kind for each in self.resources for kind in (each.kind, *each.versions)]

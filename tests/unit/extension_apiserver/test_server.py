@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from pyctrl._headers import Headers
-from pyctrl.api import Key, ObjectMeta
+from pyctrl.api import Key, KubernetesObject, ObjectMeta
 from pyctrl.apiserver import FRONT_PROXY, AuditLog, CertificateAuthority, Peer, User
 from pyctrl.client import Client, MergePatch
 from pyctrl.cluster import Cluster
@@ -23,6 +23,7 @@ from pyctrl.extension_apiserver import APIResource, ExtensionAPIServer
 from pyctrl.kinds.core.v1 import ConfigMap
 from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
 from pyctrl.manager import Manager
+from pyctrl.webhook import Conversion, Spoke
 from tests.unit.extension_apiserver._flavors import (
     GROUP,
     DictStorage,
@@ -135,6 +136,35 @@ async def test_objects_in_the_memory_of_the_server() -> None:
                 events.append((event.type, event.object.status.replicas))
                 break
         assert events == [("MODIFIED", 3)]
+
+
+class NewFischer(KubernetesObject, group=GROUP, version="v1", kind="Fischer", plural="fischers"):
+    """A version of Fischer."""
+
+    replicas: int = 0
+
+
+class OldFischer(KubernetesObject, group=GROUP, version="v1beta1", kind="Fischer", plural="fischers"):
+    """An older version of Fischer, with another field."""
+
+    count: int = 0
+
+
+async def test_versions_are_converted_in_the_process() -> None:
+    """A kind in memory can have several versions, which a conversion of the program converts."""
+    conversion = Conversion(
+        NewFischer,
+        Spoke(
+            OldFischer,
+            to_hub=lambda old: NewFischer(metadata=old.metadata, replicas=old.count),
+            from_hub=lambda new: OldFischer(metadata=new.metadata, count=new.replicas),
+        ),
+    )
+    resource = APIResource(NewFischer, versions=(OldFischer,), conversion=conversion)
+    async with client_of(resource) as client:
+        await client.create(OldFischer(metadata=ObjectMeta(name="f", namespace="default"), count=3))
+        assert (await client.get(NewFischer, Key("default", "f"))).replicas == 3
+        assert [each.count for each in await client.list(OldFischer)] == [3]
 
 
 def test_a_storage_implements_something(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ __all__ = ["PARTS", "ObjectsOfFile", "Part", "install", "parts"]
 Object = dict[str, Any]
 
 #: A part of the objects that can be generated separately.
-Part: TypeAlias = Literal["crd", "rbac", "manager", "webhook", "samples"]
+Part: TypeAlias = Literal["crd", "rbac", "manager", "webhook", "apiservice", "samples"]
 
 PARTS: tuple[Part, ...] = get_args(Part)
 
@@ -25,7 +25,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 _ORDER = (
     *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "RoleBinding"),
     *("ClusterRoleBinding", "Service", "Issuer", "Certificate", "NetworkPolicy", "Deployment", "ServiceMonitor"),
-    *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+    *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService"),
 )
 
 
@@ -50,6 +50,7 @@ def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[ObjectsOfF
         "rbac": _rbac,
         "manager": _workload,
         "webhook": _webhooks,
+        "apiservice": _api_services,
         "samples": _samples,
     }
     return [
@@ -111,6 +112,8 @@ def _workload(project: Project) -> _Files:
             yield "network-policy/allow-metrics-traffic.yaml", (workload.metrics_policy(project),)
     if settings.network_policy and project.webhooks is not None:
         yield "network-policy/allow-webhook-traffic.yaml", (workload.webhook_policy(project),)
+    if settings.network_policy and project.served_kinds:
+        yield "network-policy/allow-apiserver-traffic.yaml", (workload.apiserver_policy(project),)
 
 
 def _webhooks(project: Project) -> _Files:
@@ -122,6 +125,20 @@ def _webhooks(project: Project) -> _Files:
     if project.settings.webhook_certificates == "cert-manager":
         yield "certmanager/issuer.yaml", (webhook_objects.issuer(project),)
         yield "certmanager/certificate-webhook.yaml", (webhook_objects.certificate(project),)
+
+
+def _api_services(project: Project) -> _Files:
+    if not project.served_kinds:
+        return
+    from pyctrl.packaging._objects import apiservice  # here: most programs have no extension API server
+
+    yield "apiservice/apiservice.yaml", tuple(apiservice.objects_of_apiservices(project))
+    yield "apiservice/service.yaml", (apiservice.service(project),)
+    yield "apiservice/auth_delegator_role_binding.yaml", (apiservice.auth_delegator_binding(project),)
+    yield "apiservice/auth_reader_role_binding.yaml", (apiservice.auth_reader_binding(project),)
+    for kind in {each.gvk.group_kind: each for each in project.served_kinds}.values():
+        for who, role in rbac_objects.kind_roles(project, kind).items():
+            yield f"apiservice/{project.short(kind).replace('-', '_')}_{who}_role.yaml", (role,)
 
 
 def _samples(project: Project) -> _Files:

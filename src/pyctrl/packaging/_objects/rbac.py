@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pyctrl.api import AccessRule
-from pyctrl.packaging._project import Kind, Project
+from pyctrl.api import AccessRule, KubernetesObject
+from pyctrl.packaging._project import Project
 from pyctrl.rbac import EVENTS, LEADER_ELECTION, manifests, normalise
 
 __all__ = [
@@ -103,7 +103,7 @@ def metrics_reader(project: Project) -> Object:
 # -- users -----------------------------------------------------------------------------------------------------------
 
 
-def kind_roles(project: Project, kind: Kind) -> dict[str, Object]:
+def kind_roles(project: Project, kind: type[KubernetesObject]) -> dict[str, Object]:
     """Return the admin, editor and viewer ClusterRoles of a kind, for its users. They are not bound."""
     group, plural = (kind.gvk.group,), kind.resource.plural
     found = {}
