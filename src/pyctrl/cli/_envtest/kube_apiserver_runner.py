@@ -133,7 +133,10 @@ class KubeAPIServerRunner:
             try:
                 await stack.enter_async_context(serve(server, host, port, tls))
             except OSError as error:
-                raise CommandFailed(f"failed to listen on {host}:{port}: {error.strerror}") from error
+                why = (
+                    error.strerror or str(error)
+                ).lower()  # as Go writes it: callers look for "address already in use"
+                raise CommandFailed(f"failed to create listener: failed to listen on {host}:{port}: {why}") from error
             ready.set()
             gc.freeze()  # objects of the start stay: the garbage collector skips them
             await self._start_controllers(stack, server, authority)
