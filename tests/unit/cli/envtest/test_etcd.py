@@ -51,9 +51,9 @@ def test_a_port_that_is_taken(assets: Path) -> None:
     """The error has Go's words, which callers look for to try another port; kube-apiserver has them too."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        etcd = [assets / "etcd", f"--listen-client-urls=http://127.0.0.1:{port}"]
+        etcd: list[str | Path] = [assets / "etcd", f"--listen-client-urls=http://127.0.0.1:{port}"]
         write_certificates(assets)
-        server = [assets / "kube-apiserver", *flags_of_envtest(assets, port)]
+        server: list[str | Path] = [assets / "kube-apiserver", *flags_of_envtest(assets, port)]
         for command in (etcd, server):
             ran = subprocess.run(command, capture_output=True, text=True, check=False)
             assert ran.returncode == 1
