@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from pyctrl._clock import now
 from pyctrl.apiserver._discovery.discovery import AGGREGATED, VERSION, discovery_response, is_aggregated
 from pyctrl.apiserver._discovery.openapi import openapi_response
 from pyctrl.apiserver._errors import Response, method_not_allowed, resource_not_served
@@ -14,6 +15,7 @@ from pyctrl.apiserver._healthz import CHECKS, NOT_FOUND, health_response
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._request.request import QueryParameters
 from pyctrl.apiserver._resources.served_resources import ServedResources
+from pyctrl.apiserver._statusz import statusz_response
 
 __all__ = ["NonResourcePaths"]
 
@@ -35,6 +37,7 @@ class NonResourcePaths:
     def __init__(self, registry: ServedResources, metrics: ServerMetrics | None = None) -> None:
         self._registry = registry
         self._metrics = metrics
+        self._started = now()
         self._epoch = registry.epoch
         self._encoded: dict[tuple[str, bool], Response] = {}
 
@@ -48,6 +51,8 @@ class NonResourcePaths:
         parts = [part for part in path.split("/") if part]
         if parts and parts[0] in CHECKS:
             return health_response(path, query)
+        if path == "/statusz":
+            return statusz_response(accept, self._started, VERSION)
         if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:
             return found
         if method not in ("GET", "HEAD"):

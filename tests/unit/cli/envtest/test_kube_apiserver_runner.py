@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import resource
 import ssl
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -64,6 +67,34 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
         "kube-apiserver: --authorization-mode Node has no effect on pyctrl's API server\n"
     )
+
+
+def test_the_start_imports_little() -> None:
+    """The start imports none of the packages that take long and that an API server alone does not need."""
+    slow = (
+        "aiohttp",
+        "cel_expr_python",
+        "cryptography",
+        "cyclopts",
+        "pyctrl.client",
+        "pyctrl.cluster",
+        "pyctrl.kinds",
+        "yaml",
+    )
+    code = "import sys, pyctrl.cli._envtest.kube_apiserver_runner; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {*slow} & {*ran.stdout.split()}
+
+
+def test_it_is_healthy_within_a_second_of_work(assets: Path, tmp_path: Path) -> None:
+    """The server is healthy after less than a second of CPU time of the whole process."""
+    write_certificates(tmp_path)
+    port = free_port()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with listening(assets / "kube-apiserver", flags_of_envtest(tmp_path, port), port) as served:
+        served.stop()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0
 
 
 def _code(url: str, context: ssl.SSLContext, token: str = "") -> int:
