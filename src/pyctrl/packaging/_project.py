@@ -68,6 +68,11 @@ class Project:
         return self.settings.namespace
 
     @property
+    def all_kinds(self) -> Sequence[type[KubernetesObject]]:
+        """The custom kinds, and those that it serves; of each, the class of one version."""
+        return [*(each for each, *_ in self.kinds), *{each.gvk.group_kind: each for each in self.served_kinds}.values()]
+
+    @property
     def apiserver_service(self) -> Service:
         """The Service of the extension API server."""
         return Service(self.namespace, self.called("apiserver-service"))
@@ -95,8 +100,7 @@ class Project:
     def short(self, kind: type[KubernetesObject]) -> str:
         """Return a kind's singular, with the group as prefix if kinds of two groups have the same singular."""
         singular, group = kind.resource.singular, kind.gvk.group
-        kinds = [*(each for each, *_ in self.kinds), *self.served_kinds]
-        others = {each.gvk.group for each in kinds if each.resource.singular == singular}
+        others = {each.gvk.group for each in self.all_kinds if each.resource.singular == singular}
         return singular if others == {group} else f"{group.partition('.')[0]}-{singular}"
 
     def called(self, what: str) -> str:

@@ -200,8 +200,8 @@ def program_manager(
     )
     manager.webhook_options = webhook_options(options, config.namespace)
     manager.apiserver_options = APIServerOptions(
-        port=options.secure_port,
-        certificates=options.cert_dir,
+        port=options.apiserver_port,
+        certificates=options.apiserver_cert_dir,
         service=_service(config.namespace, options.apiserver_service) if options.apiserver_service else None,
     )
     return manager

@@ -100,11 +100,11 @@ class RunOptions(Protocol):
         """Where to serve probes."""
 
     @property
-    def secure_port(self) -> int | None:
+    def apiserver_port(self) -> int | None:
         """The port of the extension API server; None: the one that the program sets."""
 
     @property
-    def cert_dir(self) -> Path | None:
+    def apiserver_cert_dir(self) -> Path | None:
         """The directory of tls.crt and tls.key for the extension API server; None: the one that the program sets."""
 
     @property

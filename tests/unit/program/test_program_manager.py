@@ -99,14 +99,14 @@ async def test_an_extension_api_server_is_served_as_the_flags_say(tmp_path: Path
     class Fischer(KubernetesObject, group="wardle.example.com", version="v1"):
         """A kind of the program."""
 
-    async with made(secure_port=7000, apiserver_service="fischers") as manager:
+    async with made(apiserver_port=7000, apiserver_service="fischers") as manager:
         server = ExtensionAPIServer(Fischer, client=manager.live_client)
         manager.add(server)
         assert (server.port, server.has_certificates) == (7000, True)
         running = {each.name for each in manager.members}
         assert {server.name, "extension-apiserver-certificates", "extension-apiserver-certificate-rotation"} <= running
         assert manager.api_servers == (server,)
-    async with made(cert_dir=tmp_path, apiserver_service="fischers") as manager:
+    async with made(apiserver_cert_dir=tmp_path, apiserver_service="fischers") as manager:
         server = ExtensionAPIServer(Fischer, client=manager.live_client)
         manager.add(server)
         assert server.has_certificates

@@ -145,7 +145,7 @@ class RunFlags:
     health_probe_bind_address: Annotated[
         str, Parameter(group=SERVERS, metavar="ADDRESS", help="Where to serve /healthz and /readyz; 0 turns it off.")
     ] = ":8081"
-    secure_port: Annotated[
+    apiserver_port: Annotated[
         int | None,
         Parameter(
             group=APISERVER,
@@ -154,7 +154,7 @@ class RunFlags:
             help="The port of the extension API server. Defaults to the port that the program sets, or 6443.",
         ),
     ] = None
-    cert_dir: Annotated[
+    apiserver_cert_dir: Annotated[
         Path | None,
         Parameter(
             group=APISERVER,

@@ -96,7 +96,10 @@ def _rbac(project: Project) -> _Files:
         yield "rbac/metrics_auth_role.yaml", (rbac_objects.metrics_role(project),)
         yield "rbac/metrics_auth_role_binding.yaml", (rbac_objects.metrics_binding(project),)
         yield "rbac/metrics_reader_role.yaml", (rbac_objects.metrics_reader(project),)
-    for kind, *_ in project.kinds:
+    if project.served_kinds:
+        yield "rbac/auth_delegator_role_binding.yaml", (rbac_objects.auth_delegator_binding(project),)
+        yield "rbac/auth_reader_role_binding.yaml", (rbac_objects.auth_reader_binding(project),)
+    for kind in project.all_kinds:
         for who, role in rbac_objects.kind_roles(project, kind).items():
             yield f"rbac/{project.short(kind).replace('-', '_')}_{who}_role.yaml", (role,)
 
@@ -134,11 +137,6 @@ def _api_services(project: Project) -> _Files:
 
     yield "apiservice/apiservice.yaml", tuple(apiservice.objects_of_apiservices(project))
     yield "apiservice/service.yaml", (apiservice.service(project),)
-    yield "apiservice/auth_delegator_role_binding.yaml", (apiservice.auth_delegator_binding(project),)
-    yield "apiservice/auth_reader_role_binding.yaml", (apiservice.auth_reader_binding(project),)
-    for kind in {each.gvk.group_kind: each for each in project.served_kinds}.values():
-        for who, role in rbac_objects.kind_roles(project, kind).items():
-            yield f"apiservice/{project.short(kind).replace('-', '_')}_{who}_role.yaml", (role,)
 
 
 def _samples(project: Project) -> _Files:
