@@ -180,8 +180,8 @@ class ApiServer:
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
         self.proxy_client: KeyPair | None = None
         self._audit: AuditLog | None = None
-        if not is_extension:
-            self._create_bootstrap_objects()
+        if isinstance(self.registry, ResourceRegistry):
+            self._create_bootstrap_objects(self.registry.kubernetes_service_ip)
         self._audit = audit  # set last: the requests that create the default objects are not audited
 
     def _add_handlers(self, backend: RESTStorage) -> None:
@@ -204,9 +204,9 @@ class ApiServer:
             self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
         )
 
-    def _create_bootstrap_objects(self) -> None:
+    def _create_bootstrap_objects(self, kubernetes_service_ip: str) -> None:
         loopback = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in bootstrap_objects():
+        for path, obj in bootstrap_objects(kubernetes_service_ip):
             self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
 
     @property

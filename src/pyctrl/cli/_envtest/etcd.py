@@ -3,6 +3,7 @@
 It is run as a file and imports no pyctrl, so that it starts in 20 ms and needs few resources.
 """
 
+import os
 import selectors
 import socket
 import sys
@@ -41,7 +42,8 @@ def main(arguments: list[str]) -> int:
     try:
         listeners = [_listen(url) for url in _client_urls(arguments).split(",")]
     except (ValueError, OSError) as error:
-        print(f"etcd: cannot listen: {error}", file=sys.stderr)
+        why = os.strerror(error.errno or 0).lower() if isinstance(error, OSError) else error  # as Go writes it
+        print(f"etcd: cannot listen: {why}", file=sys.stderr)
         return 1
     with selectors.DefaultSelector() as selector:
         for listener in listeners:

@@ -22,6 +22,7 @@ from pyctrl.apiserver import (
     AuthenticationWebhook,
     AuthorizationWebhook,
     CertificateAuthority,
+    ResourceRegistry,
     User,
     read_token_file,
     serve,
@@ -38,6 +39,8 @@ __all__ = ["KubeAPIServerRunner"]
 
 SECURE_PORT = 6443  # kube-apiserver's default
 CERT_DIR = "/var/run/kubernetes"
+SERVICE_CLUSTER_IP_RANGE = "10.0.0.0/24"
+SERVICE_NODE_PORT_RANGE = "30000-32767"
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
 
 _APPLIED = frozenset(
@@ -59,6 +62,8 @@ _APPLIED = frozenset(
         "disable-admission-plugins",
         "enable-admission-plugins",
         "secure-port",
+        "service-cluster-ip-range",
+        "service-node-port-range",
         "tls-cert-file",
         "tls-private-key-file",
         "token-auth-file",
@@ -99,9 +104,6 @@ _IMMATERIAL = (
 )
 
 
-_FIXED = {"service-cluster-ip-range": "10.0.0.0/24"}  # flags that have one value here; Go's envtest passes it
-
-
 class KubeAPIServerRunner:
     """Serves pyctrl's API server according to the flags of kube-apiserver."""
 
@@ -115,8 +117,7 @@ class KubeAPIServerRunner:
             PyctrlError: the server cannot be started with these flags.
         """
         for name in self._flags:
-            is_as_usual = self._flags.text(name) == _FIXED.get(name)
-            if name not in _APPLIED and not name.startswith(_IMMATERIAL) and not is_as_usual:
+            if name not in _APPLIED and not name.startswith(_IMMATERIAL):
                 print(f"kube-apiserver: --{name} has no effect on pyctrl's API server", file=sys.stderr)
         return asyncio.run(self._run())
 
@@ -133,7 +134,10 @@ class KubeAPIServerRunner:
             try:
                 await stack.enter_async_context(serve(server, host, port, tls))
             except OSError as error:
-                raise CommandFailed(f"failed to listen on {host}:{port}: {error.strerror}") from error
+                why = (
+                    error.strerror or str(error)
+                ).lower()  # as Go writes it: callers look for "address already in use"
+                raise CommandFailed(f"failed to create listener: failed to listen on {host}:{port}: {why}") from error
             ready.set()
             gc.freeze()  # objects of the start stay: the garbage collector skips them
             await self._start_controllers(stack, server, authority)
@@ -159,6 +163,7 @@ class KubeAPIServerRunner:
     def _server(self, stack: AsyncExitStack) -> ApiServer:
         try:
             return ApiServer(
+                registry=self._registry(),
                 tokens=self._tokens(),
                 authorization=self._modes(),
                 authentication_webhook=self._authentication_webhook(),
@@ -169,6 +174,20 @@ class KubeAPIServerRunner:
             )
         except ValueError as error:
             raise CommandFailed(str(error)) from error
+
+    def _registry(self) -> ResourceRegistry:
+        """Return the resources. Of two ranges of cluster IPs the first is used, which has to be IPv4."""
+        addresses = self._flags.text("service-cluster-ip-range", SERVICE_CLUSTER_IP_RANGE)
+        ports = self._flags.text("service-node-port-range", SERVICE_NODE_PORT_RANGE)
+        try:
+            return ResourceRegistry(
+                service_cluster_ip_range=addresses.partition(",")[0], service_node_port_range=_port_range(ports)
+            )
+        except ValueError as error:
+            raise CommandFailed(
+                "expected an IPv4 network in --service-cluster-ip-range and a range of ports in "
+                f"--service-node-port-range, got {addresses!r} and {ports!r}"
+            ) from error
 
     def _tokens(self) -> dict[str, User]:
         """Return the users by token. None would make every client an administrator."""
@@ -253,12 +272,27 @@ class KubeAPIServerRunner:
         directory = Path(self._flags.text("cert-dir", CERT_DIR))
         certificate, key = directory / "apiserver.crt", directory / "apiserver.key"
         if not certificate.exists():
-            pair = CertificateAuthority.new().server([] if host in ("0.0.0.0", "::") else [host])
+            authority = CertificateAuthority.new()
+            pair = authority.server([] if host in ("0.0.0.0", "::") else [host])
             directory.mkdir(parents=True, exist_ok=True)
             key.touch(mode=0o600)
             key.write_bytes(pair.key)
-            certificate.write_bytes(pair.certificate)
+            certificate.write_bytes(pair.certificate + authority.certificate)
         return certificate, key
+
+
+def _port_range(text: str) -> range:
+    """Return the ports of BASE-LAST, BASE+COUNT or PORT.
+
+    Raises:
+        ValueError: It is none of them, or exceeds the ports that exist.
+    """
+    base, separator, rest = text.replace("+", "-").partition("-")
+    first = int(base)
+    last = int(rest) + (first if "+" in text else 0) if separator else first
+    if not 0 <= first <= last < 65_536:
+        raise ValueError(text)
+    return range(first, last + 1)
 
 
 def _read(flag: str, path: str) -> bytes:

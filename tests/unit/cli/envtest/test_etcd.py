@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.envtest._control_plane import free_port, listening
+from tests.unit.cli.envtest._control_plane import flags_of_envtest, free_port, listening, write_certificates
 
 pytestmark = pytest.mark.slow("starts processes; each waits for its port")
 
@@ -45,6 +45,19 @@ def test_a_url_that_it_cannot_serve(assets: Path, url: str) -> None:
     ran = subprocess.run([assets / "etcd", f"--listen-client-urls={url}"], capture_output=True, text=True, check=False)
     assert ran.returncode == 1
     assert ran.stderr == f"etcd: cannot listen: expected http://HOST:PORT, got '{url}'\n"
+
+
+def test_a_port_that_is_taken(assets: Path) -> None:
+    """The error has Go's words, which callers look for to try another port; kube-apiserver has them too."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        etcd: list[str | Path] = [assets / "etcd", f"--listen-client-urls=http://127.0.0.1:{port}"]
+        write_certificates(assets)
+        server: list[str | Path] = [assets / "kube-apiserver", *flags_of_envtest(assets, port)]
+        for command in (etcd, server):
+            ran = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert ran.returncode == 1
+            assert ran.stderr.endswith("address already in use\n")
 
 
 def test_envtest_finds_no_flag_to_add_in_its_help(assets: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyctrl.cli._envtest.kube_apiserver import main
+from tests.unit.cli.envtest._control_plane import write_certificates
 
 PRESENT = re.compile(r"(?m)^\s*--secure-port\b")  # envtest searches flags in the help with this pattern
 ABSENT = re.compile(r"(?m)^\s*--insecure-port\b")
@@ -31,6 +32,26 @@ def test_a_flag_that_kube_apiserver_does_not_have(capsys: pytest.CaptureFixture[
     """An unknown flag is refused with kube-apiserver's error and exit code."""
     assert main(["--secure-prot=1"]) == 1
     assert capsys.readouterr().err == "Error: unknown flag: --secure-prot\n"
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--service-cluster-ip-range=10.0.0.0/33",
+        "--service-cluster-ip-range=fd00::/108",
+        "--service-node-port-range=a-b",
+        "--service-node-port-range=5-1",
+        "--service-node-port-range=65530+100",
+    ],
+)
+def test_a_range_that_cannot_be_used(flag: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A range that is none, or that the server does not have, is refused in one line that names the flag."""
+    write_certificates(tmp_path)
+    assert main([f"--cert-dir={tmp_path}", flag]) == 1
+    error = capsys.readouterr().err
+    assert flag.partition("=")[0] in error
+    assert flag.partition("=")[2] in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

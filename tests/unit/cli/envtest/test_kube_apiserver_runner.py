@@ -56,12 +56,17 @@ def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
         "--anonymous-auth=false",
         "--authorization-mode=Node,RBAC",
         "--oidc-issuer-url=https://issuer.example",
+        "--service-cluster-ip-range=10.9.0.0/16,fd00::/108",
+        "--service-node-port-range=20000+10",
     ]
     with listening(assets / "kube-apiserver", flags, port) as served:
         assert (tmp_path / "certs" / "apiserver.key").stat().st_mode & 0o077 == 0
         context = ssl._create_unverified_context()
         assert _code(f"{served.url}/healthz", context) == 401
         assert _code(f"{served.url}/api/v1/nodes", context, "secret") == 200
+        ca = tmp_path / "certs" / "apiserver.crt"
+        code, service = served.ask("GET", "/api/v1/namespaces/default/services/kubernetes", token="secret", ca=ca)
+        assert (code, service["spec"]["clusterIP"]) == (200, "10.9.0.1")
         ended = served.stop()
     assert ended.err == (
         "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
