@@ -6,8 +6,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,8 @@ pytestmark = pytest.mark.slow("a real API server of its own takes ten seconds to
 API_SERVICE = GroupVersionKind("apiregistration.k8s.io", "v1", "APIService")
 PATIENCE = 60.0
 NAME = "wardle"
+#: Numbers of namespaces: each test has its own, as a deleted one is terminating for some seconds.
+NUMBERS = count(1)
 # A certificate is valid from five minutes ago on, and renewed after two thirds: after some seconds.
 LIFETIME = timedelta(seconds=162)
 
@@ -77,20 +80,20 @@ async def served(admin: tuple[Config, Path]) -> AsyncIterator[Served]:
         yield served
         for name in api_service_names([Flavor]):
             await client.delete(await client.get(API_SERVICE, Key("", name)))
-        await client.delete(await client.get(Namespace, Key("", NAME)))
 
 
 @asynccontextmanager
 async def _running(config: Config, client: Client, kubeconfig: Path) -> AsyncIterator[Served]:
-    await client.apply(Namespace(metadata=ObjectMeta(name=NAME)), force=True)
+    address = ServiceAddress(f"{NAME}-{next(NUMBERS)}", NAME)
+    await client.create(Namespace(metadata=ObjectMeta(name=address.namespace)))
     async with Manager(config) as manager:
         server = ExtensionAPIServer(
             Fischer, APIResource(Flavor, DictStorage()), client=manager.live_client, host="127.0.0.1", port=0
         )
         certificates = ManagedCertificates(
             manager.live_client,
-            secret=Key(NAME, "wardle-cert"),
-            target=ServiceAddress(NAME, NAME),
+            secret=Key(address.namespace, "wardle-cert"),
+            target=address,
             api_services=api_service_names(server.kinds),
             lifetimes=Lifetimes(certificate=LIFETIME, settling=timedelta(seconds=1)),
             interval=timedelta(seconds=0.5),
@@ -100,15 +103,15 @@ async def _running(config: Config, client: Client, kubeconfig: Path) -> AsyncIte
         manager.add(certificates.rotation)
         manager.add(server)
         async with manager.running():
-            await _publish(client, server)
+            await _publish(client, server, address)
             yield Served(client, Kubectl(kubeconfig, "default"), server, certificates, config)
 
 
-async def _publish(client: Client, server: ExtensionAPIServer) -> None:
+async def _publish(client: Client, server: ExtensionAPIServer, address: ServiceAddress) -> None:
     """Create the Service, which leads to this machine, and the APIServices; wait until they are available."""
     spec = ServiceSpec(type="ExternalName", external_name="localhost", ports=[ServicePort(port=server.port)])
-    await client.apply(Service(metadata=ObjectMeta(name=NAME, namespace=NAME), spec=spec), force=True)
-    for each in api_services(server.kinds, ServiceAddress(NAME, NAME, server.port)):
+    await client.create(Service(metadata=ObjectMeta(name=address.name, namespace=address.namespace), spec=spec))
+    for each in api_services(server.kinds, replace(address, port=server.port)):
         await client.apply(Unstructured(each), force=True)
     async with asyncio.timeout(PATIENCE):
         for name in api_service_names(server.kinds):

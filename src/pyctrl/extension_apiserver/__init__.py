@@ -7,6 +7,7 @@ in the storage of the server, or in one that implements interfaces such as `Gett
 
 from pyctrl.extension_apiserver._api_resource import APIResource, Subresource
 from pyctrl.extension_apiserver._api_services import api_service_names, api_services
+from pyctrl.extension_apiserver._polling import PollingStorage
 from pyctrl.extension_apiserver._server import ExtensionAPIServer
 from pyctrl.extension_apiserver._storage import (
     ChangeType,
@@ -28,6 +29,7 @@ __all__ = [
     "Getter",
     "GracefulDeleter",
     "Lister",
+    "PollingStorage",
     "Storage",
     "StorageRequest",
     "Subresource",

@@ -95,7 +95,7 @@ class NonResourcePaths:
 
     def _paths(self) -> list[str]:
         """Return the paths of the root document."""
-        found = {"/api", "/apis", "/apis/", *_NAMED}
+        found = {"/apis", "/apis/", *_NAMED}
         found.update(f"/{each}" for each in CHECKS)
         found.update(f"/{kind}/{check}" for kind, checks in CHECKS.items() for check in checks)
         for group, versions in self._registry.group_versions.items():
