@@ -12,7 +12,15 @@ from types import TracebackType
 from typing import Literal, Self
 
 from pyctrl.api import Key
-from pyctrl.apiserver import AdmissionPluginName, ApiServer, CertificateAuthority, User, serve
+from pyctrl.apiserver import (
+    AdmissionPluginName,
+    ApiServer,
+    CertificateAuthority,
+    ClusterAuthenticationInfo,
+    RequestHeaderInfo,
+    User,
+    serve,
+)
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
@@ -156,8 +164,17 @@ class Cluster:
             return
         authority = self._authority = self._authority or CertificateAuthority.new()
         context = authority.server_context([host], client_ca=client_ca)
+        self._publish_authentication(authority.certificate + client_ca)
         async with serve(self.server, host, port, context) as url:
             yield Config.from_token(url, token, ca=authority.certificate)
+
+    def _publish_authentication(self, client_ca: bytes) -> None:
+        """Publish the authorities of users and of a new front proxy, for extension API servers."""
+        front_proxy = CertificateAuthority.new_front_proxy()
+        info = ClusterAuthenticationInfo(
+            client_ca=client_ca, request_header=RequestHeaderInfo(client_ca=front_proxy.certificate)
+        )
+        self.server.publish_authentication(info, proxy_client=front_proxy.front_proxy_client())
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Run the controllers and wait until the default objects of a new cluster exist."""

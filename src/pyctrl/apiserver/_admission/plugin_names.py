@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from pyctrl._go.text import quoted
 
-__all__ = ["IN_ORDER", "AdmissionPluginName", "enabled_plugins"]
+__all__ = ["IN_ORDER", "NOT_IMPLEMENTED_PLUGINS", "AdmissionPluginName", "enabled_plugins"]
 
 
 #: kube-apiserver's names of admission plugins. They run in this order, whatever the order in which they are enabled.
@@ -79,7 +79,7 @@ _OFF: Final = frozenset(
     )
 )
 #: Off by default in kube-apiserver, too; enabling them is refused because they would have no effect.
-_NOT_IMPLEMENTED: Final = frozenset(("EventRateLimit", "ImagePolicyWebhook", "NodeRestriction"))
+NOT_IMPLEMENTED_PLUGINS: Final = frozenset(("EventRateLimit", "ImagePolicyWebhook", "NodeRestriction"))
 
 
 def enabled_plugins(enable: Collection[str] = (), disable: Collection[str] = ()) -> frozenset[str]:
@@ -96,6 +96,6 @@ def enabled_plugins(enable: Collection[str] = (), disable: Collection[str] = ())
         raise ValueError(
             f"[{' '.join(sorted(both))}] in enable-admission-plugins and disable-admission-plugins overlapped"
         )
-    if missing := [name for name in IN_ORDER if name in enable and name in _NOT_IMPLEMENTED]:
+    if missing := [name for name in IN_ORDER if name in enable and name in NOT_IMPLEMENTED_PLUGINS]:
         raise ValueError(f"the admission plugin {missing[0]} is not implemented")
     return frozenset(name for name in IN_ORDER if (name not in _OFF or name in enable) and name not in disable)

@@ -23,6 +23,8 @@ from pyctrl.apiserver import (
     AuditLevel,
     AuditLog,
     CertificateAuthority,
+    ClusterAuthenticationInfo,
+    RequestHeaderInfo,
     User,
     enabled_plugins,
     read_token_file,
@@ -179,6 +181,8 @@ class ApiServerRunner:
     async def _listen(self, stack: AsyncExitStack, server: ApiServer, authority: CertificateAuthority | None) -> str:
         client_ca = _read_file("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""
         tls = authority.server_context([self.bind_address], client_ca=client_ca) if authority is not None else None
+        if authority is not None:
+            self._publish_authentication(server, authority.certificate + client_ca)
         try:
             serving = serve(server, self.bind_address, self.port, tls, allowed_hosts=self.allowed_host)
             return await stack.enter_async_context(serving)
@@ -187,6 +191,19 @@ class ApiServerRunner:
             if error.errno == errno.EADDRINUSE:
                 raise CommandFailed(f"{where} is in use by another program; --port 0 picks a free one") from error
             raise CommandFailed(f"cannot listen on {where}: {error.strerror}") from error
+
+    def _publish_authentication(self, server: ApiServer, client_ca: bytes) -> None:
+        """Publish the authorities of users and of the front proxy, for extension API servers."""
+        directory = self.cert_dir
+        front_proxy = (
+            CertificateAuthority.new_front_proxy()
+            if directory is None
+            else CertificateAuthority.load_or_create_front_proxy(directory)
+        )
+        info = ClusterAuthenticationInfo(
+            client_ca=client_ca, request_header=RequestHeaderInfo(client_ca=front_proxy.certificate)
+        )
+        server.publish_authentication(info, proxy_client=front_proxy.front_proxy_client())
 
 
 def _administrator(tokens: Mapping[str, User]) -> str | None:
