@@ -104,6 +104,9 @@ _IMMATERIAL = (
 )
 
 
+_NOT_IMPLEMENTED = frozenset(("EventRateLimit", "ImagePolicyWebhook", "NodeRestriction"))  # admission plugins
+
+
 class KubeAPIServerRunner:
     """Serves pyctrl's API server according to the flags of kube-apiserver."""
 
@@ -251,9 +254,11 @@ class KubeAPIServerRunner:
         return AuditLog(stack.enter_context(file).write, level=AuditLevel.METADATA)
 
     def _plugins(self) -> tuple[AdmissionPluginName, ...]:
-        """Return the plugins to enable; the others of kube-apiserver that are off by default are not implemented."""
+        """Return the plugins to enable, without those that are not implemented."""
         enabled = self._flags.items("enable-admission-plugins")
-        return tuple(name for name in get_args(AdmissionPluginName) if name in enabled)
+        for name in _NOT_IMPLEMENTED.intersection(enabled):
+            print(f"kube-apiserver: the admission plugin {name} has no effect on pyctrl's API server", file=sys.stderr)
+        return tuple(name for name in get_args(AdmissionPluginName) if name in enabled and name not in _NOT_IMPLEMENTED)
 
     # -- certificates ------------------------------------------------------------------------------------------
 
