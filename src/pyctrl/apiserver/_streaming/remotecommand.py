@@ -65,8 +65,8 @@ class _Session:
                 pipe.discard()
         lowest = STDOUT if options.stdout else STDERR if has_stderr else ERROR
         await self._channels.send(lowest, b"")  # tells the client that the connection is established
-        process = asyncio.ensure_future(self._serve(handler))
-        receiving = asyncio.ensure_future(self._receive())
+        loop = asyncio.get_running_loop()
+        process, receiving = loop.create_task(self._serve(handler)), loop.create_task(self._receive())
         try:
             await asyncio.wait((process, receiving), return_when=asyncio.FIRST_COMPLETED)
         finally:
