@@ -52,6 +52,7 @@ from pyctrl.apiserver._filters.access_control import AccessControl, Authorizatio
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.headers import first_values, with_warnings
 from pyctrl.apiserver._healthz import NOT_FOUND
+from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
@@ -193,8 +194,11 @@ class ApiServer:
         self._updates = UpdateHandler(backend, self._creates)
         self._patches = PatchHandler(backend, self._creates, self._updates)
         self._deletes = DeleteHandler(backend, self._lists)
+        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
+        self.kubelets: dict[str, KubeletServer] = {}
+        accounts = self._access.accounts
         self._context = RESTContext(
-            backend, self._updates, self._deletes, self._access.authenticator, self._access.accounts
+            backend, self._updates, self._deletes, self._access.authenticator, accounts, self.kubelets
         )
         self._handlers: dict[RESTFactory, object] = {}
         self._storage_handlers: dict[ResourceType, StorageHandler] = {}

@@ -188,7 +188,7 @@ class Cluster:
             add_controllers(manager, root_ca=root_ca, make_token=self.server.issue_long_lived_token)
             add_kubernetes_service(manager)
         if self._kubelet is not None:
-            add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)
+            add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet, servers=self.server.kubelets)
             if self._volumes:
                 add_volumes(manager, start_seconds=self._kubelet.start_seconds)
         await stack.enter_async_context(manager.running())

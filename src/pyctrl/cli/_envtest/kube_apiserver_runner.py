@@ -263,6 +263,10 @@ class KubeAPIServerRunner:
         for name in names:
             if name not in known:
                 raise CommandFailed(f'{flag} plugin "{name}" is unknown')
+            if name in NOT_IMPLEMENTED_PLUGINS:
+                print(
+                    f"kube-apiserver: the admission plugin {name} has no effect on pyctrl's API server", file=sys.stderr
+                )
         return tuple(name for name in known if name in names and name not in NOT_IMPLEMENTED_PLUGINS)
 
     # -- certificates ------------------------------------------------------------------------------------------

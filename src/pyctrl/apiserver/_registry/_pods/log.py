@@ -12,7 +12,7 @@ from pyctrl.apiserver._errors import Response, bad_request
 from pyctrl.apiserver._registry.builtin_resource import RESTContext
 from pyctrl.apiserver._request.request import ResourceRequest
 
-__all__ = ["LogREST"]
+__all__ = ["LogREST", "container_name"]
 
 _ANNOTATION = "pyctrl.dev/logs"
 
@@ -26,7 +26,7 @@ class LogREST:
     async def get(self, request: ResourceRequest) -> Response:
         """Return the log of one container; the pod must be assigned to a node."""
         pod = self._backend.live(request).read(request.resource)
-        container = _container_name(pod, request.query.get("container"))
+        container = container_name(pod, request.query.get("container"))
         if not pod["spec"].get("nodeName"):
             raise bad_request(f"pod {pod['metadata']['name']} does not have a host assigned")
         _check_started(pod, container)
@@ -40,7 +40,12 @@ class LogREST:
         return Response(status=200, headers=(("Content-Type", "text/plain"),), body=body)
 
 
-def _container_name(pod: dict[str, Any], requested: str) -> str:
+def container_name(pod: dict[str, Any], requested: str) -> str:
+    """Return the container that a request for a pod means.
+
+    Raises:
+        StatusError: 400, the pod does not have it, or has several and the request names none.
+    """
     name = pod["metadata"]["name"]
     keys = ("initContainers", "containers", "ephemeralContainers")
     known = [each["name"] for key in keys for each in pod["spec"].get(key) or ()]
