@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from pyctrl.api import Key, ObjectMeta
+from pyctrl.api import Key, ObjectMeta, Quantity
 from pyctrl.cluster import Cluster
 from pyctrl.errors import Forbidden
 from pyctrl.kinds.core.v1 import ConfigMap, Container, Pod, PodSpec, ResourceQuota, ResourceQuotaSpec
@@ -23,7 +23,10 @@ async def test_a_quota_limits_pods_until_some_are_deleted() -> None:
     """The second pod exceeds the quota; when the first is gone, the controller lowers the usage again."""
     async with Cluster(kubelet=False, random=Random(1)) as cluster, cluster.client() as client:
         hard = {"pods": "1", "count/configmaps": "5"}
-        quota = ResourceQuota(metadata=ObjectMeta(name="q", namespace="default"), spec=ResourceQuotaSpec(hard=hard))
+        quota = ResourceQuota(
+            metadata=ObjectMeta(name="q", namespace="default"),
+            spec=ResourceQuotaSpec(hard={name: Quantity(text) for name, text in hard.items()}),
+        )
         await client.create(quota)
         await asyncio.sleep(1)
         await client.create(pod("a"))
