@@ -164,8 +164,7 @@ class ApiServer:
             request_authenticator=request_authenticator,
             always_allow_paths=always_allow_paths,
         )
-        self._request_authenticator = request_authenticator
-        access.authenticator.anonymous_auth = anonymous_auth
+        self._request_authenticator, access.authenticator.anonymous_auth = request_authenticator, anonymous_auth
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
         plugins = enabled_plugins(enable_admission_plugins, disable_admission_plugins)
         admission = AdmissionChain() if is_extension else self._admission(random, client, plugins)
