@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pyctrl.apiserver._admission._plugins.certificate_approval import CertificateSigning
+from pyctrl.apiserver._admission._plugins.certificate_subject_restriction import CertificateSubjectRestriction
 from pyctrl.apiserver._admission._plugins.namespace_lifecycle import NamespaceLifecycle
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     PLUGIN_NAME as OWNER_REFERENCES_PERMISSION_ENFORCEMENT,
@@ -79,6 +80,7 @@ def default_admission_chain(
             *optional,
             PersistentVolumeClaimResize(storage.collection("storage.k8s.io", "storageclasses")),
             CertificateSigning(authorizer),
+            CertificateSubjectRestriction(),
         ],
         [
             MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
