@@ -5,16 +5,28 @@ serves the same server over HTTP for kubectl and other clients. The controllers 
 """
 
 from pyctrl.apiserver._admission import AdmissionPluginName
-from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
-from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
+from pyctrl.apiserver._authn import (
+    FRONT_PROXY,
+    AuthenticationWebhook,
+    DelegatingRequestAuthenticator,
+    Peer,
+    RequestAuthenticator,
+    RequestHeaderConfig,
+    User,
+    read_token_file,
+)
+from pyctrl.apiserver._authority import CertificateAuthority, KeyPair, serving_context
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo, RequestHeaderInfo
-from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
+from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
+from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
-from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._resources.resource_storage import ResourceStorage, StorageList, StorageRequest
+from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, ResourceType
 from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
@@ -30,6 +42,7 @@ from pyctrl.apiserver._webhooks import (
 )
 
 __all__ = [
+    "FRONT_PROXY",
     "AdmissionPluginName",
     "ApiServer",
     "AuditLevel",
@@ -38,18 +51,29 @@ __all__ = [
     "AuthorizationWebhook",
     "CertificateAuthority",
     "ClusterAuthenticationInfo",
+    "ConnectedSubresource",
+    "DelegatingRequestAuthenticator",
     "EndpointServiceResolver",
+    "ExtensionResourceRegistry",
     "HttpsCaller",
     "KeyPair",
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
+    "RequestAuthenticator",
+    "RequestHeaderConfig",
     "RequestHeaderInfo",
     "ResourceRegistry",
+    "ResourceStorage",
     "ResourceType",
     "Response",
     "ServiceReference",
     "ServiceResolver",
+    "StorageList",
+    "StorageRequest",
+    "SubresourceFunctions",
+    "Upgrade",
+    "UpgradedConnection",
     "User",
     "ValidationProblem",
     "WebhookCaller",
@@ -60,4 +84,5 @@ __all__ = [
     "read_token_file",
     "read_yaml_nodes",
     "serve",
+    "serving_context",
 ]

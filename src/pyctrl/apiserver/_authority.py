@@ -17,7 +17,7 @@ from pyctrl.errors import ConfigError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["FRONT_PROXY_CLIENT", "CertificateAuthority", "KeyPair"]
+__all__ = ["FRONT_PROXY_CLIENT", "CertificateAuthority", "KeyPair", "serving_context"]
 
 NAME = "pyctrl"  # the common name of an authority
 FRONT_PROXY_NAME = "front-proxy-ca"  # this and the next are kubeadm's
@@ -128,21 +128,43 @@ class CertificateAuthority:
 
         It requests client certificates but does not require them. It trusts this authority and ``client_ca``.
         """
-        if client_ca and b"-----BEGIN CERTIFICATE-----" not in client_ca:
-            raise ConfigError("the client CA file contains no certificate: expected '-----BEGIN CERTIFICATE-----'")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
         issued = self.server(names)
         with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # OpenSSL reads keys only from files
             path = Path(directory, "serving.pem")
             _write_secret(path, issued.certificate + issued.key)
-            context.load_cert_chain(path)
+            return serving_context(path, client_ca=client_ca, authority=self.certificate)
+
+
+def serving_context(
+    certificate: Path, key: Path | None = None, *, client_ca: bytes = b"", authority: bytes = b""
+) -> ssl.SSLContext:
+    """Return the TLS context of a server with a certificate and key of files.
+
+    It requests client certificates but does not require them. It trusts those of ``client_ca`` and ``authority``.
+
+    Raises:
+        ConfigError: A file is not what it should be.
+    """
+    if client_ca and b"-----BEGIN CERTIFICATE-----" not in client_ca:
+        raise ConfigError("the client CA file contains no certificate: expected '-----BEGIN CERTIFICATE-----'")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key, password=_refuse_password)
+    except (ssl.SSLError, ValueError) as error:
+        why = getattr(error, "reason", None) or error
+        raise ConfigError(f"cannot read the serving certificate {certificate} and its key: {why}") from error
+    if trusted := authority + b"\n" * bool(authority) + client_ca:
         context.verify_mode = ssl.CERT_OPTIONAL
         try:
-            context.load_verify_locations(cadata=(self.certificate + b"\n" + client_ca).decode("ascii", "replace"))
+            context.load_verify_locations(cadata=trusted.decode("ascii", "replace"))
         except ssl.SSLError as error:
             raise ConfigError(f"the client CA file does not parse as certificates: {error.reason}") from error
-        return context
+    return context
+
+
+def _refuse_password() -> str:
+    raise ValueError("the key is encrypted")
 
 
 @contextmanager

@@ -43,12 +43,15 @@ from pyctrl.client._transport.rest_client import ServerWarning, WarningHandler, 
 from pyctrl.client._transport.retry import RetryPolicy
 from pyctrl.client._transport.transport import (
     Application,
+    ApplicationConnection,
     ApplicationResponse,
+    ApplicationUpgrade,
     Headers,
     HttpRequest,
     HttpResponse,
     HttpStream,
     Transport,
+    UpgradedStream,
     deliver,
 )
 
@@ -83,7 +86,9 @@ __all__ = [
     "AiohttpTransport",
     "Anonymous",
     "Application",
+    "ApplicationConnection",
     "ApplicationResponse",
+    "ApplicationUpgrade",
     "BasicAuth",
     "BearerToken",
     "CertificateSource",
@@ -136,6 +141,7 @@ __all__ = [
     "Tls",
     "TokenFile",
     "Transport",
+    "UpgradedStream",
     "VersionMatch",
     "WarningHandler",
     "WatchEvent",
