@@ -4,7 +4,7 @@
 serves the same server over HTTP for kubectl and other clients. The controllers of a cluster are in `pyctrl.cluster`.
 """
 
-from pyctrl.apiserver._admission import AdmissionPluginName
+from pyctrl.apiserver._admission import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
 from pyctrl.apiserver._authn import (
     FRONT_PROXY,
     AuthenticationWebhook,
@@ -23,6 +23,7 @@ from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
 from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
+from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler, KubeletError, KubeletServer
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._resources.resource_storage import ResourceStorage, StorageList, StorageRequest
@@ -43,6 +44,7 @@ from pyctrl.apiserver._webhooks import (
 
 __all__ = [
     "FRONT_PROXY",
+    "NOT_IMPLEMENTED_PLUGINS",
     "AdmissionPluginName",
     "ApiServer",
     "AuditLevel",
@@ -52,11 +54,15 @@ __all__ = [
     "CertificateAuthority",
     "ClusterAuthenticationInfo",
     "ConnectedSubresource",
+    "ContainerStreams",
     "DelegatingRequestAuthenticator",
     "EndpointServiceResolver",
+    "ExecHandler",
     "ExtensionResourceRegistry",
     "HttpsCaller",
     "KeyPair",
+    "KubeletError",
+    "KubeletServer",
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
@@ -80,6 +86,7 @@ __all__ = [
     "WebhookRequest",
     "WebhookResponse",
     "WebhookUnreachable",
+    "enabled_plugins",
     "read_documents",
     "read_token_file",
     "read_yaml_nodes",

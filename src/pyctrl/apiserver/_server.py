@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pyctrl.api import RequestTarget
-from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, RequestAuthenticator, User
@@ -52,6 +52,7 @@ from pyctrl.apiserver._filters.access_control import AccessControl, Authorizatio
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.headers import first_values, with_warnings
 from pyctrl.apiserver._healthz import NOT_FOUND
+from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
@@ -117,12 +118,13 @@ class ApiServer:
             they are called over HTTPS.
         resolve_service: Resolves the service of a webhook to an address, for calls over HTTPS. By default it is the
             service's first ready endpoint.
-        enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
-            only one is `"OwnerReferencesPermissionEnforcement"`.
+        enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
+        disable_admission_plugins: Admission plugins to disable that are on by default.
         anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
 
     Raises:
-        ValueError: An admission plugin does not exist, or the authorization modes do not fit the webhooks.
+        ValueError: An admission plugin does not exist or is not implemented, or the authorization modes do not fit the
+            webhooks.
     """
 
     def __init__(
@@ -139,6 +141,7 @@ class ApiServer:
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
+        disable_admission_plugins: Collection[AdmissionPluginName] = (),
         request_authenticator: RequestAuthenticator | None = None,
         always_allow_paths: Collection[str] = (),
         anonymous_auth: bool = True,
@@ -161,10 +164,10 @@ class ApiServer:
             request_authenticator=request_authenticator,
             always_allow_paths=always_allow_paths,
         )
-        self._request_authenticator = request_authenticator
-        access.authenticator.anonymous_auth = anonymous_auth
+        self._request_authenticator, access.authenticator.anonymous_auth = request_authenticator, anonymous_auth
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
-        admission = AdmissionChain() if is_extension else self._admission(random, client, enable_admission_plugins)
+        plugins = enabled_plugins(enable_admission_plugins, disable_admission_plugins)
+        admission = AdmissionChain() if is_extension else self._admission(random, client, plugins)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
         backend = RESTStorage(
@@ -190,16 +193,17 @@ class ApiServer:
         self._updates = UpdateHandler(backend, self._creates)
         self._patches = PatchHandler(backend, self._creates, self._updates)
         self._deletes = DeleteHandler(backend, self._lists)
+        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
+        self.kubelets: dict[str, KubeletServer] = {}
+        accounts = self._access.accounts
         self._context = RESTContext(
-            backend, self._updates, self._deletes, self._access.authenticator, self._access.accounts
+            backend, self._updates, self._deletes, self._access.authenticator, accounts, self.kubelets
         )
         self._handlers: dict[RESTFactory, object] = {}
         self._storage_handlers: dict[ResourceType, StorageHandler] = {}
         self._verbs = self._routes()
 
-    def _admission(
-        self, random: Random, client: WebhookClient, enabled: Collection[AdmissionPluginName]
-    ) -> AdmissionChain:
+    def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
             self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
         )

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from pyctrl.client._events.correlator import EventCorrelator, EventGroup
     from pyctrl.client._events.recorder import EventRecorder
     from pyctrl.client._events.writer import EventWriter
+    from pyctrl.client._exec import ExecResult, exec_command
     from pyctrl.client._expansions import (
         CurrentScale,
         ServiceAccountToken,
@@ -107,6 +108,7 @@ __all__ = [
     "EventStatistics",
     "EventType",
     "EventWriter",
+    "ExecResult",
     "FieldValidation",
     "Fields",
     "HasSubResources",
@@ -156,6 +158,7 @@ __all__ = [
     "deliver",
     "dry_run",
     "evict",
+    "exec_command",
     "forbidden_log",
     "gated_context",
     "get_scale",
@@ -190,6 +193,8 @@ _FILES = {
     "ServiceAccountToken": "_expansions",
     "bind": "_expansions",
     "create_token": "_expansions",
+    "ExecResult": "_exec",
+    "exec_command": "_exec",
     "evict": "_expansions",
     "get_scale": "_expansions",
     "kubeconfig_contexts": "_login.kubeconfig_context",

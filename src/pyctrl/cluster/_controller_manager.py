@@ -22,6 +22,7 @@ from pyctrl.cluster._controllers.namespace import add_namespaces
 from pyctrl.cluster._controllers.nodelifecycle import add_node_lifecycle
 from pyctrl.cluster._controllers.podgc import add_pod_gc
 from pyctrl.cluster._controllers.replicaset import add_replicasets, add_replicationcontrollers
+from pyctrl.cluster._controllers.resourcequota.controller import add_resource_quotas
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._controllers.service_endpoints import ServiceIndex
 from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_tokens
@@ -80,3 +81,4 @@ def add_controllers(
     add_csr_cleaner(manager)
     if authority is not None:
         add_csr_signing(manager, authority)
+    add_resource_quotas(manager)

@@ -85,12 +85,12 @@ class PollingStorage(Generic[K]):
 
     async def _refresh(self, request: StorageRequest, *, max_age: float = 0) -> None:
         """List the storage, and record what has changed, unless the last list is recent enough."""
-        time = asyncio.get_running_loop().time
+        loop = asyncio.get_running_loop()
         async with self._listing:
-            if time() - self._listed_at < max_age:
+            if loop.time() - self._listed_at < max_age:
                 return
             listed = {obj.key: obj for obj in await self._storage.list(StorageRequest(user=request.user))}
-            self._listed_at = time()
+            self._listed_at = loop.time()
             self._compare(listed)
 
     def _compare(self, listed: Mapping[Key, K]) -> None:

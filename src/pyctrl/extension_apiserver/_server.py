@@ -44,6 +44,7 @@ PORT = 6443  # upstream's 443 needs a privilege
 CACHE = timedelta(seconds=10)  # of reviews, as in DelegatingAuthenticationOptions and DelegatingAuthorizationOptions
 ALWAYS_ALLOWED = ("/healthz", "/livez", "/readyz")  # as in DelegatingAuthorizationOptions
 POLL_SECONDS = 10.0  # between checks of the certificate's files
+HINT = "use --apiserver-service or --apiserver-cert-dir with pyctrl run, or pass certificates="
 
 
 class ProxyRequest(Protocol):
@@ -186,34 +187,36 @@ class ExtensionAPIServer:
         self._stop.set()
 
     async def run(self) -> None:
-        """Serve until asked to stop, or cancelled.
+        """Serve until asked to stop, or cancelled. Without certificates, nothing is served.
 
         Raises:
             ConfigError: There is no certificate, or the server cannot listen at the address.
         """
+        if self._certificates is None:
+            log.warning("Extension API server does not listen: it has no certificate", extra={"hint": HINT})
+            self._started.set()
+            await self._stop.wait()
+            return
         log.info("Starting extension API server")
         with unwrapped():
-            await self._run()
+            async with asyncio.TaskGroup() as group:
+                serving = group.create_task(self._serve(self._certificates), name="serving")
+                await self._stop.wait()
+                serving.cancel()
         log.info("Shut down extension API server")
 
-    async def _run(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._config.run(), name="authentication config")]
-            await self._config.wait_until_ready()
-            async with self._listening() as certificate:
-                if certificate is not None:
-                    tasks.append(group.create_task(certificate.follow(seconds=POLL_SECONDS), name="certificate"))
-                self._started.set()
-                await self._stop.wait()
-            for task in tasks:
-                task.cancel()
+    async def _serve(self, certificates: Path | CertificateProvider) -> None:
+        with unwrapped():
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._config.run(), name="authentication config")
+                await self._config.wait_until_ready()
+                async with self._listening(certificates) as certificate:
+                    self._started.set()
+                    await certificate.follow(seconds=POLL_SECONDS)
 
     @asynccontextmanager
-    async def _listening(self) -> AsyncIterator[ServingCertificate | None]:
-        if self._certificates is None:
-            yield None
-            return
-        certificate = self._certificate = await self._find_certificate(self._certificates)
+    async def _listening(self, certificates: Path | CertificateProvider) -> AsyncIterator[ServingCertificate]:
+        certificate = self._certificate = await self._find_certificate(certificates)
         contexts = certificate.contexts()
         self._trust()
         try:
@@ -244,7 +247,7 @@ class ExtensionAPIServer:
         if not certificate.exists():
             raise ConfigError(
                 f"the extension API server has no certificate: {certificate} does not exist; have one issued "
-                "(ManagedCertificates, --webhook-service), or mount one"
+                "(ManagedCertificates, --apiserver-service), or mount one"
             )
         return ServingCertificate(certificate, key, owner="the extension API server")
 

@@ -253,3 +253,25 @@ async def test_a_certificate_is_needed(cluster: Cluster, tmp_path: Path) -> None
         server = ExtensionAPIServer(Flavor, client=client, certificates=tmp_path)
         with pytest.raises(ConfigError, match="the extension API server has no certificate"):
             await server.run()
+
+
+async def test_a_server_stops_while_it_waits_for_the_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    """A server whose cluster does not answer yet stops at once when it is asked to."""
+    client = cluster.client()
+    server = ExtensionAPIServer(Flavor, client=client, certificates=tmp_path)
+    await client.aclose()
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        group.create_task(server.run())
+        await asyncio.sleep(1)
+        assert server.why_not_ready == "the extension API server has not started"
+        server.ask_to_stop()
+
+
+async def test_a_server_without_certificates_says_so(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+    """A server without certificates does not hold up the manager, and logs what to do."""
+    async with Manager(cluster.config) as manager:
+        manager.add(ExtensionAPIServer(Flavor, client=manager.live_client))
+        async with manager.running():
+            pass
+    (record,) = [each for each in caplog.records if "does not listen" in each.message]
+    assert "--apiserver-service" in record.__dict__["hint"]

@@ -16,7 +16,7 @@ from pyctrl.cli._webhook_kubeconfig import webhook_target
 if TYPE_CHECKING:
     from pyctrl.apiserver import AuthenticationWebhook, AuthorizationWebhook
 
-__all__ = ["WebhookFlags", "modes"]
+__all__ = ["WebhookFlags", "modes", "plugin_names"]
 
 WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
@@ -93,3 +93,8 @@ def modes(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
         if mode not in MODES:
             raise ValueError(f"{mode!r} is not one of {', '.join(MODES)}")
     return found
+
+
+def plugin_names(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Parse names separated by commas, from each use of a flag. For `Parameter(converter=…)`."""
+    return tuple(name.strip() for token in tokens for name in token.value.split(",") if name.strip())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from io import FileIO
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pyctrl._log import configure_logging
 from pyctrl.apiserver import (
@@ -26,6 +26,7 @@ from pyctrl.apiserver import (
     ClusterAuthenticationInfo,
     RequestHeaderInfo,
     User,
+    enabled_plugins,
     read_token_file,
     serve,
 )
@@ -58,7 +59,8 @@ class ApiServerRunner:
     token_auth_file: Path | None
     client_ca_file: Path | None
     authorization_mode: tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None
-    enable_admission_plugins: tuple[AdmissionPluginName, ...]
+    enable_admission_plugins: tuple[str, ...]
+    disable_admission_plugins: tuple[str, ...]
     webhooks: WebhookFlags
     load: tuple[Path, ...]
     controllers: bool
@@ -129,13 +131,18 @@ class ApiServerRunner:
     def _server(self, tokens: dict[str, User] | None, audit: AuditLog | None) -> ApiServer:
         authentication, authorization = self.webhooks.authentication(), self.webhooks.authorization()
         try:
+            enabled_plugins(self.enable_admission_plugins, self.disable_admission_plugins)
+        except ValueError as error:
+            raise CommandFailed(str(error)) from error
+        try:
             return ApiServer(
                 tokens=tokens,
                 authorization=self.authorization_mode,
                 authentication_webhook=authentication,
                 authorization_webhook=authorization,
                 audit=audit,
-                enable_admission_plugins=self.enable_admission_plugins,
+                enable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.enable_admission_plugins),
+                disable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.disable_admission_plugins),
             )
         except ValueError as error:
             raise CommandFailed(

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast, get_args
 
 from pyctrl._go.durations import parse_duration
 from pyctrl.apiserver import (
+    NOT_IMPLEMENTED_PLUGINS,
     AdmissionPluginName,
     ApiServer,
     AuditLevel,
@@ -169,7 +170,8 @@ class KubeAPIServerRunner:
                 authentication_webhook=self._authentication_webhook(),
                 authorization_webhook=self._authorization_webhook(),
                 audit=self._audit_log(stack),
-                enable_admission_plugins=self._plugins(),
+                enable_admission_plugins=self._plugins("enable-admission-plugins"),
+                disable_admission_plugins=self._plugins("disable-admission-plugins"),
                 anonymous_auth=self._flags.flag("anonymous-auth", default=True),
             )
         except ValueError as error:
@@ -250,10 +252,22 @@ class KubeAPIServerRunner:
             raise CommandFailed(f"--audit-log-path {path}: {error.strerror}") from error
         return AuditLog(stack.enter_context(file).write, level=AuditLevel.METADATA)
 
-    def _plugins(self) -> tuple[AdmissionPluginName, ...]:
-        """Return the plugins to enable; the others of kube-apiserver that are off by default are not implemented."""
-        enabled = self._flags.items("enable-admission-plugins")
-        return tuple(name for name in get_args(AdmissionPluginName) if name in enabled)
+    def _plugins(self, flag: str) -> tuple[AdmissionPluginName, ...]:
+        """Return the plugins of a flag without those that are not implemented, which have no effect.
+
+        Raises:
+            CommandFailed: a plugin is unknown.
+        """
+        names = self._flags.items(flag)
+        known = get_args(AdmissionPluginName)
+        for name in names:
+            if name not in known:
+                raise CommandFailed(f'{flag} plugin "{name}" is unknown')
+            if name in NOT_IMPLEMENTED_PLUGINS:
+                print(
+                    f"kube-apiserver: the admission plugin {name} has no effect on pyctrl's API server", file=sys.stderr
+                )
+        return tuple(name for name in known if name in names and name not in NOT_IMPLEMENTED_PLUGINS)
 
     # -- certificates ------------------------------------------------------------------------------------------
 
