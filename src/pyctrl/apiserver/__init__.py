@@ -5,6 +5,7 @@ serves the same server over HTTP for kubectl and other clients. The controllers 
 """
 
 from pyctrl.apiserver._admission import AdmissionPluginName
+from pyctrl.apiserver._aggregator import ProxyRequest, ServiceTransport, ServiceUnreachable, user_headers
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
 from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
@@ -42,11 +43,14 @@ __all__ = [
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
+    "ProxyRequest",
     "ResourceRegistry",
     "ResourceType",
     "Response",
     "ServiceReference",
     "ServiceResolver",
+    "ServiceTransport",
+    "ServiceUnreachable",
     "User",
     "ValidationProblem",
     "WebhookCaller",
@@ -57,4 +61,5 @@ __all__ = [
     "read_token_file",
     "read_yaml_nodes",
     "serve",
+    "user_headers",
 ]

@@ -76,6 +76,7 @@ class Response:
     status: int
     headers: Sequence[tuple[str, str]] = (("Content-Type", JSON),)
     body: bytes | AsyncGenerator[bytes, None] = b""
+    is_verbatim: bool = False  # the response of another server, which is neither formatted nor compressed again
 
 
 class StatusError(Exception):

@@ -8,8 +8,10 @@ and webhooks take time. Every other request is answered without waiting.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
@@ -18,12 +20,15 @@ import msgspec
 from pyctrl._clock import now
 from pyctrl._go.durations import duration_problem
 from pyctrl._headers import Headers
+from pyctrl._tasks import unwrapped
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._aggregator import Aggregator, HttpsTransport, ProxyHandler, ServiceTransport, cluster_name
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User
 from pyctrl.apiserver._authn.openid import OpenIDMetadata
+from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
 from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
@@ -104,8 +109,11 @@ class ApiServer:
         audit: Records every request that was answered.
         webhooks: Calls webhooks of all kinds. An async function in this process works, also in virtual time. By default
             they are called over HTTPS.
-        resolve_service: Resolves the service of a webhook to an address, for calls over HTTPS. By default it is the
-            service's first ready endpoint.
+        resolve_service: Resolves the service of a webhook or of an APIService to an address, for calls over HTTPS. By
+            default it is the service's first ready endpoint.
+        service_transport: Carries requests to the extension API servers of APIServices. An async function in this
+            process works, also in virtual time. By default they are sent over HTTPS.
+        proxy_client: The client certificate of these requests, by which an extension API server recognizes this server.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
             only one is `"OwnerReferencesPermissionEnforcement"`.
 
@@ -126,13 +134,16 @@ class ApiServer:
         authorization: AuthorizationMode | Sequence[AuthorizationMode] | None = None,
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
+        service_transport: ServiceTransport | None = None,
+        proxy_client: KeyPair | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
     ) -> None:
         self.storage: Storage = Storage(history=history)
         self.registry: ResourceRegistry = registry or ResourceRegistry()
         random = random or Random()
         self.registry.observe(self.storage)
-        client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
+        resolve_service = resolve_service or EndpointServiceResolver(self.storage)
+        client = WebhookClient(webhooks or HttpsCaller(resolve_service))
         reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
             self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=reviewers
@@ -156,7 +167,11 @@ class ApiServer:
         self._context = RESTContext(backend, self._updates, self._deletes, access.authenticator, access.accounts)
         self._handlers: dict[RESTFactory, object] = {}
         self._openid = OpenIDMetadata(access.accounts)
-        self._documents = NonResourcePaths(self.registry)
+        if service_transport is not None:
+            resolve_service = cluster_name  # a function in this process needs no address
+        proxy = ProxyHandler(resolve_service, service_transport or HttpsTransport(proxy_client))
+        self._aggregator = Aggregator(self.storage, proxy, self._write_api_service_status)
+        self._documents = NonResourcePaths(self.registry, self._aggregator.documents)
         self._establishing = EstablishingController(backend)
         self._api_services = AutoRegisterController(backend)
         self._verbs = self._routes()
@@ -189,6 +204,30 @@ class ApiServer:
     def issue_long_lived_token(self, namespace: str, name: str, uid: str, secret: str) -> str:
         """Issue the token that a Secret stores for a service account. It is valid while both exist."""
         return self._access.accounts.issue_long_lived(namespace, name, uid, secret)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Check the availability of extension API servers, and fetch their documents, until the block ends.
+
+        `serve` and `Cluster` do so; only a server that is used without them needs it. Blocks may overlap.
+        """
+        with unwrapped():
+            async with self._running_aggregator():
+                yield
+
+    @asynccontextmanager
+    async def _running_aggregator(self) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
+            aggregator = group.create_task(self._aggregator.run())
+            try:
+                yield
+            finally:
+                aggregator.cancel()
+
+    def _write_api_service_status(self, obj: dict[str, Any]) -> None:
+        path = f"/apis/apiregistration.k8s.io/v1/apiservices/{obj['metadata']['name']}/status"
+        loopback = {"authorization": f"Bearer {self.loopback_token}"}
+        self.handle_nowait("PUT", path, headers=loopback, body=msgspec.json.encode(obj))
 
     def compact(self) -> None:
         """Drop all history: watches and lists at older versions answer 410 from now on."""
@@ -271,6 +310,9 @@ class ApiServer:
         target = context.target = parse_target(context.path)
         _check_timeout(context)
         user = self._access.enter(context)
+        if (api := self._aggregator.find(context.path)) is not None:
+            context.must_wait("an extension API server")
+            return await self._aggregator.handle(api, context, user)
         if target is None:
             response = self._openid.answer(context.method, context.path, headers)
             accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,12 +23,25 @@ _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
 _NAMED = ("/openapi/v2", "/openapi/v3", "/version")  # paths of the root document that never change
 
 
+class RemoteDocuments(Protocol):
+    """Adds what other servers serve to the documents of this one."""
+
+    @property
+    def epoch(self) -> int:
+        """A number that changes with what is added."""
+        ...
+
+    def merged(self, parts: Sequence[str], document: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Return the document of a path; None if neither this server nor another has it."""
+        ...
+
+
 class NonResourcePaths:
     """Serves paths that are no resources. Each document is encoded once until the served resources change."""
 
-    def __init__(self, registry: ServedResources) -> None:
-        self._registry = registry
-        self._epoch = registry.epoch
+    def __init__(self, registry: ServedResources, remote: RemoteDocuments) -> None:
+        self._registry, self._remote = registry, remote
+        self._epoch = registry.epoch, remote.epoch
         self._encoded: dict[tuple[str, bool], Response] = {}
 
     def response(self, method: str, path: str, query: QueryParameters, accept: str, etag: str = "") -> Response:
@@ -42,8 +56,8 @@ class NonResourcePaths:
             return health_response(parts, query)
         if method not in ("GET", "HEAD"):
             raise method_not_allowed()
-        if self._epoch != self._registry.epoch:
-            self._epoch = self._registry.epoch
+        if self._epoch != (epoch := (self._registry.epoch, self._remote.epoch)):
+            self._epoch = epoch
             self._encoded.clear()
         key = ("/".join(parts), is_aggregated(accept) or wants_protobuf(accept))
         if key not in self._encoded:
@@ -63,6 +77,7 @@ class NonResourcePaths:
             found = openapi_response(self._registry, path)
         else:
             found = discovery_response(self._registry, path, accept)
+        found = self._remote.merged(parts, found)
         if found is None:
             return NOT_FOUND
         if parts == ["openapi", "v2"] and wants_protobuf(accept):
