@@ -17,6 +17,8 @@ from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
+from pyctrl.apiserver._storage.backend import Backend, BackendState, Revision
+from pyctrl.apiserver._storage.sqlite import SQLiteBackend
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
     HttpsCaller,
@@ -35,6 +37,8 @@ __all__ = [
     "AuditLog",
     "AuthenticationWebhook",
     "AuthorizationWebhook",
+    "Backend",
+    "BackendState",
     "CertificateAuthority",
     "EndpointServiceResolver",
     "HttpsCaller",
@@ -45,6 +49,8 @@ __all__ = [
     "ResourceRegistry",
     "ResourceType",
     "Response",
+    "Revision",
+    "SQLiteBackend",
     "ServiceReference",
     "ServiceResolver",
     "User",

@@ -26,7 +26,7 @@ from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User
 from pyctrl.apiserver._authn.openid import OpenIDMetadata
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
-from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
+from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
@@ -46,6 +46,7 @@ from pyctrl.apiserver._errors import (
     not_found,
     resource_not_served,
     too_large_resource_version,
+    unknown_error,
 )
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
@@ -59,6 +60,7 @@ from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_tab
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext
 from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._storage.backend import Backend
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -69,6 +71,7 @@ from pyctrl.apiserver._webhooks import (
     WebhookClient,
     resolve_reviews,
 )
+from pyctrl.errors import StorageError
 
 __all__ = ["ApiServer"]
 
@@ -89,8 +92,9 @@ Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 class ApiServer:
     """A Kubernetes API server in memory.
 
-    All objects are lost with the server. It is deterministic: names and uids come from `random`, times from pyctrl's
-    clock, timeouts from the running loop. One server belongs to one event loop. It has no tasks and need not be closed.
+    All objects are lost with the server, unless a `backend` keeps them. It is deterministic: names and uids come from
+    `random`, times from pyctrl's clock, timeouts from the running loop. One server belongs to one event loop. It has no
+    tasks and need not be closed.
 
     Args:
         tokens: Users by bearer token. Without tokens and webhooks every user is an administrator.
@@ -108,9 +112,12 @@ class ApiServer:
             service's first ready endpoint.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
             only one is `"OwnerReferencesPermissionEnforcement"`.
+        backend: Keeps the objects, their history, and the keys that sign tokens over restarts, such as a
+            `SQLiteBackend`. The server does not close it. Another `random` than in the run before gives other uids.
 
     Raises:
         ValueError: An admission plugin does not exist, or the authorization modes do not fit the webhooks.
+        StorageError: The backend cannot be read or written.
     """
 
     def __init__(
@@ -127,8 +134,9 @@ class ApiServer:
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
+        backend: Backend | None = None,
     ) -> None:
-        self.storage: Storage = Storage(history=history)
+        self.storage: Storage = Storage(history=history, backend=backend)
         self.registry: ResourceRegistry = registry or ResourceRegistry()
         random = random or Random()
         self.registry.observe(self.storage)
@@ -143,28 +151,42 @@ class ApiServer:
         )
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
-        backend = RESTStorage(
+        rest = RESTStorage(
             self.storage, self.registry, random, admission, access.authorizer, access.escalation, conversions
         )
-        if self.has_rbac:
-            store_bootstrap_policy(backend)
-        self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
-        self._creates = CreateHandler(backend)
-        self._updates = UpdateHandler(backend, self._creates)
-        self._patches = PatchHandler(backend, self._creates, self._updates)
-        self._deletes = DeleteHandler(backend, self._lists)
-        self._context = RESTContext(backend, self._updates, self._deletes, access.authenticator, access.accounts)
+        self._gets, self._lists, self._watches = GetHandler(rest), ListHandler(rest), WatchHandler(rest)
+        self._creates = CreateHandler(rest)
+        self._updates = UpdateHandler(rest, self._creates)
+        self._patches = PatchHandler(rest, self._creates, self._updates)
+        self._deletes = DeleteHandler(rest, self._lists)
+        self._context = RESTContext(rest, self._updates, self._deletes, access.authenticator, access.accounts)
         self._handlers: dict[RESTFactory, object] = {}
         self._openid = OpenIDMetadata(access.accounts)
         self._documents = NonResourcePaths(self.registry)
-        self._establishing = EstablishingController(backend)
-        self._api_services = AutoRegisterController(backend)
+        self._establishing = EstablishingController(rest)
+        self._api_services = AutoRegisterController(rest)
         self._verbs = self._routes()
         self._audit: AuditLog | None = None
+        self.storage.load()
+        self._establishing.resume()
+        if self.has_rbac:
+            reconcile_bootstrap_policy(rest)
+        self._create_bootstrap_objects()
+        self._audit = audit  # set last: the requests that create the default objects are not audited
+
+    def _create_bootstrap_objects(self) -> None:
+        """Create the objects that every cluster has, except those that the storage loaded."""
         loopback = {"authorization": f"Bearer {self.loopback_token}"}
         for path, obj in bootstrap_objects():
-            self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
-        self._audit = audit  # set last: the requests that create the default objects are not audited
+            if (
+                self.handle_nowait("GET", f"{path}/{obj['metadata']['name']}", headers=loopback).status
+                != NOT_FOUND.status
+            ):
+                continue
+            try:
+                self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
+            except WouldBlock:  # a webhook of an earlier run, which may not be served yet
+                log.warning("Cannot create a default object: a webhook admits it", extra={"path": path})
 
     @property
     def loopback_token(self) -> str:
@@ -259,6 +281,9 @@ class ApiServer:
             response = refusal.response()
         except WouldBlock:
             raise
+        except StorageError as error:
+            log.error("Storage error", extra={"method": context.method, "path": context.path, "error": str(error)})  # noqa: TRY400 (the traceback tells nothing)
+            response = unknown_error(f"the storage refused the write: {error.problem}").response()
         except RecursionError:
             response = bad_request("the object is nested too deeply").response()
         except Exception as error:
@@ -302,9 +327,16 @@ class ApiServer:
             response = await self._call_converted(handler, request)
         else:
             response = await _call(handler, request)
-        self._establishing.sync()
-        self._api_services.sync()
+        self._sync()
         return response
+
+    def _sync(self) -> None:
+        """Let the server's own controllers follow a request. If the storage refuses, the next request continues."""
+        try:
+            self._establishing.sync()
+            self._api_services.sync()
+        except StorageError as error:
+            log.warning("Storage error", extra={"error": str(error)})
 
     async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:
         """Call a handler for a resource with a conversion webhook: convert the objects of the request first."""

@@ -84,7 +84,10 @@ class AccessControl:
             if authentication_webhook is not None
             else None
         )
-        self.authenticator = Authenticator(None if is_open else tokens or {}, self.accounts, random, token_webhook)
+        secret = None if storage.backend is None else storage.secret("token-key", lambda: random.randbytes(32))
+        self.authenticator = Authenticator(
+            None if is_open else tokens or {}, self.accounts, random, token_webhook, secret
+        )
         #: Whether webhooks are configured, so that a response may have to wait for one.
         self.asks = webhooks != (None, None)
         self._impersonation = ImpersonationFilter(self.authorizer)
