@@ -15,7 +15,7 @@ import psutil
 from _meter import Meter
 from _objects import DEFINITION, encoded
 
-from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver import ApiServer, Upgrade
 
 WATCHERS = 50
 CHUNK = 50  # single requests per measurement
@@ -173,7 +173,7 @@ class InProcess:
         version = msgspec.json.decode(await self._ask("GET", self._kind.path, query=(("limit", "1"),)))
         query = (("watch", "true"), ("resourceVersion", version["metadata"]["resourceVersion"]))
         answers = [await self._server.handle("GET", self._kind.path, query, HEADERS, b"") for _ in range(WATCHERS)]
-        bodies = [answer.body for answer in answers if not isinstance(answer.body, bytes)]
+        bodies = [answer.body for answer in answers if not isinstance(answer.body, (bytes, Upgrade))]
         tasks = [asyncio.create_task(read(number, body)) for number, body in enumerate(bodies)]
         await asyncio.sleep(0)
         try:

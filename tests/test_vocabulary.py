@@ -37,6 +37,7 @@ SAME_JOB: dict[str, str] = {
     "Decision": "the decision of an Authorizer, in the API server and in a program",
     "UserInfo": "the user of authentication.k8s.io, as a review has it and as `pyctrl whoami` prints it",
     "WatchHandler": "handles the verb watch in the API server, and events in the cache (client-go watchHandler)",
+    "Lister": "lists objects: of the cache (client-go), and of a storage (k8s.io/apiserver's rest.Lister)",
     "FieldError": "a cause of an Invalid status: as the API server collects it, and as an admission webhook raises it",
 }
 

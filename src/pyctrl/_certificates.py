@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pyctrl._clock import now
 
-__all__ = ["issue_client", "issue_server", "new_authority"]
+__all__ = ["is_issued_by", "issue_client", "issue_server", "new_authority"]
 
 AUTHORITY_LIFETIME = timedelta(days=3650)  # kubeadm's
 LIFETIME = timedelta(days=365)  # of issued certificates; kubeadm's
@@ -127,3 +128,26 @@ def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     )
+
+
+def is_issued_by(certificate: bytes, authorities: bytes) -> bool:
+    """Return whether one of several authorities has issued a certificate directly.
+
+    Args:
+        certificate: the certificate in DER form.
+        authorities: the certificates of the authorities, as PEM. What does not parse has issued nothing.
+    """
+    try:
+        issued = x509.load_der_x509_certificate(certificate)
+        known = x509.load_pem_x509_certificates(authorities)
+    except ValueError:
+        return False
+    return any(_has_issued(each, issued) for each in known)
+
+
+def _has_issued(authority: x509.Certificate, issued: x509.Certificate) -> bool:
+    try:
+        issued.verify_directly_issued_by(authority)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True

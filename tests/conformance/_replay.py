@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-from pyctrl.apiserver import ApiServer, Response
+from pyctrl.apiserver import ApiServer, Response, Upgrade
 from tests.conformance._recording import JSON, Case, fill, holds
 
 TOKENS = {"admin": "admin-token", "plain": "plain-token"}
@@ -70,6 +70,7 @@ class Replay:
         answer = await self._ask({"method": "GET", **spec})
         if isinstance(answer.body, bytes):
             return _decoded(answer)
+        assert not isinstance(answer.body, Upgrade)
         try:
             for step in watch.get("during", ()):
                 await self._run(step)

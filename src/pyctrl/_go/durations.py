@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pyctrl import _clock
 from pyctrl._go.text import quoted
 
-__all__ = ["age", "between", "duration_problem", "human_duration"]
+__all__ = ["age", "between", "duration_problem", "human_duration", "parse_duration"]
 
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -22,22 +22,39 @@ _LONGEST = 2**63 / 1e9  # seconds that Go counts in nanoseconds
 
 def duration_problem(text: str) -> str:
     """Return the error of Go's `time.ParseDuration` for a text; "" for a valid duration."""
+    return _parse(text)[1]
+
+
+def parse_duration(text: str) -> float:
+    """Return the seconds of a duration in the format of Go's `time.ParseDuration`.
+
+    Raises:
+        ValueError: It is not a duration; the message is Go's.
+    """
+    seconds, problem = _parse(text)
+    if problem:
+        raise ValueError(problem)
+    return -seconds if text.startswith("-") else seconds
+
+
+def _parse(text: str) -> tuple[float, str]:
+    """Return the seconds of a duration without its sign, and Go's error."""
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
-        return ""
+        return 0.0, ""
     at, seconds = 0, 0.0
     while at < len(rest) or not rest:
         part = _PART.match(rest, at)
         if part is None or not (part[1] or part[2]):
-            return f"time: invalid duration {quoted(text)}"
+            return 0.0, f"time: invalid duration {quoted(text)}"
         seconds += float(part[1] or "0") * _UNITS.get(part[3], 0.0)
         if len(part[1].lstrip("0")) > 19 or seconds > _LONGEST:
-            return f"time: invalid duration {quoted(text)}"
+            return 0.0, f"time: invalid duration {quoted(text)}"
         if part[3] not in _UNITS:
             problem = f"unknown unit {quoted(part[3])}" if part[3] else "missing unit"
-            return f"time: {problem} in duration {quoted(text)}"
+            return 0.0, f"time: {problem} in duration {quoted(text)}"
         at = part.end()
-    return ""
+    return seconds, ""
 
 
 def age(timestamp: str | None) -> str:

@@ -4,16 +4,30 @@
 serves the same server over HTTP for kubectl and other clients. The controllers of a cluster are in `pyctrl.cluster`.
 """
 
-from pyctrl.apiserver._admission import AdmissionPluginName
-from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User, read_token_file
-from pyctrl.apiserver._authority import CertificateAuthority, KeyPair
+from pyctrl.apiserver._admission import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
+from pyctrl.apiserver._authn import (
+    FRONT_PROXY,
+    AuthenticationWebhook,
+    DelegatingRequestAuthenticator,
+    Peer,
+    RequestAuthenticator,
+    RequestHeaderConfig,
+    User,
+    read_token_file,
+)
+from pyctrl.apiserver._authority import CertificateAuthority, KeyPair, serving_context
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo, RequestHeaderInfo
+from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
+from pyctrl.apiserver._extension.registry import ExtensionResourceRegistry
+from pyctrl.apiserver._extension.subresource_functions import SubresourceFunctions
 from pyctrl.apiserver._filters.audit import AuditLevel, AuditLog
 from pyctrl.apiserver._http.server import serve
+from pyctrl.apiserver._kubelet import ContainerStreams, ExecHandler, KubeletError, KubeletServer
 from pyctrl.apiserver._offline_validation import OfflineValidation, OfflineValidator, ValidationProblem
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
-from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._resources.resource_storage import ResourceStorage, StorageList, StorageRequest
+from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, ResourceType
 from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
@@ -31,6 +45,8 @@ from pyctrl.apiserver._webhooks import (
 )
 
 __all__ = [
+    "FRONT_PROXY",
+    "NOT_IMPLEMENTED_PLUGINS",
     "AdmissionPluginName",
     "ApiServer",
     "AuditLevel",
@@ -40,27 +56,46 @@ __all__ = [
     "Backend",
     "BackendState",
     "CertificateAuthority",
+    "ClusterAuthenticationInfo",
+    "ConnectedSubresource",
+    "ContainerStreams",
+    "DelegatingRequestAuthenticator",
     "EndpointServiceResolver",
+    "ExecHandler",
+    "ExtensionResourceRegistry",
     "HttpsCaller",
     "KeyPair",
+    "KubeletError",
+    "KubeletServer",
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
+    "RequestAuthenticator",
+    "RequestHeaderConfig",
+    "RequestHeaderInfo",
     "ResourceRegistry",
+    "ResourceStorage",
     "ResourceType",
     "Response",
     "Revision",
     "SQLiteBackend",
     "ServiceReference",
     "ServiceResolver",
+    "StorageList",
+    "StorageRequest",
+    "SubresourceFunctions",
+    "Upgrade",
+    "UpgradedConnection",
     "User",
     "ValidationProblem",
     "WebhookCaller",
     "WebhookRequest",
     "WebhookResponse",
     "WebhookUnreachable",
+    "enabled_plugins",
     "read_documents",
     "read_token_file",
     "read_yaml_nodes",
     "serve",
+    "serving_context",
 ]

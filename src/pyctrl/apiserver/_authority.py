@@ -16,9 +16,11 @@ from pyctrl.errors import ConfigError
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["CertificateAuthority", "KeyPair"]
+__all__ = ["FRONT_PROXY_CLIENT", "CertificateAuthority", "KeyPair", "serving_context"]
 
 NAME = "pyctrl"  # the common name of an authority
+FRONT_PROXY_NAME = "front-proxy-ca"  # this and the next are kubeadm's
+FRONT_PROXY_CLIENT = "front-proxy-client"
 
 # Names of an API server: on this machine, and inside a cluster.
 NAMES = (
@@ -61,14 +63,28 @@ class CertificateAuthority:
             return cls(*made.new_authority(name))
 
     @classmethod
+    def new_front_proxy(cls) -> Self:
+        """Create the authority of the front proxy, which is the aggregator in front of extension API servers."""
+        return cls.new(FRONT_PROXY_NAME)
+
+    @classmethod
     def load_or_create(cls, directory: Path) -> Self:
         """Load the authority from ``ca.crt`` and ``ca.key`` of a directory; create it there if they do not exist."""
-        certificate, key = directory / "ca.crt", directory / "ca.key"
+        return cls._load_or_create(directory, "ca", NAME)
+
+    @classmethod
+    def load_or_create_front_proxy(cls, directory: Path) -> Self:
+        """Do the same for the authority of the front proxy, in ``front-proxy-ca.crt`` and ``front-proxy-ca.key``."""
+        return cls._load_or_create(directory, FRONT_PROXY_NAME, FRONT_PROXY_NAME)
+
+    @classmethod
+    def _load_or_create(cls, directory: Path, file: str, name: str) -> Self:
+        certificate, key = directory / f"{file}.crt", directory / f"{file}.key"
         try:
             if certificate.exists() and key.exists():
                 return cls(certificate.read_bytes(), key.read_bytes())
             with _certificates() as made:
-                public, secret = made.new_authority(NAME)
+                public, secret = made.new_authority(name)
             directory.mkdir(parents=True, exist_ok=True)
             _write_secret(key, secret)
             # Complete or absent: without the certificate, the next run creates both again.
@@ -92,26 +108,52 @@ class CertificateAuthority:
         with _certificates() as made:
             return KeyPair(*made.issue_client((self.certificate, self._key), user, groups))
 
+    def front_proxy_client(self) -> KeyPair:
+        """Issue the client certificate of the front proxy."""
+        return self.client(FRONT_PROXY_CLIENT)
+
     def server_context(self, names: Iterable[str] = (), *, client_ca: bytes = b"") -> ssl.SSLContext:
         """Return the TLS context of a server with these names.
 
         It requests client certificates but does not require them. It trusts this authority and ``client_ca``.
         """
-        if client_ca and b"-----BEGIN CERTIFICATE-----" not in client_ca:
-            raise ConfigError("the client CA file contains no certificate: expected '-----BEGIN CERTIFICATE-----'")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
         issued = self.server(names)
         with tempfile.TemporaryDirectory(prefix="pyctrl-") as directory:  # OpenSSL reads keys only from files
             path = Path(directory, "serving.pem")
             _write_secret(path, issued.certificate + issued.key)
-            context.load_cert_chain(path)
+            return serving_context(path, client_ca=client_ca, authority=self.certificate)
+
+
+def serving_context(
+    certificate: Path, key: Path | None = None, *, client_ca: bytes = b"", authority: bytes = b""
+) -> ssl.SSLContext:
+    """Return the TLS context of a server with a certificate and key of files.
+
+    It requests client certificates but does not require them. It trusts those of ``client_ca`` and ``authority``.
+
+    Raises:
+        ConfigError: A file is not what it should be.
+    """
+    if client_ca and b"-----BEGIN CERTIFICATE-----" not in client_ca:
+        raise ConfigError("the client CA file contains no certificate: expected '-----BEGIN CERTIFICATE-----'")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key, password=_refuse_password)
+    except (ssl.SSLError, ValueError) as error:
+        why = getattr(error, "reason", None) or error
+        raise ConfigError(f"cannot read the serving certificate {certificate} and its key: {why}") from error
+    if trusted := authority + b"\n" * bool(authority) + client_ca:
         context.verify_mode = ssl.CERT_OPTIONAL
         try:
-            context.load_verify_locations(cadata=(self.certificate + b"\n" + client_ca).decode("ascii", "replace"))
+            context.load_verify_locations(cadata=trusted.decode("ascii", "replace"))
         except ssl.SSLError as error:
             raise ConfigError(f"the client CA file does not parse as certificates: {error.reason}") from error
-        return context
+    return context
+
+
+def _refuse_password() -> str:
+    raise ValueError("the key is encrypted")
 
 
 @contextmanager

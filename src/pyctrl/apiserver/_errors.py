@@ -6,9 +6,9 @@ server turns it into a response in one place. `FieldError` is a field error as a
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -25,6 +25,8 @@ __all__ = [
     "Response",
     "StatusError",
     "UndecodableBody",
+    "Upgrade",
+    "UpgradedConnection",
     "already_exists",
     "apply_conflict",
     "bad_request",
@@ -69,13 +71,44 @@ MEDIA_TYPES = (JSON, YAML, PROTOBUF)
 STREAM_MEDIA_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
+class UpgradedConnection(Protocol):
+    """The bytes of an upgraded connection, in both directions. One task may read while another one writes."""
+
+    async def read(self) -> bytes:
+        """Return the bytes that were received since the last call, at least one; b"" when the client sends no more."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes. Waits while the client reads slower than they are written.
+
+        Raises:
+            ConnectionError: The client has disconnected.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The body of a response with the status 101: takes over the connection after the head of the response.
+
+    `serve` is cancelled when the connection is lost or the server stops. A client that closes its side is noticed by
+    reading only. The connection is closed when `serve` returns. A handler that returns an `Upgrade` sets the headers
+    `Upgrade` and `Connection` of the response.
+    """
+
+    serve: Callable[[UpgradedConnection], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A response of the server: a whole body, or a stream of chunks that is closed when the client disconnects."""
+    """A response of the server.
+
+    Its body is whole, a stream of chunks that is closed when the client disconnects, or an `Upgrade`.
+    """
 
     status: int
     headers: Sequence[tuple[str, str]] = (("Content-Type", JSON),)
-    body: bytes | AsyncGenerator[bytes, None] = b""
+    body: bytes | AsyncGenerator[bytes, None] | Upgrade = b""
 
 
 class StatusError(Exception):

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from functools import partial
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from pyctrl._clock import now
-from pyctrl._go.durations import duration_problem
-from pyctrl._headers import Headers
 from pyctrl.api import RequestTarget
-from pyctrl.apiserver._admission import AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
-from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, User
-from pyctrl.apiserver._authn.openid import OpenIDMetadata
+from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, RequestAuthenticator, User
+from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
+    ClusterAuthenticationInfo,
+)
+from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
-from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
+from pyctrl.apiserver._bootstrap.system_objects import create_bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.create import CreateHandler
@@ -50,15 +49,19 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
-from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP, REPEATED
+from pyctrl.apiserver._filters.headers import first_values, with_warnings
 from pyctrl.apiserver._healthz import NOT_FOUND
+from pyctrl.apiserver._kubelet import KubeletServer
+from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
+from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
+from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
-from pyctrl.apiserver._request.request_context import RequestContext
+from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.backend import Backend
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
@@ -73,15 +76,16 @@ from pyctrl.apiserver._webhooks import (
 )
 from pyctrl.errors import StorageError
 
+if TYPE_CHECKING:
+    from pyctrl.apiserver._extension.storage_handler import StorageHandler
+    from pyctrl.apiserver._resources.resource_storage import ResourceStorage
+    from pyctrl.apiserver._resources.served_resources import ServedResources
+
 __all__ = ["ApiServer"]
 
 log = logging.getLogger("pyctrl.apiserver")
 
 VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
-
-VERSION_DIGITS = 20  # of the largest 64-bit number
-
-_LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 _REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
@@ -104,19 +108,26 @@ class ApiServer:
             an `authorization_webhook`, and AlwaysAllow without any of them.
         authentication_webhook: Authenticates tokens that the server does not know.
         authorization_webhook: Authorizes requests.
+        request_authenticator: Authenticates requests by headers of a proxy and by client certificates. By default each
+            certificate that TLS has verified authenticates its user.
+        always_allow_paths: Paths that every user may get, such as those of health checks.
+        registry: The resources; by default all built-in ones. A server with an `ExtensionResourceRegistry` is an
+            extension API server: it has neither built-in objects, admission plugins nor an OpenID configuration.
         history: Events kept for each resource, for watches and lists at older versions. Older versions answer 410.
         audit: Records every request that was answered.
         webhooks: Calls webhooks of all kinds. An async function in this process works, also in virtual time. By default
             they are called over HTTPS.
         resolve_service: Resolves the service of a webhook to an address, for calls over HTTPS. By default it is the
             service's first ready endpoint.
-        enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names. The
-            only one is `"OwnerReferencesPermissionEnforcement"`.
+        enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
+        disable_admission_plugins: Admission plugins to disable that are on by default.
+        anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
         backend: Keeps the objects, their history, and the keys that sign tokens over restarts, such as a
-            `SQLiteBackend`. The server does not close it. Another `random` than in the run before gives other uids.
+            `SQLiteBackend`. The server does not close it. Use another `random` in each run: uids come from it.
 
     Raises:
-        ValueError: An admission plugin does not exist, or the authorization modes do not fit the webhooks.
+        ValueError: An admission plugin does not exist or is not implemented, or the authorization modes do not fit the
+            webhooks.
         StorageError: The backend cannot be read or written.
     """
 
@@ -126,7 +137,7 @@ class ApiServer:
         random: Random | None = None,
         tokens: Mapping[str, User] | None = None,
         history: int = HISTORY,
-        registry: ResourceRegistry | None = None,
+        registry: ServedResources | None = None,
         audit: AuditLog | None = None,
         webhooks: WebhookCaller | None = None,
         resolve_service: ServiceResolver | None = None,
@@ -134,59 +145,73 @@ class ApiServer:
         authentication_webhook: AuthenticationWebhook | None = None,
         authorization_webhook: AuthorizationWebhook | None = None,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
+        disable_admission_plugins: Collection[AdmissionPluginName] = (),
+        request_authenticator: RequestAuthenticator | None = None,
+        always_allow_paths: Collection[str] = (),
+        anonymous_auth: bool = True,
         backend: Backend | None = None,
     ) -> None:
         self.storage: Storage = Storage(history=history, backend=backend)
-        self.registry: ResourceRegistry = registry or ResourceRegistry()
+        self.registry: ServedResources = ResourceRegistry() if registry is None else registry
         random = random or Random()
-        self.registry.observe(self.storage)
+        is_extension = not isinstance(self.registry, ResourceRegistry)
+        if isinstance(self.registry, ResourceRegistry):
+            self.registry.observe(self.storage)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
-        reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
-            self.storage, random, client, tokens=tokens, authorization=authorization, webhooks=reviewers
+            self.storage,
+            random,
+            client,
+            tokens=tokens,
+            authorization=authorization,
+            webhooks=(authentication_webhook, authorization_webhook),
+            request_authenticator=request_authenticator,
+            always_allow_paths=always_allow_paths,
         )
+        self._request_authenticator, access.authenticator.anonymous_auth = request_authenticator, anonymous_auth
         self._conversions = conversions = WebhookConverter(client, self.registry.components, random)
-        admission = default_admission_chain(
-            self.storage, self.registry, random, client, conversions, access.authorizer, enable_admission_plugins
-        )
+        plugins = enabled_plugins(enable_admission_plugins, disable_admission_plugins)
+        admission = AdmissionChain() if is_extension else self._admission(random, client, plugins)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
-        rest = RESTStorage(
-            self.storage, self.registry, random, admission, access.authorizer, access.escalation, conversions
-        )
-        self._gets, self._lists, self._watches = GetHandler(rest), ListHandler(rest), WatchHandler(rest)
-        self._creates = CreateHandler(rest)
-        self._updates = UpdateHandler(rest, self._creates)
-        self._patches = PatchHandler(rest, self._creates, self._updates)
-        self._deletes = DeleteHandler(rest, self._lists)
-        self._context = RESTContext(rest, self._updates, self._deletes, access.authenticator, access.accounts)
-        self._handlers: dict[RESTFactory, object] = {}
-        self._openid = OpenIDMetadata(access.accounts)
-        self._documents = NonResourcePaths(self.registry)
+        authorizer, escalation = access.authorizer, access.escalation
+        rest = RESTStorage(self.storage, self.registry, random, admission, authorizer, escalation, conversions)
+        self._add_handlers(rest)
+        self._metrics = RequestMetrics()
+        self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
         self._establishing = EstablishingController(rest)
-        self._api_services = AutoRegisterController(rest)
-        self._verbs = self._routes()
+        self._kubernetes = None if is_extension else KubernetesControllers(rest, access.accounts)
+        #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
+        self.proxy_client: KeyPair | None = None
         self._audit: AuditLog | None = None
         self.storage.load()
         self._establishing.resume()
         if self.has_rbac:
             reconcile_bootstrap_policy(rest)
-        self._create_bootstrap_objects()
+        if isinstance(self.registry, ResourceRegistry):
+            create_bootstrap_objects(self.handle_nowait, self.loopback_token, self.registry.kubernetes_service_ip)
         self._audit = audit  # set last: the requests that create the default objects are not audited
 
-    def _create_bootstrap_objects(self) -> None:
-        """Create the objects that every cluster has, except those that the storage loaded."""
-        loopback = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in bootstrap_objects():
-            if (
-                self.handle_nowait("GET", f"{path}/{obj['metadata']['name']}", headers=loopback).status
-                != NOT_FOUND.status
-            ):
-                continue
-            try:
-                self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
-            except WouldBlock:  # a webhook of an earlier run, which may not be served yet
-                log.warning("Cannot create a default object: a webhook admits it", extra={"path": path})
+    def _add_handlers(self, backend: RESTStorage) -> None:
+        self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
+        self._creates = CreateHandler(backend)
+        self._updates = UpdateHandler(backend, self._creates)
+        self._patches = PatchHandler(backend, self._creates, self._updates)
+        self._deletes = DeleteHandler(backend, self._lists)
+        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
+        self.kubelets: dict[str, KubeletServer] = {}
+        accounts = self._access.accounts
+        self._context = RESTContext(
+            backend, self._updates, self._deletes, self._access.authenticator, accounts, self.kubelets
+        )
+        self._handlers: dict[RESTFactory, object] = {}
+        self._storage_handlers: dict[ResourceType, StorageHandler] = {}
+        self._verbs = self._routes()
+
+    def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
+        return default_admission_chain(
+            self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
+        )
 
     @property
     def loopback_token(self) -> str:
@@ -212,6 +237,20 @@ class ApiServer:
         """Issue the token that a Secret stores for a service account. It is valid while both exist."""
         return self._access.accounts.issue_long_lived(namespace, name, uid, secret)
 
+    def publish_authentication(self, info: ClusterAuthenticationInfo, *, proxy_client: KeyPair | None = None) -> None:
+        """Publish how users authenticate in ConfigMap ``extension-apiserver-authentication`` of ``kube-system``.
+
+        Extension API servers read it. Certificates and names that were published before are kept.
+
+        Args:
+            proxy_client: The client certificate with which this server calls extension API servers
+                (``--proxy-client-cert-file``), signed by the CA of ``info.request_header``.
+        """
+        if self._kubernetes is None:
+            raise ValueError("an extension API server publishes nothing: its kube-apiserver does")
+        self._kubernetes.authentication_trust.publish(info)
+        self.proxy_client = proxy_client or self.proxy_client
+
     def compact(self) -> None:
         """Drop all history: watches and lists at older versions answer 410 from now on."""
         self.storage.compact()
@@ -234,9 +273,17 @@ class ApiServer:
             peer: The client of the connection, if there is one.
         """
         for name, value in query:
-            if name == "resourceVersion" and (version := _number(value)) > self.storage.version:
+            version = requested_version(value) if name == "resourceVersion" else 0
+            if version > self.storage.version and self._is_stored(path):
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
-        return await self._audited(RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer))
+        lowered = first_values(headers, self._request_authenticator)
+        return await self._audited(RequestContext(method, path, QueryParameters(query), lowered, body, peer))
+
+    def _is_stored(self, path: str) -> bool:
+        """Return whether the objects of a URL are in the storage of the server, and have its versions."""
+        target = parse_target(path)
+        resource = None if target is None else self.registry.find(target.group, target.version, target.resource)
+        return resource is None or resource.rest_storage is None
 
     def handle_nowait(
         self,
@@ -253,7 +300,8 @@ class ApiServer:
         Raises:
             RuntimeError: The request has to wait for a webhook. Nothing was changed.
         """
-        context = RequestContext(method, path, QueryParameters(query), _lowered(headers), body, peer, may_wait=False)
+        lowered = first_values(headers, self._request_authenticator)
+        context = RequestContext(method, path, QueryParameters(query), lowered, body, peer, may_wait=False)
         pending = self._audited(context)
         try:
             pending.send(None)
@@ -264,10 +312,9 @@ class ApiServer:
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
     async def _audited(self, context: RequestContext) -> Response:
-        if self._audit is None:
-            return await self._respond(context)
-        context.received = now()
-        return self._audit.completed(context, await self._respond(context))
+        with self._metrics.running(context.method):
+            response = self._metrics.completed(context, await self._respond(context))
+        return response if self._audit is None else self._audit.completed(context, response)
 
     async def _respond(self, context: RequestContext) -> Response:
         try:
@@ -289,19 +336,20 @@ class ApiServer:
         except Exception as error:
             log.exception("Request failed", extra={"method": context.method, "path": context.path})
             response = internal_error(f"{type(error).__name__}: {error}").response()
-        return _with_warnings(response, context.warnings) if context.warnings else response
+        return with_warnings(response, context.warnings) if context.warnings else response
 
     async def _dispatch(self, context: RequestContext) -> Response:
         headers = context.headers
         target = context.target = parse_target(context.path)
-        _check_timeout(context)
+        check_timeout(context)
         user = self._access.enter(context)
         if target is None:
-            response = self._openid.answer(context.method, context.path, headers)
+            openid = None if self._kubernetes is None else self._kubernetes.openid
+            response = None if openid is None else openid.answer(context.method, context.path, headers)
             accept, etag = headers.get("accept", ""), headers.get("if-none-match", "")
             return response or self._documents.response(context.method, context.path, context.query, accept, etag)
         resource = self._resource(target)
-        if resource is None or _misses_namespace(context, target, resource):
+        if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
         is_collection = context.method == "GET" and not target.name
         accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
@@ -322,7 +370,7 @@ class ApiServer:
             annotations=context.annotations,
             may_wait=context.may_wait,
         )
-        handler = self._handler(request)
+        handler, context.is_routed = self._handler(request), True
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:
@@ -334,7 +382,8 @@ class ApiServer:
         """Let the server's own controllers follow a request. If the storage refuses, the next request continues."""
         try:
             self._establishing.sync()
-            self._api_services.sync()
+            if self._kubernetes is not None:
+                self._kubernetes.api_services.sync()
         except StorageError as error:
             log.warning("Storage error", extra={"error": str(error)})
 
@@ -383,7 +432,8 @@ class ApiServer:
         if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
             raise resource_not_served()  # a resource that is only created has no other URL than its collection
         if target.subresource and target.subresource not in resource.subresources:
-            raise self._no_subresource(request)
+            is_custom = resource.is_custom
+            raise not_found(target.resource, target.name, target.group) if is_custom else resource_not_served()
         verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
@@ -394,14 +444,26 @@ class ApiServer:
     def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
         """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
         target, resource, method = request.target, request.resource, request.method
+        storage = None if resource.rest_storage is None else self._storage_handler(resource, resource.rest_storage)
+        verbs = self._verbs if storage is None else storage.routes
         if target.subresource in resource.parts:
-            return self._verbs.get((method, "part"), ("", None))
+            return verbs.get((method, "part"), ("", None))
         if target.subresource:
-            factories = _CUSTOM_RESOURCE_REST if resource.is_custom else resource.rest
-            return "", self._rest(factories.get(target.subresource), method)
+            factories = {**_CUSTOM_RESOURCE_REST, **resource.rest} if resource.is_custom else resource.rest
+            factory = factories.get(target.subresource)
+            if storage is not None and factory is not None:
+                return "", partial(storage.call_subresource, factory=factory, method=_REST_METHODS.get(method, ""))
+            return "", self._rest(factory, method)
         if method == "POST" and not target.name and "" in resource.rest:
             return "create", self._rest(resource.rest[""], method)
-        return self._verbs.get((method, "object" if target.name else "collection"), ("", None))
+        return verbs.get((method, "object" if target.name else "collection"), ("", None))
+
+    def _storage_handler(self, resource: ResourceType, storage: ResourceStorage) -> StorageHandler:
+        from pyctrl.apiserver._extension.storage_handler import StorageHandler  # here: extension API servers only
+
+        if resource not in self._storage_handlers:
+            self._storage_handlers[resource] = StorageHandler(self._context, resource, storage)
+        return self._storage_handlers[resource]
 
     def _rest(self, factory: RESTFactory | None, method: str) -> Handler | None:
         if factory is None:
@@ -410,13 +472,6 @@ class ApiServer:
             self._handlers[factory] = factory(self._context)
         handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
         return handler
-
-    @staticmethod
-    def _no_subresource(request: ResourceRequest) -> StatusError:
-        target = request.target
-        if request.resource.is_custom:
-            return not_found(target.resource, target.name, target.group)
-        return resource_not_served()
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):
@@ -432,7 +487,7 @@ class ApiServer:
 
     def _check_version(self, request: ResourceRequest) -> None:
         """Refuse a resource version that the storage has not reached; `handle` has waited for it."""
-        version = _number(request.query.get("resourceVersion"))
+        version = requested_version(request.query.get("resourceVersion"))
         if version > self.storage.version:
             raise too_large_resource_version(version, self.storage.version)
 
@@ -440,41 +495,3 @@ class ApiServer:
 async def _call(handler: Handler, request: ResourceRequest) -> Response:
     response = handler(request)
     return response if isinstance(response, Response) else await response
-
-
-def _check_timeout(context: RequestContext) -> None:
-    """Refuse a `timeout` that is no duration; kube-apiserver does so before authentication."""
-    text, target = context.query.get("timeout"), context.target
-    is_long = target is not None and (
-        target.subresource in _LONG_RUNNING or target.verb(context.method, context.query.first) == "watch"
-    )
-    if text and not is_long and (problem := duration_problem(text)):
-        raise bad_request(f"invalid timeout specified in the request URL - {problem}")
-
-
-def _misses_namespace(context: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
-    """Return whether the URL of a custom resource lacks its namespace, which only list and watch may leave out."""
-    if target.namespace or not resource.namespaced or not resource.is_custom:
-        return False
-    return target.verb(context.method, context.query.first) not in ("list", "watch")
-
-
-def _number(version: str) -> int:
-    """Read a resource version; 0 when it is no number, which the handler refuses."""
-    return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0
-
-
-def _lowered(headers: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the first value of each header by lower-case name, as in Go, and all values of impersonation headers."""
-    every = Headers.of(headers or {})
-    names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
-    return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
-
-
-def _with_warnings(response: Response, warnings: list[str]) -> Response:
-    headers = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
-    return Response(status=response.status, headers=(*response.headers, *headers), body=response.body)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')

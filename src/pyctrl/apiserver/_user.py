@@ -52,6 +52,7 @@ class Peer(NamedTuple):
 
     address: str
     user: User | None = None
+    certificate: bytes = b""  # in DER form
 
 
 ANONYMOUS: Final = User(name="system:anonymous", groups=(ANONYMOUS_GROUP,))

@@ -43,6 +43,7 @@ COMMANDS = {
         "simulate": ("_simulate.command:app", "Try every fault against a program, and tell what breaks it."),
         "run": ("_run.command:app", "Run a program against a cluster."),
         "apiserver": ("_apiserver.command:app", "Serve an in-memory Kubernetes API server."),
+        "envtest": ("_envtest.command:app", "Print a directory for `KUBEBUILDER_ASSETS`."),
     },
     "CRDs and objects": {
         "explain": ("_explain.command:app", "Show the fields of a kind."),

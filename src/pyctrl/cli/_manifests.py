@@ -62,7 +62,8 @@ def manifests(
     ----------
     words
         The program (`FILE.py`, `DIRECTORY` or `MODULE`, with `:FUNCTION` if there are several), and the parts to write:
-        `crd`, `rbac`, `manager`, `webhook`, `samples` or `all`. Defaults to `program` of `[tool.pyctrl]`, and `all`.
+        `crd`, `rbac`, `manager`, `webhook`, `apiservice`, `samples` or `all`. Defaults to `program` of `[tool.pyctrl]`,
+        and `all`.
     diff
         Show what applying would change in the cluster, and exit with 1 if anything would; write nothing.
     output_dir

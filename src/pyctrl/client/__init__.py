@@ -43,12 +43,15 @@ from pyctrl.client._transport.rest_client import ServerWarning, WarningHandler, 
 from pyctrl.client._transport.retry import RetryPolicy
 from pyctrl.client._transport.transport import (
     Application,
+    ApplicationConnection,
     ApplicationResponse,
+    ApplicationUpgrade,
     Headers,
     HttpRequest,
     HttpResponse,
     HttpStream,
     Transport,
+    UpgradedStream,
     deliver,
 )
 
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from pyctrl.client._events.correlator import EventCorrelator, EventGroup
     from pyctrl.client._events.recorder import EventRecorder
     from pyctrl.client._events.writer import EventWriter
+    from pyctrl.client._exec import ExecResult, exec_command
     from pyctrl.client._expansions import (
         CurrentScale,
         ServiceAccountToken,
@@ -83,7 +87,9 @@ __all__ = [
     "AiohttpTransport",
     "Anonymous",
     "Application",
+    "ApplicationConnection",
     "ApplicationResponse",
+    "ApplicationUpgrade",
     "BasicAuth",
     "BearerToken",
     "CertificateSource",
@@ -102,6 +108,7 @@ __all__ = [
     "EventStatistics",
     "EventType",
     "EventWriter",
+    "ExecResult",
     "FieldValidation",
     "Fields",
     "HasSubResources",
@@ -136,6 +143,7 @@ __all__ = [
     "Tls",
     "TokenFile",
     "Transport",
+    "UpgradedStream",
     "VersionMatch",
     "WarningHandler",
     "WatchEvent",
@@ -150,6 +158,7 @@ __all__ = [
     "deliver",
     "dry_run",
     "evict",
+    "exec_command",
     "forbidden_log",
     "gated_context",
     "get_scale",
@@ -184,6 +193,8 @@ _FILES = {
     "ServiceAccountToken": "_expansions",
     "bind": "_expansions",
     "create_token": "_expansions",
+    "ExecResult": "_exec",
+    "exec_command": "_exec",
     "evict": "_expansions",
     "get_scale": "_expansions",
     "kubeconfig_contexts": "_login.kubeconfig_context",

@@ -8,7 +8,17 @@ from pyctrl.cluster._cluster import Cluster, serving_cluster
 from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
-from pyctrl.cluster._kubelet.scripts import Script
+from pyctrl.cluster._kubelet.scripts import ExecFunction, ExecProcess, Script
 from pyctrl.cluster._provisioner import add_volumes
 
-__all__ = ["Cluster", "Kubelet", "Script", "add_controllers", "add_kubelet", "add_volumes", "serving_cluster"]
+__all__ = [
+    "Cluster",
+    "ExecFunction",
+    "ExecProcess",
+    "Kubelet",
+    "Script",
+    "add_controllers",
+    "add_kubelet",
+    "add_volumes",
+    "serving_cluster",
+]

@@ -12,7 +12,15 @@ from types import TracebackType
 from typing import Literal, Self
 
 from pyctrl.api import Key
-from pyctrl.apiserver import AdmissionPluginName, ApiServer, CertificateAuthority, User, serve
+from pyctrl.apiserver import (
+    AdmissionPluginName,
+    ApiServer,
+    CertificateAuthority,
+    ClusterAuthenticationInfo,
+    RequestHeaderInfo,
+    User,
+    serve,
+)
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
@@ -53,7 +61,8 @@ class Cluster:
         random: the source of uids, generated names and jitter.
         rbac: authorize requests by roles and bindings, including the default ones of every cluster. Without it, every
             user may do everything. `config` is an administrator's; `config_for` and `config_for_account` are not.
-        enable_admission_plugins: admission plugins that are off by default; see `ApiServer`.
+        enable_admission_plugins: admission plugins to enable that are off by default; see `ApiServer`.
+        disable_admission_plugins: admission plugins to disable that are on by default.
         server: the `ApiServer` to use, for example one with users. It also decides about RBAC and admission plugins.
         token: the bearer token of `config`; by default that of a built-in administrator.
         authority: the CA of the serving certificates under TLS; pods trust it as their root CA. By default `serve`
@@ -70,6 +79,7 @@ class Cluster:
         random: Random | None = None,
         rbac: bool = False,
         enable_admission_plugins: Collection[AdmissionPluginName] = (),
+        disable_admission_plugins: Collection[AdmissionPluginName] = (),
         server: ApiServer | None = None,
         token: str | None = None,
         authority: CertificateAuthority | None = None,
@@ -77,7 +87,10 @@ class Cluster:
         self.random: Random = random or Random()
         mode: Literal["RBAC", "AlwaysAllow"] = "RBAC" if rbac else "AlwaysAllow"
         self.server: ApiServer = server or ApiServer(
-            random=self.random, authorization=mode, enable_admission_plugins=enable_admission_plugins
+            random=self.random,
+            authorization=mode,
+            enable_admission_plugins=enable_admission_plugins,
+            disable_admission_plugins=disable_admission_plugins,
         )
         #: The client configuration for this process; pass it to a `Manager` or to `Client.connect`.
         self.config: Config = Config.in_process(self.server, token=token or self.server.issue_token(ADMIN))
@@ -151,8 +164,17 @@ class Cluster:
             return
         authority = self._authority = self._authority or CertificateAuthority.new()
         context = authority.server_context([host], client_ca=client_ca)
+        self._publish_authentication(authority.certificate + client_ca)
         async with serve(self.server, host, port, context) as url:
             yield Config.from_token(url, token, ca=authority.certificate)
+
+    def _publish_authentication(self, client_ca: bytes) -> None:
+        """Publish the authorities of users and of a new front proxy, for extension API servers."""
+        front_proxy = CertificateAuthority.new_front_proxy()
+        info = ClusterAuthenticationInfo(
+            client_ca=client_ca, request_header=RequestHeaderInfo(client_ca=front_proxy.certificate)
+        )
+        self.server.publish_authentication(info, proxy_client=front_proxy.front_proxy_client())
 
     async def _start(self, stack: AsyncExitStack) -> None:
         """Run the controllers and wait until the default objects of a new cluster exist."""
@@ -166,7 +188,7 @@ class Cluster:
             add_controllers(manager, root_ca=root_ca, make_token=self.server.issue_long_lived_token)
             add_kubernetes_service(manager)
         if self._kubelet is not None:
-            add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet)
+            add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet, servers=self.server.kubelets)
             if self._volumes:
                 add_volumes(manager, start_seconds=self._kubelet.start_seconds)
         await stack.enter_async_context(manager.running())

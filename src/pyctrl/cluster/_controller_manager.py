@@ -16,6 +16,7 @@ from pyctrl.cluster._controllers.namespace import add_namespaces
 from pyctrl.cluster._controllers.nodelifecycle import add_node_lifecycle
 from pyctrl.cluster._controllers.podgc import add_pod_gc
 from pyctrl.cluster._controllers.replicaset import add_replicasets, add_replicationcontrollers
+from pyctrl.cluster._controllers.resourcequota.controller import add_resource_quotas
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._controllers.service_endpoints import ServiceIndex
 from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_tokens
@@ -62,3 +63,4 @@ def add_controllers(manager: Manager, *, root_ca: str = PLACEHOLDER_CA, make_tok
     add_node_lifecycle(manager)
     add_taint_eviction(manager)
     add_pod_gc(manager)
+    add_resource_quotas(manager)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyctrl.api import CustomResource, GroupKind, Key, KindLike
+from pyctrl.api import CustomResource, GroupKind, Key, KindLike, KubernetesObject
 from pyctrl.packaging._settings import Settings
 from pyctrl.program import Manifest
 from pyctrl.rbac import Grants
@@ -41,6 +41,7 @@ class Project:
         webhooks: its webhooks; None if it has none.
         webhook_service: the Service of the webhooks.
         webhook_configuration: the name of the webhook configurations.
+        served_kinds: the kinds that its extension API server serves; empty if it has none.
         followed: the kinds that its controllers own and watch.
         samples: the objects in the author's sample files, ``samples`` and ``sample.yaml``.
     """
@@ -52,6 +53,7 @@ class Project:
     webhooks: Webhooks | None
     webhook_service: Service
     webhook_configuration: str
+    served_kinds: Sequence[type[KubernetesObject]] = ()
     followed: Sequence[Followed] = ()
     samples: Sequence[Manifest] = ()
 
@@ -64,6 +66,16 @@ class Project:
     def namespace(self) -> str:
         """The namespace that the program runs in."""
         return self.settings.namespace
+
+    @property
+    def all_kinds(self) -> Sequence[type[KubernetesObject]]:
+        """The custom kinds, and those that it serves; of each, the class of one version."""
+        return [*(each for each, *_ in self.kinds), *{each.gvk.group_kind: each for each in self.served_kinds}.values()]
+
+    @property
+    def apiserver_service(self) -> Service:
+        """The Service of the extension API server."""
+        return Service(self.namespace, self.called("apiserver-service"))
 
     @property
     def account(self) -> Key:
@@ -85,11 +97,11 @@ class Project:
         """Whether it has admission webhooks, not only conversion webhooks."""
         return self.webhooks is not None and bool(self.webhooks.registrations)
 
-    def short(self, kind: Kind) -> str:
+    def short(self, kind: type[KubernetesObject]) -> str:
         """Return a kind's singular, with the group as prefix if kinds of two groups have the same singular."""
         singular, group = kind.resource.singular, kind.gvk.group
-        others = [each.gvk.group for each, *_ in self.kinds if each.resource.singular == singular]
-        return singular if others == [group] else f"{group.partition('.')[0]}-{singular}"
+        others = {each.gvk.group for each in self.all_kinds if each.resource.singular == singular}
+        return singular if others == {group} else f"{group.partition('.')[0]}-{singular}"
 
     def called(self, what: str) -> str:
         """Return an object name: the prefix and a suffix."""

@@ -12,6 +12,7 @@ from pyctrl.manager import NoServer
 from pyctrl.packaging._project import Followed, Project
 from pyctrl.packaging._settings import Settings
 from pyctrl.program import (
+    APIServerOptions,
     Manifest,
     ProgramManager,
     Target,
@@ -44,6 +45,8 @@ async def read_project(settings: Settings, *, with_samples: bool = False) -> Pro
     manager = ProgramManager(Config.in_process(NoServer()), namespaces=settings.watch_namespaces or None)
     async with manager:
         manager.webhook_options = _serving(settings)
+        service = Service(settings.namespace, f"{settings.name}-apiserver-service")
+        manager.apiserver_options = APIServerOptions(service=service)
         run_setup(target.find(), manager, settings.name)
         return _project(manager, settings, read_samples(settings.directory) if with_samples else ())
 
@@ -68,6 +71,7 @@ def _project(manager: ProgramManager, settings: Settings, samples: Sequence[Mani
         webhooks=webhooks,
         webhook_service=service,
         webhook_configuration=configuration,
+        served_kinds=[kind for server in manager.api_servers for kind in server.kinds],
         followed=list(_followed(manager)),
         samples=samples,
     )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         sample_paths,
     )
     from pyctrl.program._module import ProgramModule
-    from pyctrl.program._program_manager import ProgramManager, WebhookOptions, certificate_secret
+    from pyctrl.program._program_manager import APIServerOptions, ProgramManager, WebhookOptions, certificate_secret
     from pyctrl.program._pyproject import program_path, read_pyproject
     from pyctrl.program._run_options import LoginOptions, RunOptions
     from pyctrl.program._runner import ProgramRunner
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pyctrl.program._target import Target, offline_manager, run_setup
 
 __all__ = [
+    "APIServerOptions",
     "DeclaredKinds",
     "Installation",
     "LoginOptions",
@@ -82,7 +83,7 @@ _NAMES = {
         *("read_samples", "sample_paths"),
     ),
     "_module": ("ProgramModule",),
-    "_program_manager": ("ProgramManager", "WebhookOptions", "certificate_secret"),
+    "_program_manager": ("APIServerOptions", "ProgramManager", "WebhookOptions", "certificate_secret"),
     "_pyproject": ("program_path", "read_pyproject"),
     "_run_options": ("LoginOptions", "RunOptions"),
     "_runner": ("ProgramRunner",),

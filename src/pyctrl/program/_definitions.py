@@ -31,6 +31,8 @@ def custom_kinds(
         manager: a manager with the program's controllers.
         webhooks: webhooks whose conversions name further versions. Versions with a class in the program are found, too.
         watched: whether to include kinds that it only watches, owns or admits, possibly of other programs.
+
+    Kinds that an extension API server of the program serves have no definition, and are left out.
     """
     found: dict[GroupKind, dict[Kind, None]] = {}
     for member in manager.members:
@@ -46,12 +48,23 @@ def custom_kinds(
         for version in (conversion.hub, *(spoke.kind for spoke in conversion.spokes)):
             if issubclass(version, CustomResource):
                 found.setdefault(conversion.kind, {})[version] = None
+    for name in _kinds_behind_apiservices(manager):
+        found.pop(name, None)
     for kinds in found.values():
         served = {kind.gvk.version for kind in kinds}
         kinds.update(
             (version, None) for version in _other_versions(next(iter(kinds))) if version.gvk.version not in served
         )
     return {name: tuple(kinds) for name, kinds in found.items()}
+
+
+def _kinds_behind_apiservices(manager: Manager) -> set[GroupKind]:
+    if "pyctrl.extension_apiserver" not in sys.modules:  # not imported: there is no extension API server
+        return set()
+    from pyctrl.extension_apiserver import ExtensionAPIServer
+
+    servers = [each.runnable for each in manager.members if isinstance(each.runnable, ExtensionAPIServer)]
+    return {kind.gvk.group_kind for server in servers for kind in server.kinds}
 
 
 def _other_versions(kind: Kind) -> Iterable[Kind]:

@@ -13,11 +13,13 @@ from pyctrl.manager import Group, Manager, Preflight, Restart, RunnableLike
 
 if TYPE_CHECKING:
     from pyctrl.client import Config
+    from pyctrl.extension_apiserver import ExtensionAPIServer  # most programs have none
     from pyctrl.manager import LeaderElection
     from pyctrl.program._run_options import RunOptions
     from pyctrl.webhook import Service, Url, Webhooks, WebhookServer  # most programs have none
 
 __all__ = [
+    "APIServerOptions",
     "ProgramManager",
     "WebhookOptions",
     "certificate_secret",
@@ -49,21 +51,45 @@ class WebhookOptions:
     configuration: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class APIServerOptions:
+    """How the extension API server of a program is served.
+
+    Attributes:
+        port: the port to listen at; None: the one that the program sets.
+        certificates: the directory of tls.crt and tls.key; None: as the program sets.
+        service: the Service in the APIServices. If the program sets no certificates, one is issued for the Service and
+            kept in the Secret ``SERVICE-cert`` beside it, and kube-apiserver trusts it.
+    """
+
+    port: int | None = None
+    certificates: Path | None = None
+    service: Service | None = None
+
+
 class ProgramManager(Manager):
-    """A `Manager` that serves the webhooks added to it according to `webhook_options`."""
+    """A `Manager` that serves the webhooks and the extension API server that are added to it according to options."""
 
     #: Set it before controllers are added.
     webhook_options: WebhookOptions = WebhookOptions()
+    #: Likewise.
+    apiserver_options: APIServerOptions = APIServerOptions()
 
     async def __aenter__(self) -> Self:
         self._webhooks: list[Webhooks] = []
         self._targets: list[Service | Url] = []
+        self._api_servers: list[ExtensionAPIServer] = []
         return await super().__aenter__()
 
     @property
     def webhooks(self) -> tuple[Webhooks, ...]:
         """The webhooks of all servers that were added, including those that do not run."""
         return tuple(self._webhooks)
+
+    @property
+    def api_servers(self) -> tuple[ExtensionAPIServer, ...]:
+        """The extension API servers that were added."""
+        return tuple(self._api_servers)
 
     @property
     def webhook_target(self) -> Service | Url | None:
@@ -79,7 +105,32 @@ class ProgramManager(Manager):
         """Add a runnable, as `Manager.add` does; of webhooks only those that `webhook_options` enables."""
         if "pyctrl.webhook" in sys.modules and not self._accepts(runnable):  # not imported: not a webhook server
             return
+        if "pyctrl.extension_apiserver" in sys.modules:  # likewise
+            self._serve(runnable)
         super().add(runnable, group=group, restart=restart)
+
+    def _serve(self, runnable: RunnableLike) -> None:
+        """Configure an extension API server, and add managed certificates for it if it has none."""
+        from pyctrl.extension_apiserver import ExtensionAPIServer, api_service_names
+        from pyctrl.webhook import ManagedCertificates
+
+        if not isinstance(runnable, ExtensionAPIServer):
+            return
+        self._api_servers.append(runnable)
+        options = self.apiserver_options
+        runnable.listen_at(port=options.port, certificates=options.certificates)
+        if options.service is None or runnable.has_certificates:
+            return
+        certificates = ManagedCertificates(
+            self.live_client,
+            secret=certificate_secret(options.service),
+            target=options.service,
+            api_services=api_service_names(runnable.kinds),
+            name=f"{runnable.name}-certificates",
+        )
+        runnable.listen_at(certificates=certificates)
+        super().add(certificates)
+        super().add(certificates.rotation)
 
     def _accepts(self, runnable: RunnableLike) -> bool:
         """Return whether to run it; configure it if it is a webhook server."""
@@ -148,6 +199,11 @@ def program_manager(
         health_bind_address=options.health_probe_bind_address,
     )
     manager.webhook_options = webhook_options(options, config.namespace)
+    manager.apiserver_options = APIServerOptions(
+        port=options.apiserver_port,
+        certificates=options.apiserver_cert_dir,
+        service=_service(config.namespace, options.apiserver_service) if options.apiserver_service else None,
+    )
     return manager
 
 

@@ -100,6 +100,18 @@ class RunOptions(Protocol):
         """Where to serve probes."""
 
     @property
+    def apiserver_port(self) -> int | None:
+        """The port of the extension API server; None: the one that the program sets."""
+
+    @property
+    def apiserver_cert_dir(self) -> Path | None:
+        """The directory of tls.crt and tls.key for the extension API server; None: the one that the program sets."""
+
+    @property
+    def apiserver_service(self) -> str | None:
+        """The Service in front of the extension API server."""
+
+    @property
     def webhooks(self) -> bool | None:
         """Whether to serve webhooks; None: see `webhook_options`."""
 

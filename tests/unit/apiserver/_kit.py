@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from pyctrl.apiserver import ApiServer, Response
+from pyctrl.apiserver import ApiServer, Response, Upgrade
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -65,7 +65,7 @@ class Asker:
         """Watch a collection until the block ends."""
         answer = await self.server.handle("GET", path, _query({"watch": "true", **query}), {}, b"")
         assert answer.status == 200
-        assert not isinstance(answer.body, bytes)
+        assert not isinstance(answer.body, (bytes, Upgrade))
         watching = Watching(answer.body)
         try:
             yield watching

@@ -17,9 +17,10 @@ from pyctrl.kinds.core.v1 import Pod
 from pyctrl.packaging import ConfigDirectory, install, problems_of, read_project, read_settings, tree
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+DEPLOYED = ["podset", "evc", "sampledb", "05_schedule", "09_database", "flavors", "guestbook"]
 
 
-@pytest.mark.parametrize("example", ["podset", "evc", "sampledb", "05_schedule", "09_database"])
+@pytest.mark.parametrize("example", DEPLOYED)
 async def test_an_example_is_deployed(example: str) -> None:
     """Each example deploys in order without unknown fields, and its pod runs as the account with the permissions."""
     project = await read_project(read_settings(EXAMPLES / example))
@@ -50,7 +51,7 @@ def test_a_directory_is_applied_in_the_order_of_its_names() -> None:
     assert sorted(path.name for path in (EXAMPLES / "inventory" / "config").iterdir()) == ["role.yaml", "service.yaml"]
 
 
-@pytest.mark.parametrize("example", ["podset", "evc", "sampledb", "05_schedule", "09_database"])
+@pytest.mark.parametrize("example", DEPLOYED)
 def test_the_files_of_an_example_are_those_of_its_program(example: str) -> None:
     """`pyctrl manifests --check` reports nothing for an example, and its samples are valid."""
     project = asyncio.run(read_project(read_settings(EXAMPLES / example)))  # the rest is no work for an event loop

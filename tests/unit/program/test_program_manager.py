@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from pyctrl.api import Key
+from pyctrl.api import Key, KubernetesObject
 from pyctrl.cli._run.flags import RunFlags
 from pyctrl.client import Config
 from pyctrl.errors import ManagerError
+from pyctrl.extension_apiserver import ExtensionAPIServer
 from pyctrl.manager import NoServer
 from pyctrl.program._program_manager import ProgramManager, leader_election, program_manager, watch_namespaces
 from pyctrl.webhook import ManagedCertificates, Service, Webhooks, WebhookServer
@@ -90,3 +91,23 @@ def test_a_lease_is_named_after_the_program() -> None:
 
 def _key() -> Key:
     return Key("default", "certificates")
+
+
+async def test_an_extension_api_server_is_served_as_the_flags_say(tmp_path: Path) -> None:
+    """The port and certificates are those of flags; a Service gets a managed certificate, unless there is another."""
+
+    class Fischer(KubernetesObject, group="wardle.example.com", version="v1"):
+        """A kind of the program."""
+
+    async with made(apiserver_port=7000, apiserver_service="fischers") as manager:
+        server = ExtensionAPIServer(Fischer, client=manager.live_client)
+        manager.add(server)
+        assert (server.port, server.has_certificates) == (7000, True)
+        running = {each.name for each in manager.members}
+        assert {server.name, "extension-apiserver-certificates", "extension-apiserver-certificate-rotation"} <= running
+        assert manager.api_servers == (server,)
+    async with made(apiserver_cert_dir=tmp_path, apiserver_service="fischers") as manager:
+        server = ExtensionAPIServer(Fischer, client=manager.live_client)
+        manager.add(server)
+        assert server.has_certificates
+        assert "extension-apiserver-certificates" not in {each.name for each in manager.members}

@@ -9,12 +9,14 @@ Only webhooks wait. A write without webhooks is one synchronous transaction.
 
 from pyctrl.apiserver._admission.attributes import CONNECT, CREATE, DELETE, UPDATE, Attributes, Kind
 from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
-from pyctrl.apiserver._admission.default_chain import AdmissionPluginName, default_admission_chain
+from pyctrl.apiserver._admission.default_chain import default_admission_chain
+from pyctrl.apiserver._admission.plugin_names import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
 
 __all__ = [
     "CONNECT",
     "CREATE",
     "DELETE",
+    "NOT_IMPLEMENTED_PLUGINS",
     "UPDATE",
     "AdmissionChain",
     "AdmissionPluginName",
@@ -22,4 +24,5 @@ __all__ = [
     "Kind",
     "Plugin",
     "default_admission_chain",
+    "enabled_plugins",
 ]

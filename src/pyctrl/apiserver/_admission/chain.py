@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pyctrl.apiserver._admission.attributes import Attributes
 
-__all__ = ["AdmissionChain", "Plugin"]
+__all__ = ["AdmissionChain", "DynamicPlugin", "Plugin"]
 
 
 class Plugin(Protocol):
@@ -22,15 +22,15 @@ class Plugin(Protocol):
 
         A plugin must not change a custom resource: its schema may have been validated before.
         """
-        ...
+        return
 
     def validate(self, attributes: Attributes) -> None:
         """Accept or reject the object in its final form; a plugin must not change it."""
-        ...
+        return
 
 
 class DynamicPlugin(Protocol):
-    """A plugin that runs after the built-in ones and may wait: webhooks, and policies, which run with them."""
+    """A plugin that may wait: webhooks, and policies, which run with them."""
 
     @property
     def is_idle(self) -> bool:
@@ -47,15 +47,27 @@ class DynamicPlugin(Protocol):
 
 
 class AdmissionChain:
-    """The admission chain of a server."""
+    """The admission chain of a server.
 
-    def __init__(self, plugins: Iterable[Plugin] = (), dynamic_plugins: Iterable[DynamicPlugin] = ()) -> None:
+    Args:
+        plugins: The plugins that run first.
+        dynamic_plugins: The plugins that run after these.
+        last_plugins: The plugins that run at the end, on what the dynamic ones have made of the object.
+    """
+
+    def __init__(
+        self,
+        plugins: Iterable[Plugin] = (),
+        dynamic_plugins: Iterable[DynamicPlugin] = (),
+        last_plugins: Iterable[Plugin] = (),
+    ) -> None:
         self._plugins = list(plugins)
         self._dynamic_plugins = list(dynamic_plugins)
-        self._handlers: dict[tuple[str, str], tuple[Plugin, ...]] = {}
+        self._last_plugins = list(last_plugins)
+        self._handlers: dict[tuple[str, str], tuple[tuple[Plugin, ...], tuple[Plugin, ...]]] = {}
 
     def add(self, plugin: Plugin) -> None:
-        """Append a plugin."""
+        """Append a plugin to those that run first."""
         self._plugins.append(plugin)
         self._handlers.clear()
 
@@ -72,25 +84,35 @@ class AdmissionChain:
             await self._mutate(attributes)
 
     async def _mutate(self, attributes: Attributes) -> None:
-        for plugin in self._of(attributes):
+        first, last = self._of(attributes)
+        for plugin in first:
             plugin.mutate(attributes)
         for dynamic in self._dynamic_plugins:
             if not dynamic.is_idle:
                 attributes.is_mutated_dynamically = True
                 await dynamic.mutate(attributes)
+        for plugin in last:
+            plugin.mutate(attributes)
 
     async def validate(self, attributes: Attributes) -> None:
         """Run validating admission; suspends only if a webhook must be called."""
-        for plugin in self._of(attributes):
+        first, last = self._of(attributes)
+        for plugin in first:
             plugin.validate(attributes)
         for dynamic in self._dynamic_plugins:
             if not dynamic.is_idle:
                 await dynamic.validate(attributes)
+        for plugin in last:
+            plugin.validate(attributes)
 
-    def _of(self, attributes: Attributes) -> tuple[Plugin, ...]:
+    def _of(self, attributes: Attributes) -> tuple[tuple[Plugin, ...], tuple[Plugin, ...]]:
+        """Return the plugins that handle a resource: those that run first, and those that run last."""
         target = attributes.request.target
         key = target.group, target.resource
         found = self._handlers.get(key)
         if found is None:
-            found = self._handlers[key] = tuple(each for each in self._plugins if each.handles(*key))
+            first, last = (
+                tuple(each for each in plugins if each.handles(*key)) for plugins in (self._plugins, self._last_plugins)
+            )
+            found = self._handlers[key] = first, last
         return found

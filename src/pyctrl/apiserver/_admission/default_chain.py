@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final
 
-from pyctrl.apiserver._admission._plugins.certificate_approval import CertificateSigning
+from pyctrl.apiserver._admission._plugins.always_deny import AlwaysDeny
+from pyctrl.apiserver._admission._plugins.always_pull_images import AlwaysPullImages
+from pyctrl.apiserver._admission._plugins.certificate_approval import CertificateApproval, CertificateSigning
+from pyctrl.apiserver._admission._plugins.default_ingress_class import DefaultIngressClass
+from pyctrl.apiserver._admission._plugins.default_storage_class import DefaultStorageClass
+from pyctrl.apiserver._admission._plugins.default_toleration_seconds import DefaultTolerationSeconds
+from pyctrl.apiserver._admission._plugins.deny_service_external_ips import DenyServiceExternalIPs
+from pyctrl.apiserver._admission._plugins.extended_resource_toleration import ExtendedResourceToleration
+from pyctrl.apiserver._admission._plugins.limit_pod_hard_anti_affinity_topology import LimitPodHardAntiAffinityTopology
+from pyctrl.apiserver._admission._plugins.limit_ranger import LimitRanger
+from pyctrl.apiserver._admission._plugins.namespace_existence import NamespaceAutoProvision, NamespaceExists
 from pyctrl.apiserver._admission._plugins.namespace_lifecycle import NamespaceLifecycle
-from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
-    PLUGIN_NAME as OWNER_REFERENCES_PERMISSION_ENFORCEMENT,
-)
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
 from pyctrl.apiserver._admission._plugins.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from pyctrl.apiserver._admission._plugins.pod_node_selector import PodNodeSelector
+from pyctrl.apiserver._admission._plugins.pod_toleration_restriction import PodTolerationRestriction
+from pyctrl.apiserver._admission._plugins.pod_topology_labels import PodTopologyLabels
 from pyctrl.apiserver._admission._plugins.priority import Priority
-from pyctrl.apiserver._admission.chain import AdmissionChain, Plugin
+from pyctrl.apiserver._admission._plugins.resource_quota import ResourceQuota
+from pyctrl.apiserver._admission._plugins.runtime_class import RuntimeClass
+from pyctrl.apiserver._admission._plugins.service_account import ServiceAccount
+from pyctrl.apiserver._admission._plugins.storage_object_in_use_protection import StorageObjectInUseProtection
+from pyctrl.apiserver._admission._plugins.taint_nodes_by_condition import TaintNodesByCondition
+from pyctrl.apiserver._admission.chain import AdmissionChain, DynamicPlugin, Plugin
 from pyctrl.apiserver._admission.matching import MatchContext
+from pyctrl.apiserver._admission.plugin_names import IN_ORDER
 from pyctrl.apiserver._admission.validating_policy import ValidatingAdmissionPolicies
 from pyctrl.apiserver._admission.versioned_attributes import CustomObjectConverter, VersionConverter
 from pyctrl.apiserver._admission.webhook_call import AdmissionReviewClient
@@ -27,6 +44,7 @@ from pyctrl.apiserver._admission.webhook_dispatcher import (
     WebhookMatcher,
 )
 from pyctrl.apiserver._admission.webhook_source import WebhookConfigurations
+from pyctrl.apiserver._storage.storage import Collection as StoredCollection
 from pyctrl.apiserver._storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -34,13 +52,58 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.served_resources import ServedResources
     from pyctrl.apiserver._webhooks import WebhookClient
 
-__all__ = ["AdmissionPluginName", "default_admission_chain"]
+__all__ = ["default_admission_chain"]
 
 
-#: Plugins that are disabled by default, by kube-apiserver's names.
-AdmissionPluginName: TypeAlias = Literal["OwnerReferencesPermissionEnforcement"]
+_GROUP: Final = "admissionregistration.k8s.io"
 
-_GROUP = "admissionregistration.k8s.io"
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """The parts of a server that plugins use."""
+
+    storage: Storage
+    registry: ServedResources
+    random: Random
+    authorizer: Authorizer
+
+    def core(self, resource: str) -> StoredCollection:
+        return self.storage.collection("", resource)
+
+    def storage_classes(self) -> StoredCollection:
+        return self.storage.collection("storage.k8s.io", "storageclasses")
+
+
+#: Built-in plugins by name. `AlwaysAdmit` does nothing; neither do plugins for features that are off by default.
+_PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
+    "NamespaceAutoProvision": lambda at: NamespaceAutoProvision(at.core("namespaces"), at.registry, at.random),
+    "NamespaceLifecycle": lambda at: NamespaceLifecycle(at.core("namespaces")),
+    "NamespaceExists": lambda at: NamespaceExists(at.core("namespaces")),
+    "LimitPodHardAntiAffinityTopology": lambda _: LimitPodHardAntiAffinityTopology(),
+    "LimitRanger": lambda at: LimitRanger(at.core("limitranges")),
+    "ServiceAccount": lambda at: ServiceAccount(at.core("serviceaccounts"), at.random),
+    "TaintNodesByCondition": lambda _: TaintNodesByCondition(),
+    "AlwaysPullImages": lambda _: AlwaysPullImages(),
+    "PodNodeSelector": lambda at: PodNodeSelector(at.core("namespaces")),
+    "Priority": lambda at: Priority(at.storage.collection("scheduling.k8s.io", "priorityclasses")),
+    "DefaultTolerationSeconds": lambda _: DefaultTolerationSeconds(),
+    "PodTolerationRestriction": lambda at: PodTolerationRestriction(at.core("namespaces")),
+    "ExtendedResourceToleration": lambda _: ExtendedResourceToleration(),
+    "DefaultStorageClass": lambda at: DefaultStorageClass(at.storage_classes()),
+    "StorageObjectInUseProtection": lambda _: StorageObjectInUseProtection(),
+    "OwnerReferencesPermissionEnforcement": lambda at: OwnerReferencesPermissionEnforcement(at.registry, at.authorizer),
+    "PersistentVolumeClaimResize": lambda at: PersistentVolumeClaimResize(at.storage_classes()),
+    "RuntimeClass": lambda at: RuntimeClass(at.storage.collection("node.k8s.io", "runtimeclasses")),
+    "CertificateApproval": lambda at: CertificateApproval(at.authorizer),
+    "CertificateSigning": lambda at: CertificateSigning(at.authorizer),
+    "DefaultIngressClass": lambda at: DefaultIngressClass(at.storage.collection("networking.k8s.io", "ingressclasses")),
+    "DenyServiceExternalIPs": lambda _: DenyServiceExternalIPs(),
+    "PodTopologyLabels": lambda at: PodTopologyLabels(at.core("nodes")),
+}
+_LAST_PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
+    "ResourceQuota": lambda at: ResourceQuota(at.storage, at.registry),
+    "AlwaysDeny": lambda _: AlwaysDeny(),
+}
 
 
 def default_admission_chain(
@@ -50,46 +113,42 @@ def default_admission_chain(
     client: WebhookClient,
     conversions: CustomObjectConverter,
     authorizer: Authorizer,
-    enabled: Collection[AdmissionPluginName] = (),
+    enabled: Collection[str],
 ) -> AdmissionChain:
-    """Return the default admission chain of a storage.
+    """Return the admission chain of a storage.
 
     Args:
-        enabled: Plugins to enable that are disabled by default.
-
-    Raises:
-        ValueError: A plugin in `enabled` does not exist.
+        enabled: The plugins, as `enabled_plugins` returns them.
     """
-    _check_known(enabled)
-    namespaces = storage.collection("", "namespaces")
-    match_context, versions = MatchContext(registry, namespaces), VersionConverter(conversions)
+    server = _Server(storage, registry, random, authorizer)
+    dynamic = _dynamic_plugins(server, client, conversions)
+    return AdmissionChain(
+        [make(server) for name, make in _in_order(_PLUGINS) if name in enabled],
+        [plugin for name, plugin in dynamic.items() if name in enabled],
+        [make(server) for name, make in _in_order(_LAST_PLUGINS) if name in enabled],
+    )
+
+
+def _in_order(
+    plugins: Mapping[str, Callable[[_Server], Plugin]],
+) -> list[tuple[str, Callable[[_Server], Plugin]]]:
+    return [(name, plugins[name]) for name in IN_ORDER if name in plugins]
+
+
+def _dynamic_plugins(
+    server: _Server, client: WebhookClient, conversions: CustomObjectConverter
+) -> dict[str, DynamicPlugin]:
+    """Return webhooks and policies by name, in order."""
+    storage, registry, authorizer = server.storage, server.registry, server.authorizer
+    match_context, versions = MatchContext(registry, server.core("namespaces")), VersionConverter(conversions)
     matcher = WebhookMatcher(match_context, versions, authorizer)
-    review_client = AdmissionReviewClient(client, registry.components, random)
+    review_client = AdmissionReviewClient(client, registry.components, server.random)
     mutating = WebhookConfigurations(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = WebhookConfigurations(storage.collection(_GROUP, "validatingwebhookconfigurations"))
-    optional: list[Plugin] = (
-        [OwnerReferencesPermissionEnforcement(registry, authorizer)]
-        if OWNER_REFERENCES_PERMISSION_ENFORCEMENT in enabled
-        else []
-    )
-    return AdmissionChain(
-        [
-            NamespaceLifecycle(namespaces),
-            Priority(storage.collection("scheduling.k8s.io", "priorityclasses")),
-            *optional,
-            PersistentVolumeClaimResize(storage.collection("storage.k8s.io", "storageclasses")),
-            CertificateSigning(authorizer),
-        ],
-        [
-            MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
-            ValidatingAdmissionPolicies(storage, registry, match_context, versions, authorizer),
-            ValidatingAdmissionWebhook(validating, matcher, review_client, versions),
-        ],
-    )
-
-
-def _check_known(enabled: Collection[str]) -> None:
-    optional = get_args(AdmissionPluginName)
-    for name in enabled:
-        if name not in optional:
-            raise ValueError(f"unknown admission plugin {name!r}; the optional plugins are {', '.join(optional)}")
+    return {
+        "MutatingAdmissionWebhook": MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
+        "ValidatingAdmissionPolicy": ValidatingAdmissionPolicies(
+            storage, registry, match_context, versions, authorizer
+        ),
+        "ValidatingAdmissionWebhook": ValidatingAdmissionWebhook(validating, matcher, review_client, versions),
+    }

@@ -22,7 +22,7 @@ from pyctrl.apiserver._meta.validation import (
     validate_metadata,
     validate_metadata_update,
 )
-from pyctrl.apiserver._resources.resource_type import DecodedFields, RESTFactory
+from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, DecodedFields, RESTFactory
 from pyctrl.apiserver._resources.served_resources import version_rank
 from pyctrl.apiserver._schema.components import OpenAPIComponents
 from pyctrl.apiserver._schema.defaulting import apply_defaults, copied, prune_nulls
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._apiextensions.cel_validation import RuleValidator
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
+    from pyctrl.apiserver._resources.resource_storage import ResourceStorage
 
 __all__ = ["CustomResourceType", "served_types"]
 
@@ -69,6 +70,8 @@ class CustomResourceType:
     allows_create_on_update: bool = False
     returns_deleted_object: bool = False
     rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their subresources are the same for all definitions
+    rest_storage: ResourceStorage | None = None
+    connected: tuple[ConnectedSubresource, ...] = ()  # subresources that no definition can declare
 
     def __init__(
         self,

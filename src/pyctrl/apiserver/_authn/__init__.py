@@ -5,6 +5,13 @@ from a file), service account tokens, which `ServiceAccountTokens` issues and va
 """
 
 from pyctrl.apiserver._authn.authenticator import Authenticator, AuthenticatorResponse, read_token_file
+from pyctrl.apiserver._authn.request_header import (
+    FRONT_PROXY,
+    REPEATED,
+    DelegatingRequestAuthenticator,
+    RequestAuthenticator,
+    RequestHeaderConfig,
+)
 from pyctrl.apiserver._authn.service_account_tokens import ISSUER, BoundObject, ServiceAccountTokens
 from pyctrl.apiserver._authn.webhook import AuthenticationWebhook, WebhookTokenAuthenticator
 from pyctrl.apiserver._user import (
@@ -27,14 +34,19 @@ __all__ = [
     "ANONYMOUS",
     "ANONYMOUS_GROUP",
     "AUTHENTICATED",
+    "FRONT_PROXY",
     "ISSUER",
     "NODES",
     "NODE_PREFIX",
+    "REPEATED",
     "AuthenticationWebhook",
     "Authenticator",
     "AuthenticatorResponse",
     "BoundObject",
+    "DelegatingRequestAuthenticator",
     "Peer",
+    "RequestAuthenticator",
+    "RequestHeaderConfig",
     "ServiceAccountTokens",
     "User",
     "WebhookTokenAuthenticator",

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from pyctrl.apiserver._authn.request_header import RequestAuthenticator
 from pyctrl.apiserver._authn.service_account_tokens import ISSUER, InvalidToken, ServiceAccountTokens
 from pyctrl.apiserver._errors import unauthorized
 from pyctrl.apiserver._user import (
@@ -56,6 +57,8 @@ class Authenticator:
             unless it has a service account's token.
         webhook: Authenticates tokens that are neither static nor a service account's.
         secret: With it, a user is issued the same token in every run of the server.
+        request: Authenticates requests by headers and certificates. By default, every certificate that TLS has verified
+            authenticates its user.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Authenticator:
         accounts: ServiceAccountTokens,
         random: Random,
         webhook: TokenAuthenticator | None = None,
+        request: RequestAuthenticator | None = None,
         secret: bytes | None = None,
     ) -> None:
         self._is_open = tokens is None
@@ -72,6 +76,9 @@ class Authenticator:
         self._random = random
         self._webhook = webhook
         self._secret = secret
+        self._request = request
+        #: Whether a request without credentials is one of the anonymous user; otherwise it gets 401.
+        self.anonymous_auth: bool = True
         self.loopback = self.issue(LOOPBACK)
 
     def issue(self, user: User) -> str:
@@ -90,11 +97,16 @@ class Authenticator:
             StatusError: 401, the token is invalid.
             ReviewPending: The webhook must be called first.
         """
-        if peer is not None and peer.user is not None:
-            return peer.user
+        found = self._of_request(headers, peer)
+        if found is not None:
+            return found
         token = _bearer(headers.get("authorization", ""))
         if not token:
-            return ADMIN if self._is_open else ANONYMOUS
+            if self._is_open:
+                return ADMIN
+            if not self.anonymous_auth:
+                raise unauthorized()
+            return ANONYMOUS
         user = self._tokens.get(token) or self._account(token)
         if user is None and self._webhook is not None:
             user = self._webhook.authenticate_token(token, (ISSUER,)).user
@@ -103,6 +115,11 @@ class Authenticator:
                 return ADMIN
             raise unauthorized()
         return user
+
+    def _of_request(self, headers: Mapping[str, str], peer: Peer | None) -> User | None:
+        if self._request is not None:
+            return self._request.authenticate_request(headers, peer)
+        return None if peer is None else peer.user
 
     def _account(self, token: str) -> User | None:
         try:

@@ -7,6 +7,7 @@ An `Authorizer` decides whether a user has an `Access`: `RBACAuthorizer` by the 
 
 from pyctrl.apiserver._authz.authorizer import (
     AlwaysAllowAuthorizer,
+    AlwaysAllowPathsAuthorizer,
     Authorizer,
     Decision,
     UnionAuthorizer,
@@ -19,6 +20,7 @@ from pyctrl.apiserver._authz.webhook import AuthorizationWebhook, WebhookAuthori
 
 __all__ = [
     "AlwaysAllowAuthorizer",
+    "AlwaysAllowPathsAuthorizer",
     "AuthorizationWebhook",
     "Authorizer",
     "Decision",

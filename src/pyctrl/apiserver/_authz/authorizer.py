@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pyctrl._go.text import aggregate_messages, quoted
@@ -17,6 +17,7 @@ __all__ = [
     "EVERYTHING",
     "GROUP",
     "AlwaysAllowAuthorizer",
+    "AlwaysAllowPathsAuthorizer",
     "Authorizer",
     "Decision",
     "RoleReference",
@@ -81,6 +82,21 @@ class AlwaysAllowAuthorizer:
 
     def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
         return list(EVERYTHING), []
+
+
+class AlwaysAllowPathsAuthorizer:
+    """Authorizer that allows some paths, such as those of health checks, and has no opinion of others."""
+
+    unresolved = ""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = frozenset(paths)
+
+    def decide(self, user: User, access: Access) -> Decision:
+        return Decision(is_allowed=not access.is_resource and access.path in self._paths)
+
+    def rules(self, user: User, namespace: str) -> tuple[list[AccessRule], list[RoleReference]]:
+        return [AccessRule(verbs=("*",), paths=tuple(sorted(self._paths)))], []
 
 
 class UnionAuthorizer:

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._resources.served_resources import ServedResources
@@ -44,7 +45,7 @@ def discovery_response(registry: ServedResources, path: str, accept: str) -> dic
         return {"paths": sorted(_paths(registry))}
     if parts == ["version"]:
         return dict(VERSION)
-    if parts == ["api"]:
+    if parts == ["api"] and "" in registry.group_versions:
         return _groups(registry, legacy=True) if is_aggregated(accept) else _versions()
     if parts == ["apis"]:
         return _groups(registry, legacy=False) if is_aggregated(accept) else _group_list(registry)
@@ -123,7 +124,7 @@ def _entries(each: ResourceType) -> Iterator[dict[str, JSON]]:
         "verbs": list(each.verbs),
         "shortNames": list(each.short_names),
         "categories": list(each.categories),
-        "storageVersionHash": _storage_hash(each) if "list" in each.verbs else "",
+        "storageVersionHash": _storage_hash(each) if "list" in each.verbs and each.rest_storage is None else "",
     }
     yield {key: value for key, value in entry.items() if value not in ([], "") or key == "singularName"}
     for name, kind, verbs in _subresources(each):
@@ -146,13 +147,16 @@ def _subresources(
 ) -> Iterator[tuple[str, Mapping[str, str], tuple[str, ...]]]:
     """Yield name, kind and verbs of the subresources; the kind has a group only when it is another one."""
     if isinstance(each, BuiltinResourceType):
-        for found in each.described.get("subresources", ()):
-            yield found["subresource"], found["responseKind"], tuple(found["verbs"])
+        for entry in each.described.get("subresources", ()):
+            yield entry["subresource"], entry["responseKind"], tuple(entry["verbs"])
         return
     if "status" in each.subresources:
-        yield "status", {"kind": each.kind}, _CUSTOM_SUBRESOURCES
+        yield "status", {"kind": each.kind}, tuple(verb for verb in _CUSTOM_SUBRESOURCES if verb in each.verbs)
     if "scale" in each.subresources:
         yield "scale", {"group": "autoscaling", "version": "v1", "kind": "Scale"}, _CUSTOM_SUBRESOURCES
+    if isinstance(each, CustomResourceType):
+        for found in each.connected:
+            yield found.name, {"kind": found.kind}, found.verbs
 
 
 def _storage_hash(each: ResourceType) -> str:

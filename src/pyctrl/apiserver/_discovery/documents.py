@@ -7,26 +7,37 @@ from typing import Any
 
 import msgspec
 
-from pyctrl.apiserver._discovery.discovery import AGGREGATED, discovery_response, is_aggregated
+from pyctrl._clock import now
+from pyctrl.apiserver._discovery.discovery import AGGREGATED, VERSION, discovery_response, is_aggregated
 from pyctrl.apiserver._discovery.openapi import openapi_response
 from pyctrl.apiserver._errors import Response, method_not_allowed, resource_not_served
 from pyctrl.apiserver._healthz import CHECKS, NOT_FOUND, health_response
+from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._request.request import QueryParameters
 from pyctrl.apiserver._resources.served_resources import ServedResources
+from pyctrl.apiserver._statusz import statusz_response
 
 __all__ = ["NonResourcePaths"]
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
-_NAMED = ("/openapi/v2", "/openapi/v3", "/version")  # paths of the root document that never change
+_NAMED = (
+    "/metrics",
+    "/metrics/slis",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/version",
+)  # paths of the root document that never change
 
 
 class NonResourcePaths:
     """Serves paths that are no resources. Each document is encoded once until the served resources change."""
 
-    def __init__(self, registry: ServedResources) -> None:
+    def __init__(self, registry: ServedResources, metrics: ServerMetrics | None = None) -> None:
         self._registry = registry
+        self._metrics = metrics
+        self._started = now()
         self._epoch = registry.epoch
         self._encoded: dict[tuple[str, bool], Response] = {}
 
@@ -39,7 +50,11 @@ class NonResourcePaths:
     def _find(self, method: str, path: str, query: QueryParameters, accept: str) -> Response:
         parts = [part for part in path.split("/") if part]
         if parts and parts[0] in CHECKS:
-            return health_response(parts, query)
+            return health_response(path, query)
+        if path == "/statusz":
+            return statusz_response(accept, self._started, VERSION)
+        if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:
+            return found
         if method not in ("GET", "HEAD"):
             raise method_not_allowed()
         if self._epoch != self._registry.epoch:
@@ -80,7 +95,7 @@ class NonResourcePaths:
 
     def _paths(self) -> list[str]:
         """Return the paths of the root document."""
-        found = {"/api", "/apis", "/apis/", *_NAMED}
+        found = {"/apis", "/apis/", *_NAMED}
         found.update(f"/{each}" for each in CHECKS)
         found.update(f"/{kind}/{check}" for kind, checks in CHECKS.items() for check in checks)
         for group, versions in self._registry.group_versions.items():

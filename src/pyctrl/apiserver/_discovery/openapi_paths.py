@@ -107,7 +107,7 @@ class _ResourcePaths:
             return
         for name in sorted(each.subresources & _SUBRESOURCES):
             kind_of = _OperationKind("autoscaling", "v1", "Scale", None) if name == "scale" else self._kind
-            yield name, kind_of, ["get", "patch", "update"]
+            yield name, kind_of, [verb for verb in ("get", "patch", "update") if verb in each.verbs]
 
     def _operations(
         self, verbs: Iterable[str], kind: _OperationKind, scope: str = "Namespaced", suffix: str = ""

@@ -27,7 +27,7 @@ from pyctrl.apiserver._storage.storage import Compacted, StoredObject
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["ListHandler"]
+__all__ = ["ListHandler", "ListResult"]
 
 _TOO_OLD = "The resourceVersion for the provided list is too old."
 _TOKEN_TOO_OLD = (
@@ -43,7 +43,7 @@ class ListResult:
     """One page of a list."""
 
     items: list[StoredObject]
-    version: int
+    version: int  # 0: the storage of the resource has no versions
     next_token: str = ""
     remaining: int | None = None  # None with selectors, as in kube-apiserver
 
@@ -93,7 +93,7 @@ class ListHandler:
         """Return a response with a page of a list."""
         resource, form = request.resource, request.form
         check_list_representation(resource, form)
-        metadata: dict[str, Any] = {"resourceVersion": str(selected.version)}
+        metadata: dict[str, Any] = {"resourceVersion": str(selected.version)} if selected.version else {}
         if selected.next_token or (resource.is_custom and form.shape is Representation.WHOLE):
             metadata["continue"] = selected.next_token
         if selected.remaining is not None:

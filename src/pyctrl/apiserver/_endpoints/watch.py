@@ -8,7 +8,7 @@ matched. Lines are encoded once and shared by all watchers that see the event al
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._endpoints.object_converter import ObjectConverter
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["WatchHandler"]
+__all__ = ["WATCH_SECONDS", "WatchHandler", "WatchLines", "with_name"]
 
 WATCH_SECONDS = 1800  # kube-apiserver's minimum; a watch without a timeout lasts up to twice as long
 BOOKMARK_SECONDS = 60.0  # kube-apiserver's interval
@@ -46,7 +46,7 @@ class WatchHandler:
         """GET a collection, or one object of it, as a stream of its changes."""
         options = list_options(request.query, watch=True)
         if request.target.name:
-            options = replace(options, field_selector=_with_name(options.field_selector, request.target))
+            options = replace(options, field_selector=with_name(options.field_selector, request.target))
         plan = self._plan(request, options)
         collection = self._backend.collection(request.resource)
         stream = WatchServer(self._backend.storage, collection, plan, self._backend.conversions)
@@ -85,7 +85,8 @@ class WatchHandler:
         return WATCH_SECONDS * (1 + self._backend.random.random())
 
 
-def _with_name(selector: str, target: RequestTarget) -> str:
+def with_name(selector: str, target: RequestTarget) -> str:
+    """Return a field selector that also selects the name of a target."""
     named = f"metadata.name={target.name}"
     return f"{selector},{named}" if selector else named
 
@@ -122,7 +123,7 @@ class WatchServer:
         self._collection = collection
         self._plan = plan
         self._era = collection.era
-        self._rows = _TableRows(plan.resource, plan.form) if plan.form.shape is Representation.TABLE else None
+        self._lines = WatchLines(plan.resource, plan.form)
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """Yield chunks of whole lines until the watch times out, its position is compacted, or its kind is removed."""
@@ -153,7 +154,7 @@ class WatchServer:
             elif is_bookmark_due:
                 is_bookmark_due = False
                 deadlines.bookmarked()
-                yield self._bookmark(self._storage.version)
+                yield self._lines.bookmark(self._storage.version)
             elif not await self._collection.wait_for_event(deadlines.next()):
                 if deadlines.is_over():
                     return
@@ -171,9 +172,9 @@ class WatchServer:
     def _initial(self) -> Iterable[bytes]:
         for first in range(0, len(self._plan.initial), BATCH):
             batch = self._plan.initial[first : first + BATCH]
-            yield b"".join([self._encode("ADDED", stored) for stored in batch])
+            yield b"".join([self._lines.encode("ADDED", stored) for stored in batch])
         if self._plan.initial_end:
-            yield self._bookmark(self._plan.version, {"k8s.io/initial-events-end": "true"})
+            yield self._lines.bookmark(self._plan.version, {"k8s.io/initial-events-end": "true"})
 
     def _chunks(self, events: list[WatchCacheEvent]) -> Iterable[bytes]:
         for first in range(0, len(events), BATCH):
@@ -189,8 +190,8 @@ class WatchServer:
         seen = convert_to_watch_event(event, plan.selection, plan.resource)
         if seen is None:
             return b""
-        if self._rows is not None:
-            return self._rows.line(seen, event.gone if seen == "DELETED" else _current(event))
+        if plan.form.shape is Representation.TABLE:
+            return self._lines.encode(seen, event.gone if seen == "DELETED" else _current(event))
         key = (plan.resource, plan.form.shape, seen)
         line = event.lines.get(key)
         if line is None:
@@ -198,23 +199,36 @@ class WatchServer:
             line = event.lines[key] = _encode_line(seen, encode_representation(stored, plan.resource, plan.form.shape))
         return line
 
-    def _encode(self, type_: str, stored: StoredObject) -> bytes:
+
+class WatchLines:
+    """Encoder of the lines of one watch, in the representation that the client accepts."""
+
+    def __init__(self, resource: ResourceType, form: MediaTypeOptions) -> None:
+        self._resource, self._form = resource, form
+        self._rows = _TableRows(resource, form) if form.shape is Representation.TABLE else None
+
+    def encode(self, type_: str, stored: StoredObject) -> bytes:
+        """Return the line of a change of an object."""
         if self._rows is not None:
             return self._rows.line(type_, stored)
-        return _encode_line(type_, encode_representation(stored, self._plan.resource, self._plan.form.shape))
+        return _encode_line(type_, encode_representation(stored, self._resource, self._form.shape))
 
-    def _bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
+    def bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
         """Return a bookmark line: the client has seen every event up to this version."""
         metadata: dict[str, Any] = {"resourceVersion": str(version)}
         if annotations:
             metadata["annotations"] = annotations
         if self._rows is not None:
             return self._rows.bookmark(metadata)
-        kind, api_version = self._plan.resource.kind, self._plan.resource.api_version
-        if self._plan.form.shape is Representation.METADATA:
+        kind, api_version = self._resource.kind, self._resource.api_version
+        if self._form.shape is Representation.METADATA:
             kind, api_version = "PartialObjectMetadata", "meta.k8s.io/v1"
         bookmark = {"kind": kind, "apiVersion": api_version, "metadata": metadata}
         return _encode_line("BOOKMARK", msgspec.json.encode(bookmark))
+
+    def error(self, status: Mapping[str, Any]) -> bytes:
+        """Return the line of an error, which ends the watch."""
+        return _encode_line("ERROR", msgspec.json.encode(status))
 
 
 def _current(event: WatchCacheEvent) -> StoredObject:

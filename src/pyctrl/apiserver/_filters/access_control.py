@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import urlencode
@@ -11,12 +11,14 @@ from pyctrl._go.text import quoted
 from pyctrl.apiserver._authn import (
     AuthenticationWebhook,
     Authenticator,
+    RequestAuthenticator,
     ServiceAccountTokens,
     User,
     WebhookTokenAuthenticator,
 )
 from pyctrl.apiserver._authz import (
     AlwaysAllowAuthorizer,
+    AlwaysAllowPathsAuthorizer,
     AuthorizationWebhook,
     Authorizer,
     EscalationCheck,
@@ -47,6 +49,9 @@ class AccessControl:
         authorization: The authorization modes in order. The default is Webhook and RBAC with an authorization webhook,
             RBAC if users are authenticated, and AlwaysAllow otherwise.
         webhooks: Options of the authentication and the authorization webhook, which `client` calls.
+        request_authenticator: Authenticates requests by headers and certificates; by default by certificates that TLS
+            has verified.
+        always_allow_paths: Paths that every user may get, before the modes are tried.
 
     Raises:
         ValueError: The modes and the webhooks contradict each other.
@@ -61,6 +66,8 @@ class AccessControl:
         tokens: Mapping[str, User] | None,
         authorization: AuthorizationMode | Sequence[AuthorizationMode] | None,
         webhooks: AccessWebhooks = (None, None),
+        request_authenticator: RequestAuthenticator | None = None,
+        always_allow_paths: Collection[str] = (),
     ) -> None:
         authentication_webhook, authorization_webhook = webhooks
         is_authenticated = tokens is not None or authentication_webhook is not None
@@ -72,9 +79,10 @@ class AccessControl:
         if authorization_webhook is not None:
             known["Webhook"] = WebhookAuthorizer(authorization_webhook, client, random)
         authorizers = [known[mode] for mode in modes]
-        self.authorizer: Authorizer = (
-            authorizers[0] if modes in (("RBAC",), ("AlwaysAllow",)) else UnionAuthorizer(authorizers)
-        )
+        if always_allow_paths:
+            authorizers.insert(0, AlwaysAllowPathsAuthorizer(always_allow_paths))
+        is_plain = authorizers == [known[modes[0]]] and modes != ("Webhook",)
+        self.authorizer: Authorizer = authorizers[0] if is_plain else UnionAuthorizer(authorizers)
         #: None without RBAC.
         self.escalation: EscalationCheck | None = EscalationCheck(rbac, self.authorizer) if rbac else None
         self.accounts = ServiceAccountTokens(storage, random)
@@ -86,7 +94,7 @@ class AccessControl:
         )
         secret = None if storage.backend is None else storage.secret("token-key", lambda: random.randbytes(32))
         self.authenticator = Authenticator(
-            None if is_open else tokens or {}, self.accounts, random, token_webhook, secret
+            None if is_open else tokens or {}, self.accounts, random, token_webhook, request_authenticator, secret
         )
         #: Whether webhooks are configured, so that a response may have to wait for one.
         self.asks = webhooks != (None, None)

@@ -19,7 +19,7 @@ import msgspec
 from pyctrl._clock import now
 from pyctrl.api import format_micro_time
 from pyctrl.apiserver._authn import User
-from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._errors import Response, Upgrade, UpgradedConnection
 from pyctrl.apiserver._meta.system_fields import new_uid
 from pyctrl.apiserver._request.request_context import RequestContext
 
@@ -68,10 +68,12 @@ class AuditLog:
         self._random = random or Random()
 
     def completed(self, context: RequestContext, response: Response) -> Response:
-        """Write the event of a request; of a stream, when it has ended."""
+        """Write the event of a request; of a stream or an upgraded connection, when it has ended."""
         if isinstance(response.body, bytes):
             self._record(context, response)
             return response
+        if isinstance(response.body, Upgrade):
+            return replace(response, body=self._record_after(response.body, context, response))
         return replace(response, body=self._record_at_end(response.body, context, response))
 
     async def _record_at_end(
@@ -83,6 +85,15 @@ class AuditLog:
                     yield chunk
         finally:
             self._record(context, response)
+
+    def _record_after(self, upgrade: Upgrade, context: RequestContext, response: Response) -> Upgrade:
+        async def serve(connection: UpgradedConnection) -> None:
+            try:
+                await upgrade.serve(connection)
+            finally:
+                self._record(context, response)
+
+        return Upgrade(serve)
 
     def _record(self, context: RequestContext, response: Response) -> None:
         request_object, response_object, ended = _decode_json(context.body), _decode_json(response.body), now()
@@ -103,7 +114,7 @@ class AuditLog:
             "objectRef": _object_ref(context, request_object),
             "responseStatus": _status(response, response_object),
             **_objects(level, context, request_object, response_object),
-            "requestReceivedTimestamp": format_micro_time(context.received or ended),
+            "requestReceivedTimestamp": format_micro_time(context.received),
             "stageTimestamp": format_micro_time(ended),
             "annotations": _annotations(context) or None,
         }

@@ -23,6 +23,7 @@ from pyctrl.apiserver._authn import (
     AUTHENTICATED,
     NODE_PREFIX,
     NODES,
+    REPEATED,
     User,
     service_account_groups,
     service_account_of,
@@ -30,12 +31,11 @@ from pyctrl.apiserver._authn import (
 from pyctrl.apiserver._authz import Authorizer, access_forbidden
 from pyctrl.apiserver._errors import StatusError, bad_request
 
-__all__ = ["EXTRA", "GROUP", "REPEATED", "ImpersonationFilter"]
+__all__ = ["EXTRA", "GROUP", "ImpersonationFilter"]
 
 
 USER, GROUP, UID = "impersonate-user", "impersonate-group", "impersonate-uid"
 EXTRA = "impersonate-extra-"
-REPEATED = "\n"  # separates the values of a repeated header
 
 _AUTHENTICATION = "authentication.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"

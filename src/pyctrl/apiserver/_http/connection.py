@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
+from enum import Enum
 from typing import Protocol
 
 from pyctrl.apiserver._authn import Peer, user_of_certificate
-from pyctrl.apiserver._errors import Response, StatusError
+from pyctrl.apiserver._errors import Response, StatusError, Upgrade
 from pyctrl.apiserver._http.body import ChunkedBody, CountedBody
 from pyctrl.apiserver._http.head import HEAD_LIMIT, MalformedHead, RequestHead, parse_head
 from pyctrl.apiserver._http.response import (
@@ -23,6 +24,7 @@ from pyctrl.apiserver._http.response import (
     encode_chunk,
     encode_response,
     encode_stream_head,
+    encode_upgrade_head,
     error_response,
     is_compressible,
 )
@@ -49,8 +51,16 @@ class Handler(Protocol):
         ...
 
 
+class _Stage(Enum):
+    """What a connection is used for."""
+
+    REQUESTS = "requests"
+    STREAM = "stream"  # a response without an end, which ends when the client closes its side
+    UPGRADE = "upgrade"  # another protocol, which decides itself what the end of the client's side means
+
+
 class HTTPConnection(asyncio.Protocol):
-    """The connection of one client.
+    """The connection of one client, and the `UpgradedConnection` of its `Upgrade`.
 
     Args:
         handle: Handles the requests.
@@ -68,7 +78,7 @@ class HTTPConnection(asyncio.Protocol):
         self._output: asyncio.Future[None] | None = None  # done when the transport accepts more data; None if it does
         self._is_at_end = False  # the client has closed its side
         self._is_stopping = False
-        self._is_streaming = False
+        self._stage = _Stage.REQUESTS
         self._is_reading = True
 
     # -- callbacks of the transport ----------------------------------------------------------------------------
@@ -78,8 +88,7 @@ class HTTPConnection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         address = transport.get_extra_info("peername")
-        certificate = transport.get_extra_info("peercert")
-        self._peer = Peer(str(address[0]) if address else "", user_of_certificate(certificate) if certificate else None)
+        self._peer = _with_certificate(Peer(str(address[0]) if address else ""), transport)
         self.task = asyncio.get_running_loop().create_task(self._run())
         self.task.add_done_callback(self._close)  # not in the task: it may be cancelled before it starts
         self._living.add(self)
@@ -95,7 +104,7 @@ class HTTPConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """End a stream; finish any other response, which a client that closed its side may still read."""
         self._is_at_end = True
-        if self._is_streaming:
+        if self._stage is _Stage.STREAM:
             self.task.cancel()
         self._wake()
         return self._transport.get_extra_info("sslcontext") is None  # TLS has no half-closed connections
@@ -119,9 +128,9 @@ class HTTPConnection(asyncio.Protocol):
         self._output = None
 
     def stop(self) -> None:
-        """Close after the response that is in progress; a stream at once."""
+        """Close after the response that is in progress; a stream or an upgraded connection at once."""
         self._is_stopping = True
-        if self._is_streaming:
+        if self._stage is not _Stage.REQUESTS:
             self.task.cancel()
         self._wake()
 
@@ -201,7 +210,7 @@ class HTTPConnection(asyncio.Protocol):
                 return None
         return taken
 
-    async def _read_more(self, seconds: float) -> bool:
+    async def _read_more(self, seconds: float | None) -> bool:
         """Wait for more data; return False when the client has closed its side or the time is over."""
         if self._is_at_end:
             return False
@@ -210,12 +219,13 @@ class HTTPConnection(asyncio.Protocol):
             self._transport.resume_reading()
         loop = asyncio.get_running_loop()
         waiting = self._input = loop.create_future()
-        timer = loop.call_later(seconds, self._wake)
+        timer = None if seconds is None else loop.call_later(seconds, self._wake)
         before = len(self._buffer)
         try:
             await waiting
         finally:
-            timer.cancel()
+            if timer is not None:
+                timer.cancel()
             self._input = None
         return len(self._buffer) > before
 
@@ -232,26 +242,51 @@ class HTTPConnection(asyncio.Protocol):
                 encoded = encode_response(head, response, closing=closing)
             self._transport.write(encoded)
             await self._drain()
+        elif isinstance(response.body, Upgrade):
+            await self._upgrade(head, response, response.body)
+            return False
         else:
-            closing = not await self._stream(head, response, closing=closing)
+            closing = not await self._stream(head, response, response.body, closing=closing)
         return not closing
 
-    async def _stream(self, head: RequestHead, response: Response, *, closing: bool) -> bool:
+    async def _upgrade(self, head: RequestHead, response: Response, upgrade: Upgrade) -> None:
+        """Leave the connection to another protocol."""
+        self._transport.write(encode_upgrade_head(head, response))
+        self._stage = _Stage.UPGRADE
+        await upgrade.serve(self)
+
+    async def read(self) -> bytes:
+        """Return bytes of an upgraded connection; see `UpgradedConnection.read`."""
+        while not self._buffer:
+            if not await self._read_more(None):
+                return b""
+        data = bytes(self._buffer)
+        self._buffer.clear()
+        return data
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes of an upgraded connection, however long the client takes; see `UpgradedConnection.write`."""
+        self._transport.write(data)
+        if self._output is not None:
+            await asyncio.shield(self._output)
+
+    async def _stream(
+        self, head: RequestHead, response: Response, body: AsyncGenerator[bytes, None], *, closing: bool
+    ) -> bool:
         """Write a stream; return False when the connection ends with it."""
-        assert not isinstance(response.body, bytes)
         is_chunked = head.minor_version > 0
         self._transport.write(encode_stream_head(head, response, closing=closing))
         if self._is_at_end:  # the client closed its side before the stream began
-            await response.body.aclose()
+            await body.aclose()
             return False
-        self._is_streaming = True
+        self._stage = _Stage.STREAM
         try:
-            async with aclosing(response.body) as parts:
+            async with aclosing(body) as parts:
                 async for part in parts:
                     self._transport.write(encode_chunk(part) if is_chunked else part)
                     await self._drain()
         finally:
-            self._is_streaming = False
+            self._stage = _Stage.REQUESTS
         if is_chunked:
             self._transport.write(ENDED)
         return is_chunked and not closing
@@ -278,3 +313,12 @@ class HTTPConnection(asyncio.Protocol):
         self._buffer.clear()
         while await self._read_more(deadline - loop.time()):
             self._buffer.clear()
+
+
+def _with_certificate(peer: Peer, transport: asyncio.Transport) -> Peer:
+    """Return the peer with the client certificate of its connection, which TLS has verified, if it has sent one."""
+    certificate = transport.get_extra_info("peercert")
+    if not certificate:
+        return peer
+    encoded = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    return peer._replace(user=user_of_certificate(certificate), certificate=encoded or b"")

@@ -18,6 +18,7 @@ __all__ = [
     "encode_chunk",
     "encode_response",
     "encode_stream_head",
+    "encode_upgrade_head",
     "error_response",
     "is_compressible",
 ]
@@ -67,6 +68,11 @@ def encode_stream_head(head: RequestHead, response: Response, *, closing: bool) 
     if not head.minor_version:
         return _head(head, response.status, response.headers, closing=True)
     return _head(head, response.status, [*response.headers, ("Transfer-Encoding", "chunked")], closing=closing)
+
+
+def encode_upgrade_head(head: RequestHead, response: Response) -> bytes:
+    """Encode the head of a response after which the connection has another protocol."""
+    return _head(head, response.status, response.headers, closing=False)
 
 
 def encode_chunk(data: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -44,12 +44,14 @@ async def serve(
     server: ApiServer,
     host: str = "127.0.0.1",
     port: int = 0,
-    tls: ssl.SSLContext | None = None,
+    tls: ssl.SSLContext | Callable[[], ssl.SSLContext] | None = None,
     *,
     user: User | None = None,
     allowed_hosts: Collection[str] = (),
 ) -> AsyncIterator[str]:
     """Serve HTTP/1.1 (HTTPS with `tls`) until the block ends, and yield the URL. Port 0 is any free port.
+
+    ``tls`` may be a function that returns the context of the next connection, for certificates that change.
 
     A client certificate that ``tls`` requests and verifies authenticates its user. When the block ends, streams end at
     once and requests in progress have one second. With ``user``, a client without token and certificate is that user:
@@ -68,7 +70,7 @@ async def serve(
         await asyncio.get_running_loop().connect_accepted_socket(
             http.connection,
             accepted,
-            ssl=tls,
+            ssl=tls() if callable(tls) else tls,
             ssl_handshake_timeout=HANDSHAKE_SECONDS if tls else None,
             ssl_shutdown_timeout=SHUTDOWN_SECONDS if tls else None,
         )

@@ -87,7 +87,10 @@ def fill_system_fields(metadata: dict[str, Any], random: Random) -> None:
 
 def keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:
     """Restore the system fields that an update must not change."""
-    new["creationTimestamp"] = old["creationTimestamp"]
+    if "creationTimestamp" in old:
+        new["creationTimestamp"] = old["creationTimestamp"]
+    else:  # an object that the storage of an extension API server computes
+        new.pop("creationTimestamp", None)
     for name in ("uid", "generation"):
         if name in old and (name == "generation" or not new.get(name)):
             new[name] = old[name]

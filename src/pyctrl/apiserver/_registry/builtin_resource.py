@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._endpoints.backend import RESTStorage
     from pyctrl.apiserver._endpoints.delete import DeleteHandler
     from pyctrl.apiserver._endpoints.update import UpdateHandler
+    from pyctrl.apiserver._kubelet import KubeletServer
     from pyctrl.apiserver._registry.table_cells import Cells
 
 __all__ = ["BuiltinResource", "RESTContext", "RESTFactory", "builtin_resources"]
@@ -35,6 +36,7 @@ class RESTContext(msgspec.Struct, frozen=True, eq=False):
     deletes: DeleteHandler
     authenticator: Authenticator
     accounts: ServiceAccountTokens
+    kubelets: Mapping[str, KubeletServer] = {}
 
 
 #: Makes the handler of a subresource for one server. Its methods get, create, replace and patch answer GET, POST, PUT

@@ -24,6 +24,7 @@ from pyctrl.apiserver._serializer.strict import report_unknown
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import User
     from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
+    from pyctrl.apiserver._resources.resource_storage import ResourceStorage
 
 __all__ = ["BuiltinResourceType", "Described"]
 
@@ -61,6 +62,7 @@ class BuiltinResourceType:
         self.strategy: Strategy = strategy or resource.new_strategy()
         self.parts: frozenset[str] = self.subresources & {"status", *self.strategy.subresources}
         self.rest: Mapping[str, RESTFactory] = resource.rest
+        self.rest_storage: ResourceStorage | None = None
         self.has_generation: bool = self.strategy.has_generation
         self.deletion: DeletionStrategy | None = self.strategy.deletion
         self.allows_unconditional_update: bool = self.strategy.allows_unconditional_update

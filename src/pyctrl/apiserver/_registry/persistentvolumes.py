@@ -84,10 +84,9 @@ def _default_claim(obj: Object) -> None:
 
 
 def _prepare_claim(new: Object, old: Object | None) -> None:
-    """Set the phase and the protection finalizer of a new claim, and drop a data source of an unsupported kind."""
+    """Set the phase of a new claim, and drop a data source of an unsupported kind."""
     if old is None:
         new["status"] = {"phase": "Pending"}
-        _protect(new, "kubernetes.io/pvc-protection")
         source = new["spec"].get("dataSource")
         if source and (source.get("apiGroup") or "", source.get("kind")) not in (
             ("", "PersistentVolumeClaim"),
@@ -216,18 +215,11 @@ def _default_volume(obj: Object) -> None:
 
 
 def _prepare_volume(new: Object, old: Object | None) -> None:
-    """Set the phase and the protection finalizer of a new volume, and the time of the last change of phase."""
+    """Set the phase of a new volume, and the time of the last change of phase."""
     if old is None:
         new["status"] = {"phase": "Pending", "lastPhaseTransitionTime": timestamp()}
-        _protect(new, "kubernetes.io/pv-protection")
     elif new["status"].get("phase") != old["status"].get("phase"):
         new["status"]["lastPhaseTransitionTime"] = timestamp()
-
-
-def _protect(obj: Object, finalizer: str) -> None:
-    finalizers = obj["metadata"].setdefault("finalizers", [])
-    if finalizer not in finalizers:
-        finalizers.append(finalizer)
 
 
 def _validate_volume(new: Object, old: Object | None) -> Iterator[FieldError]:

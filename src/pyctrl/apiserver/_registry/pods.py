@@ -12,33 +12,22 @@ from pyctrl.apiserver._registry._pods.defaults import default_pod, default_templ
 from pyctrl.apiserver._registry._pods.deletion import GRACEFUL_DELETION
 from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONTAINERS
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
+from pyctrl.apiserver._registry._pods.exec import ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
 from pyctrl.apiserver._registry._pods.validation import validate_pod
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
-from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["RESOURCES", "quality_of_service"]
 
-_TOLERATION_SECONDS = (
-    300  # on a node that is not ready or not reachable, as the plugin DefaultTolerationSeconds sets it
-)
-_NOT_READY = "node.kubernetes.io/not-ready"
-_UNREACHABLE = "node.kubernetes.io/unreachable"
-
 
 def _prepare_pod(new: Object, old: Object | None) -> None:
-    """Set phase, QoS class, priority and tolerations of a new pod; keep the fields of its IPs consistent."""
+    """Set phase and QoS class of a new pod; keep the fields of its IPs consistent."""
     spec = new["spec"]
-    if old is None:
-        set_defaults(spec, priority=0, preemptionPolicy="PreemptLowerPriority")
-        if spec["terminationGracePeriodSeconds"] < 0:
-            spec["terminationGracePeriodSeconds"] = 1  # as upstream
-    else:
-        set_defaults(spec, **{key: old["spec"][key] for key in ("priority", "preemptionPolicy") if key in old["spec"]})
-    _add_tolerations(spec)
+    if old is None and spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1  # as upstream
     status: Object = new["status"] if old is not None else _first_status(spec)
     new["status"] = status
     if status.get("podIP") and status["podIP"] not in [each.get("ip") for each in status.get("podIPs") or ()][:1]:
@@ -56,19 +45,6 @@ def _first_status(spec: Object) -> Object:
         gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message}
         status["conditions"] = [{**gated, "lastProbeTime": None, "lastTransitionTime": timestamp()}]
     return status
-
-
-def _add_tolerations(spec: Object) -> None:
-    tolerations = spec.setdefault("tolerations", [])
-    for key in (_NOT_READY, _UNREACHABLE):
-        if not any(_is_tolerated(each, key) for each in tolerations):
-            tolerations.append(
-                {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
-            )
-
-
-def _is_tolerated(toleration: Mapping[str, JSON], key: str) -> bool:
-    return toleration.get("key") in (key, None, "") and toleration.get("effect") in ("NoExecute", None, "")
 
 
 def quality_of_service(spec: Mapping[str, JSON]) -> str:
@@ -166,7 +142,7 @@ RESOURCES: Final = (
         kind="Pod",
         strategy=_POD,
         cells=_pod_cells,
-        rest={"binding": BindingREST, "eviction": EvictionREST, "log": LogREST},
+        rest={"binding": BindingREST, "eviction": EvictionREST, "exec": ExecREST, "log": LogREST},
     ),
     BuiltinResource(
         group="",

@@ -21,11 +21,26 @@ def _quota_cells(obj: Object) -> Cells:
     }
 
 
+def _default_limit_range(obj: Object) -> None:
+    """Default to limits of the maximum, and to requests of the limits or else of the minimum."""
+    for limit in (obj.get("spec") or {}).get("limits") or ():
+        if limit.get("type") != "Container":
+            continue
+        default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
+        request = {**(limit.get("min") or {}), **default, **(limit.get("defaultRequest") or {})}
+        if default:
+            limit["default"] = default
+        if request:
+            limit["defaultRequest"] = request
+
+
 RESOURCES: Final = (
     BuiltinResource(group="", kind="ResourceQuota", strategy=Strategy(returns_deleted_object=True), cells=_quota_cells),
     BuiltinResource(
         group="",
         kind="LimitRange",
-        strategy=Strategy(on_update=(MetadataCheck.WHOLE,), allows_create_on_update=True),
+        strategy=Strategy(
+            on_update=(MetadataCheck.WHOLE,), allows_create_on_update=True, defaults=(_default_limit_range,)
+        ),
     ),
 )

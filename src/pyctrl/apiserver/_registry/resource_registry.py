@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from pyctrl.apiserver._apiextensions.custom_type import served_types
+from pyctrl.apiserver._registry._services.allocation import (
+    SERVICE_CLUSTER_IP_RANGE,
+    SERVICE_NODE_PORT_RANGE,
+    ServiceAllocator,
+)
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource, builtin_resources
 from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType, Described
 from pyctrl.apiserver._registry.strategy import Strategy
@@ -17,7 +23,7 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._storage.storage import Storage
 
-__all__ = ["ResourceRegistry"]
+__all__ = ["ResourceRegistry", "builtin_components"]
 
 
 class ResourceRegistry(ServedResources):
@@ -25,10 +31,21 @@ class ResourceRegistry(ServedResources):
 
     Args:
         load: Loads a document of the API by its name; by default those of pyctrl.
+        service_cluster_ip_range: The IPv4 network of the cluster IPs of services.
+        service_node_port_range: The node ports of services.
+
+    Raises:
+        ValueError: The range of cluster IPs is not an IPv4 network.
     """
 
-    def __init__(self, load: Callable[[str], Mapping[str, JSON]] | None = None) -> None:
-        super().__init__(OpenAPIComponents(load) if load else _builtin_components())
+    def __init__(
+        self,
+        load: Callable[[str], Mapping[str, JSON]] | None = None,
+        *,
+        service_cluster_ip_range: str = SERVICE_CLUSTER_IP_RANGE,
+        service_node_port_range: range = SERVICE_NODE_PORT_RANGE,
+    ) -> None:
+        super().__init__(OpenAPIComponents(load) if load else builtin_components())
         declared, strategies = builtin_resources(), dict[tuple[str, str], Strategy]()
         for group, version, described in _described((load or _load)("discovery")):
             kind = described["responseKind"]["kind"]
@@ -37,6 +54,11 @@ class ResourceRegistry(ServedResources):
                 strategies[group, kind] = resource.new_strategy()
             strategy = strategies[group, kind]
             self.add_builtin(BuiltinResourceType(resource, version, described, self.components, strategy))
+        #: The cluster IP of the service `kubernetes`: the first of the range.
+        self.kubernetes_service_ip: str = str(IPv4Network(service_cluster_ip_range)[1])
+        for allocate in strategies["", "Service"].allocates:
+            if isinstance(allocate, ServiceAllocator):
+                allocate.use_ranges(service_cluster_ip_range, service_node_port_range)
 
     def observe(self, storage: Storage) -> None:
         """Let strategies that keep state follow the stored objects, such as the allocator of service IPs."""
@@ -60,7 +82,8 @@ def _described(discovery: Mapping[str, JSON]) -> Iterator[tuple[str, str, Descri
 
 
 @cache  # shared by all servers of the process: compiling schemas is most of a server's start
-def _builtin_components() -> OpenAPIComponents:
+def builtin_components() -> OpenAPIComponents:
+    """Return the components of Kubernetes' OpenAPI documents."""
     return OpenAPIComponents(_load)
 
 

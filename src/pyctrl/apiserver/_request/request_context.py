@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
+from pyctrl._clock import now
+from pyctrl._go.durations import duration_problem
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._authn import Peer, User
+from pyctrl.apiserver._errors import bad_request
 from pyctrl.apiserver._request.request import QueryParameters
 
-__all__ = ["RequestContext"]
+if TYPE_CHECKING:
+    from pyctrl.apiserver._resources.resource_type import ResourceType
+
+__all__ = ["RequestContext", "check_timeout", "misses_namespace"]
+
+_LONG_RUNNING = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 
 
 @dataclass(slots=True)
@@ -28,7 +37,25 @@ class RequestContext:
     user: User | None = None  # the authenticated user
     impersonated_user: User | None = None  # the user after impersonation
     warnings: list[str] = field(default_factory=list)
-    received: datetime | None = None  # None without an audit log
+    received: datetime = field(default_factory=now)
+    is_routed: bool = False  # a handler was found for it
     decision: str = ""  # of authorization: allow or forbid; "" before authorization
     reason: str = ""  # of the decision
     annotations: dict[str, str] = field(default_factory=dict)  # of the audit event, besides the decision
+
+
+def check_timeout(context: RequestContext) -> None:
+    """Refuse a `timeout` that is no duration; kube-apiserver does so before authentication."""
+    text, target = context.query.get("timeout"), context.target
+    is_long = target is not None and (
+        target.subresource in _LONG_RUNNING or target.verb(context.method, context.query.first) == "watch"
+    )
+    if text and not is_long and (problem := duration_problem(text)):
+        raise bad_request(f"invalid timeout specified in the request URL - {problem}")
+
+
+def misses_namespace(context: RequestContext, target: RequestTarget, resource: ResourceType) -> bool:
+    """Return whether the URL of a custom resource lacks its namespace, which only list and watch may leave out."""
+    if target.namespace or not resource.namespaced or not resource.is_custom:
+        return False
+    return target.verb(context.method, context.query.first) not in ("list", "watch")

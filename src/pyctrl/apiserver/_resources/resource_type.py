@@ -9,9 +9,10 @@ from pyctrl.apiserver._schema.schema import JSON, SchemaNode
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
+    from pyctrl.apiserver._resources.resource_storage import ResourceStorage
     from pyctrl.apiserver._user import User
 
-__all__ = ["DecodedFields", "RESTFactory", "ResourceType", "with_type_meta"]
+__all__ = ["ConnectedSubresource", "DecodedFields", "RESTFactory", "ResourceType", "with_type_meta"]
 
 
 #: Makes the handler of a subresource from the RESTContext of a server.
@@ -26,6 +27,14 @@ class DecodedFields(NamedTuple):
 
     content: dict[str, JSON]  # of everything but apiVersion, kind and metadata
     metadata: dict[str, JSON] | None  # None: metadata was not checked and may be invalid
+
+
+class ConnectedSubresource(NamedTuple):
+    """A subresource as discovery describes it: its kind in the group version of the resource, and its verbs."""
+
+    name: str
+    kind: str
+    verbs: tuple[str, ...]
 
 
 class ResourceType(Protocol):
@@ -62,6 +71,7 @@ class ResourceType(Protocol):
     allows_create_on_update: bool  # a PUT to a name that does not exist creates the object
     returns_deleted_object: bool  # the response to a completed DELETE is the object, not a Status
     rest: Mapping[str, RESTFactory]  # the handlers of subresources by name
+    rest_storage: ResourceStorage | None  # None: the storage of the server
     deletion: DeletionStrategy | None  # None: a deleted object is removed at once unless it has finalizers
 
     @property

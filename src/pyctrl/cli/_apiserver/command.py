@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from pyctrl.cli._apiserver.flags import WebhookFlags, modes
+from pyctrl.cli._apiserver.flags import WebhookFlags, modes, plugin_names
 from pyctrl.cli._command_line import NEGATABLE, CommandLine, epilogue
 from pyctrl.cli._shared_flags import ServerLogLevel
 
@@ -70,8 +70,10 @@ def apiserver(
         Parameter(group=USERS, metavar="MODE[,MODE]", converter=modes, n_tokens=1),
     ] = None,
     enable_admission_plugins: Annotated[
-        tuple[Literal["OwnerReferencesPermissionEnforcement"], ...],
-        Parameter(group=USERS, metavar="NAME"),
+        tuple[str, ...], Parameter(group=USERS, metavar="NAME[,NAME]", converter=plugin_names)
+    ] = (),
+    disable_admission_plugins: Annotated[
+        tuple[str, ...], Parameter(group=USERS, metavar="NAME[,NAME]", converter=plugin_names)
     ] = (),
     webhooks: WebhookFlags = WebhookFlags(),  # noqa: B008 (a value)
     apply: Annotated[tuple[Path, ...], Parameter(name=("--apply", "--load"), group=CONTENT, metavar="FILE|DIR")] = (),
@@ -121,7 +123,10 @@ def apiserver(
         RBAC, AlwaysAllow or Webhook (`--authorization-webhook-config-file`), or several in order, separated by commas.
         Defaults to RBAC if clients authenticate, else AlwaysAllow.
     enable_admission_plugins
-        Enable an admission plugin that is off by default. May be repeated.
+        Enable admission plugins that are off by default, by kube-apiserver's names, separated by commas. May be
+        repeated.
+    disable_admission_plugins
+        Disable admission plugins that are on by default. May be repeated.
     apply
         Apply these objects at start: CRDs first, then namespaces. May be repeated.
     controllers
@@ -157,6 +162,7 @@ def apiserver(
         client_ca_file=client_ca_file,
         authorization_mode=authorization_mode,
         enable_admission_plugins=enable_admission_plugins,
+        disable_admission_plugins=disable_admission_plugins,
         webhooks=webhooks,
         load=apply,
         controllers=controllers,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter, Token
 
 from pyctrl.cli._durations import duration
-from pyctrl.errors import CommandFailed
+from pyctrl.cli._webhook_kubeconfig import webhook_target
 
 if TYPE_CHECKING:
     from pyctrl.apiserver import AuthenticationWebhook, AuthorizationWebhook
 
-__all__ = ["WebhookFlags", "modes"]
+__all__ = ["WebhookFlags", "modes", "plugin_names"]
 
 WEBHOOKS = Group("Authentication and authorization webhooks", sort_key=2.5)
 MODES = ("RBAC", "AlwaysAllow", "Webhook")
@@ -57,7 +56,9 @@ class WebhookFlags:
 
         if self.authentication_token_webhook_config_file is None:
             return None
-        url, ca = _target("--authentication-token-webhook-config-file", self.authentication_token_webhook_config_file)
+        url, ca = webhook_target(
+            "--authentication-token-webhook-config-file", self.authentication_token_webhook_config_file
+        )
         return AuthenticationWebhook(
             url=url,
             ca=ca,
@@ -75,7 +76,7 @@ class WebhookFlags:
 
         if self.authorization_webhook_config_file is None:
             return None
-        url, ca = _target("--authorization-webhook-config-file", self.authorization_webhook_config_file)
+        url, ca = webhook_target("--authorization-webhook-config-file", self.authorization_webhook_config_file)
         return AuthorizationWebhook(
             url=url,
             ca=ca,
@@ -94,36 +95,6 @@ def modes(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
     return found
 
 
-def _target(flag: str, file: Path) -> tuple[str, bytes]:
-    """Return the URL and CA of the current context of a kubeconfig."""
-    from pyctrl.apiserver import read_documents  # here: help and completion need none of it
-
-    try:
-        config: Any = next(read_documents(file.read_bytes()), None)
-        context = _named(config, "contexts", config["current-context"])["context"]
-        cluster = _named(config, "clusters", context["cluster"])["cluster"]
-        user = _named(config, "users", context["user"]).get("user") if context.get("user") else None
-        url, ca = cluster["server"], _authorities(cluster, file)
-    except OSError as error:
-        raise CommandFailed(f"{flag} {file}: {error.strerror}: {error.filename}") from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise CommandFailed(
-            f"{flag} {file}: expected a kubeconfig whose current context names a cluster with the "
-            "webhook's server and certificate-authority"
-        ) from error
-    if user or cluster.get("insecure-skip-tls-verify"):
-        raise CommandFailed(
-            f"{flag} {file}: credentials and insecure-skip-tls-verify are not supported; leave them out"
-        )
-    return url, ca
-
-
-def _named(config: Mapping[str, Any], kind: str, name: str) -> dict[str, Any]:
-    return next(({**each} for each in config.get(kind) or () if each["name"] == name), {})
-
-
-def _authorities(cluster: Mapping[str, Any], file: Path) -> bytes:
-    if data := cluster.get("certificate-authority-data"):
-        return base64.b64decode(data, validate=True)
-    named = cluster.get("certificate-authority")
-    return (file.parent / named).read_bytes() if named else b""
+def plugin_names(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Parse names separated by commas, from each use of a flag. For `Parameter(converter=…)`."""
+    return tuple(name.strip() for token in tokens for name in token.value.split(",") if name.strip())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from io import FileIO
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pyctrl._log import configure_logging
 from pyctrl.apiserver import (
@@ -24,8 +24,11 @@ from pyctrl.apiserver import (
     AuditLog,
     Backend,
     CertificateAuthority,
+    ClusterAuthenticationInfo,
+    RequestHeaderInfo,
     SQLiteBackend,
     User,
+    enabled_plugins,
     read_token_file,
     serve,
 )
@@ -59,7 +62,8 @@ class ApiServerRunner:
     token_auth_file: Path | None
     client_ca_file: Path | None
     authorization_mode: tuple[Literal["RBAC", "AlwaysAllow", "Webhook"], ...] | None
-    enable_admission_plugins: tuple[AdmissionPluginName, ...]
+    enable_admission_plugins: tuple[str, ...]
+    disable_admission_plugins: tuple[str, ...]
     webhooks: WebhookFlags
     load: tuple[Path, ...]
     controllers: bool
@@ -147,13 +151,18 @@ class ApiServerRunner:
     def _server(self, tokens: dict[str, User] | None, audit: AuditLog | None, backend: Backend | None) -> ApiServer:
         authentication, authorization = self.webhooks.authentication(), self.webhooks.authorization()
         try:
+            enabled_plugins(self.enable_admission_plugins, self.disable_admission_plugins)
+        except ValueError as error:
+            raise CommandFailed(str(error)) from error
+        try:
             return ApiServer(
                 tokens=tokens,
                 authorization=self.authorization_mode,
                 authentication_webhook=authentication,
                 authorization_webhook=authorization,
                 audit=audit,
-                enable_admission_plugins=self.enable_admission_plugins,
+                enable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.enable_admission_plugins),
+                disable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.disable_admission_plugins),
                 backend=backend,
                 history=self.history,
             )
@@ -193,6 +202,8 @@ class ApiServerRunner:
     async def _listen(self, stack: AsyncExitStack, server: ApiServer, authority: CertificateAuthority | None) -> str:
         client_ca = _read_file("--client-ca-file", self.client_ca_file) if self.client_ca_file is not None else b""
         tls = authority.server_context([self.bind_address], client_ca=client_ca) if authority is not None else None
+        if authority is not None:
+            self._publish_authentication(server, authority.certificate + client_ca)
         try:
             serving = serve(server, self.bind_address, self.port, tls, allowed_hosts=self.allowed_host)
             return await stack.enter_async_context(serving)
@@ -201,6 +212,19 @@ class ApiServerRunner:
             if error.errno == errno.EADDRINUSE:
                 raise CommandFailed(f"{where} is in use by another program; --port 0 picks a free one") from error
             raise CommandFailed(f"cannot listen on {where}: {error.strerror}") from error
+
+    def _publish_authentication(self, server: ApiServer, client_ca: bytes) -> None:
+        """Publish the authorities of users and of the front proxy, for extension API servers."""
+        directory = self.cert_dir or self.data
+        front_proxy = (
+            CertificateAuthority.new_front_proxy()
+            if directory is None
+            else CertificateAuthority.load_or_create_front_proxy(directory)
+        )
+        info = ClusterAuthenticationInfo(
+            client_ca=client_ca, request_header=RequestHeaderInfo(client_ca=front_proxy.certificate)
+        )
+        server.publish_authentication(info, proxy_client=front_proxy.front_proxy_client())
 
 
 def _administrator(tokens: Mapping[str, User]) -> str | None:

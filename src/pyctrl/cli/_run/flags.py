@@ -20,6 +20,7 @@ __all__ = ["NO_RUN_FLAGS", "RunFlags"]
 ELECTION = Group("Leader election", sort_key=2)
 SERVERS = Group("Metrics and probes", sort_key=3)
 WEBHOOKS = Group("Webhooks", sort_key=4)
+APISERVER = Group("Extension API server", sort_key=5)
 
 
 @Parameter(name="*")  # each field is a flag of the command
@@ -144,6 +145,31 @@ class RunFlags:
     health_probe_bind_address: Annotated[
         str, Parameter(group=SERVERS, metavar="ADDRESS", help="Where to serve /healthz and /readyz; 0 turns it off.")
     ] = ":8081"
+    apiserver_port: Annotated[
+        int | None,
+        Parameter(
+            group=APISERVER,
+            metavar="PORT",
+            validator=Number(gte=0, lte=65535),
+            help="The port of the extension API server. Defaults to the port that the program sets, or 6443.",
+        ),
+    ] = None
+    apiserver_cert_dir: Annotated[
+        Path | None,
+        Parameter(
+            group=APISERVER,
+            metavar="DIR",
+            help="The directory of its tls.crt and tls.key. Defaults to the one that the program sets.",
+        ),
+    ] = None
+    apiserver_service: Annotated[
+        str | None,
+        Parameter(
+            group=APISERVER,
+            metavar="NAME",
+            help="The Service in its APIServices. Issues a certificate for it and makes the cluster trust it.",
+        ),
+    ] = None
     webhooks: Annotated[
         bool | None,
         Parameter(

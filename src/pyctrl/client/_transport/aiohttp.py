@@ -21,6 +21,7 @@ from pyctrl.client._login.config import Config
 from pyctrl.client._login.plain_http import is_readable, warn_of_sent_credentials
 from pyctrl.client._login.tls import RECHECK_SECONDS, CertificateSource, TlsContexts
 from pyctrl.client._transport.aiohttp_delivery import deliver_body
+from pyctrl.client._transport.aiohttp_upgrade import AiohttpUpgradedStream
 from pyctrl.client._transport.leader_gate import check_gates, write_gates
 from pyctrl.client._transport.transport import Headers, HttpRequest, HttpResponse, HttpStream
 from pyctrl.errors import ConnectionFailed, RequestTimeout, StreamBroken, TransportError
@@ -81,7 +82,7 @@ class AiohttpTransport:
             response = await self._send(self._opened().streams, request, timeout, request.head_timeout)
         self._responses.add(response)
         try:
-            yield _Stream(response, mapped)
+            yield AiohttpUpgradedStream(response) if response.status == 101 else _Stream(response, mapped)
         finally:
             self._end(response)
 

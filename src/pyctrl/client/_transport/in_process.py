@@ -8,10 +8,13 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from pyctrl._pipes import PipeConnection
+from pyctrl._tasks import end
 from pyctrl.client._login.credentials import Anonymous, Credentials
 from pyctrl.client._transport.transport import (
     Application,
     ApplicationResponse,
+    ApplicationUpgrade,
     Headers,
     HttpRequest,
     HttpResponse,
@@ -57,8 +60,10 @@ class InProcessTransport:
         async with _Deadline(request, _deadline_after(request.timeout)):
             answer = await self._send(request)
             body = answer.body
+            if not isinstance(body, (bytes, AsyncIterator)):
+                raise StreamBroken(f"{request} was answered with another protocol; open it as a stream")
             if not isinstance(body, bytes):
-                body = await _Stream(answer, request, None, None).read_and_close()
+                body = await _Stream(answer, body, request, None, None).read_and_close()
         return HttpResponse(status=answer.status, headers=Headers(answer.headers), body=body)
 
     @asynccontextmanager
@@ -67,7 +72,12 @@ class InProcessTransport:
         ends_at = _deadline_after(request.timeout)
         async with _Deadline(request, _earlier_deadline(ends_at, _deadline_after(request.head_timeout))):
             answer = await self._send(request)
-        stream = _Stream(answer, request, idle_timeout, ends_at)
+        body = answer.body
+        if not isinstance(body, (bytes, AsyncIterator)):
+            async with _upgraded(answer, body, request) as connection:
+                yield connection
+            return
+        stream = _Stream(answer, body, request, idle_timeout, ends_at)
         try:
             yield stream
         finally:
@@ -107,14 +117,19 @@ class _Stream:
     """`HttpStream` of one response."""
 
     def __init__(
-        self, answer: ApplicationResponse, request: HttpRequest, idle_timeout: float | None, ends_at: float | None
+        self,
+        answer: ApplicationResponse,
+        body: bytes | AsyncIterator[bytes],
+        request: HttpRequest,
+        idle_timeout: float | None,
+        ends_at: float | None,
     ) -> None:
         self.status = answer.status
         self.headers = Headers(answer.headers)
         self._request = request
         self._idle_timeout = idle_timeout
         self._ends_at = ends_at
-        self._body = _single_chunk(answer.body) if isinstance(answer.body, bytes) else answer.body
+        self._body = _single_chunk(body) if isinstance(body, bytes) else body
 
     async def read(self) -> bytes:
         return b"".join([chunk async for chunk in self])
@@ -147,6 +162,63 @@ class _Stream:
         close = getattr(self._body, "aclose", None)
         if close is not None:
             await close()
+
+
+@asynccontextmanager
+async def _upgraded(
+    answer: ApplicationResponse, upgrade: ApplicationUpgrade, request: HttpRequest
+) -> AsyncIterator[HttpStream]:
+    """Run the server's end of a connection in a task while the client's end is open."""
+    client, server = PipeConnection.pair()
+
+    async def serve() -> None:
+        try:
+            await upgrade.serve(server)
+        finally:
+            server.close()
+
+    task = asyncio.get_running_loop().create_task(serve())
+    try:
+        yield _UpgradedStream(answer, request, client, task)
+    finally:
+        client.close()
+        await end([task])
+        if not task.cancelled():
+            task.exception()  # the client has noticed it as the end of the connection
+
+
+class _UpgradedStream:
+    """`UpgradedStream` of one response."""
+
+    def __init__(
+        self,
+        answer: ApplicationResponse,
+        request: HttpRequest,
+        connection: PipeConnection,
+        task: asyncio.Task[None],
+    ) -> None:
+        self.status = answer.status
+        self.headers = Headers(answer.headers)
+        self._request, self._connection, self._task = request, connection, task
+
+    async def read(self) -> bytes:
+        return b"".join([chunk async for chunk in self.chunks()])
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        while chunk := await self._connection.read():
+            yield chunk
+        self._check()
+
+    async def write(self, data: bytes) -> None:
+        try:
+            await self._connection.write(data)
+        except ConnectionError as error:
+            raise StreamBroken(f"the connection of {self._request} is closed") from error
+
+    def _check(self) -> None:
+        """Raise the error with which the server's end has failed."""
+        if self._task.done() and not self._task.cancelled() and (error := self._task.exception()) is not None:
+            raise StreamBroken(f"the connection of {self._request} was interrupted: {error!r}") from error
 
 
 async def _single_chunk(body: bytes) -> AsyncIterator[bytes]:

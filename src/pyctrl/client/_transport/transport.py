@@ -6,7 +6,7 @@ process. Fault injection wraps either.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -18,12 +18,15 @@ __all__ = [
     "HEAD_TIMEOUT",
     "REQUEST_TIMEOUT",
     "Application",
+    "ApplicationConnection",
     "ApplicationResponse",
+    "ApplicationUpgrade",
     "Headers",
     "HttpRequest",
     "HttpResponse",
     "HttpStream",
     "Transport",
+    "UpgradedStream",
     "deliver",
 ]
 
@@ -84,6 +87,18 @@ class HttpStream(Protocol):
 
 
 @runtime_checkable
+class UpgradedStream(HttpStream, Protocol):
+    """The response with the status 101 to a request with the header `Upgrade`: a connection with another protocol.
+
+    `chunks` has the bytes that the server sends.
+    """
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes to the server. Waits while it reads slower than they are written."""
+        ...
+
+
+@runtime_checkable
 class _DeliveringStream(Protocol):
     """Stream that can call a function for each chunk."""
 
@@ -132,6 +147,27 @@ class Transport(Protocol):
         ...
 
 
+class ApplicationConnection(Protocol):
+    """The server's end of an upgraded connection."""
+
+    async def read(self) -> bytes:
+        """Return the received bytes, at least one; b"" after the client has closed the connection."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes to the client. Waits while it reads slower than they are written."""
+        ...
+
+
+class ApplicationUpgrade(Protocol):
+    """The body of a response with the status 101, which takes over the connection."""
+
+    @property
+    def serve(self) -> Callable[[ApplicationConnection], Awaitable[None]]:
+        """Serves the connection until one of its ends closes it."""
+        ...
+
+
 class ApplicationResponse(Protocol):
     """Response of an `Application`. A body that is an iterator is streamed, and closed when its reader stops."""
 
@@ -146,8 +182,8 @@ class ApplicationResponse(Protocol):
         ...
 
     @property
-    def body(self) -> bytes | AsyncIterator[bytes]:
-        """The whole body, or an iterator over its chunks."""
+    def body(self) -> bytes | AsyncIterator[bytes] | ApplicationUpgrade:
+        """The whole body, an iterator over its chunks, or the new protocol of the connection."""
         ...
 
 

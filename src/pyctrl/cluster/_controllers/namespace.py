@@ -78,7 +78,7 @@ class NamespaceReconciler(Reconciler[Namespace]):
     async def _delete_all_content(self, namespace: str) -> bool:
         """Delete all objects of a namespace; return True if none is left."""
         left = 0
-        for mapping in await self.client.live.discovery.mappings():
+        for mapping in await self.client.live.discovery.mappings(refresh=True):
             if mapping.namespaced and {"list", "delete"} <= set(mapping.verbs):
                 left += await self._delete_all_content_of(mapping, namespace)
         return left == 0

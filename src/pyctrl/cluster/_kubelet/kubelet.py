@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from datetime import timedelta
 
 from pyctrl.api import Key, controller_of, is_deleting
+from pyctrl.apiserver import KubeletServer
 from pyctrl.client import Preconditions, StrategicMergePatch
+from pyctrl.cluster._kubelet.kubelet_server import SimulatedKubeletServer
 from pyctrl.cluster._kubelet.node_objects import STATE, complete_nodes
 from pyctrl.cluster._kubelet.node_status import add_node_status
 from pyctrl.cluster._kubelet.options import Kubelet
@@ -32,13 +34,20 @@ __all__ = ["KubeletReconciler", "add_kubelet"]
 DEPENDENCY_RETRY = timedelta(seconds=2)  # the next check for missing dependencies; as long as a kubelet's first retries
 
 
-def add_kubelet(host: ManagedCluster, *, nodes: int | Sequence[Node] = 1, kubelet: Kubelet | None = None) -> None:
+def add_kubelet(
+    host: ManagedCluster,
+    *,
+    nodes: int | Sequence[Node] = 1,
+    kubelet: Kubelet | None = None,
+    servers: MutableMapping[str, KubeletServer] | None = None,
+) -> None:
     """Run simulated nodes and a scheduler in a manager, for a cluster without nodes.
 
     Args:
         host: the manager.
         nodes: the number of nodes, or `Node` objects with their names, labels, taints and capacity.
         kubelet: the behaviour of pods on the nodes.
+        servers: the `kubelets` of the API server in this process, through which it reaches the containers for exec.
 
     Raises:
         ValueError: the number is negative, or a node has no name or that of another one.
@@ -47,6 +56,8 @@ def add_kubelet(host: ManagedCluster, *, nodes: int | Sequence[Node] = 1, kubele
     add_node_status(host, completed)
     add_scheduler(host, start_seconds=options.start_seconds)
     reconciler = KubeletReconciler(completed, options, host)
+    if servers is not None:
+        servers.update({node.metadata.name: SimulatedKubeletServer(reconciler.find_pod) for node in completed})
     (
         Builder(host)
         .reconciles(Pod)
@@ -68,6 +79,10 @@ class KubeletReconciler(Reconciler[Pod]):
         }
         self._dependencies = PodDependencies(host.live_client)
         self._lifecycles: dict[Request, PodLifecycle] = {}
+
+    def find_pod(self, key: Key) -> PodLifecycle | None:
+        """Return the lifecycle of a pod on these nodes, or None."""
+        return self._lifecycles.get(Request(namespace=key.namespace, name=key.name))
 
     def on_node(self, observed: ObjectChange[Node]) -> list[Request]:
         """Enqueue the pods of a node whose annotations change its simulated state."""

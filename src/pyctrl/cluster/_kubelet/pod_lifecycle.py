@@ -59,6 +59,15 @@ class PodLifecycle:
     def _all(self) -> list[ContainerLifecycle]:
         return [*self.inits, *self.mains, *self.ephemeral]
 
+    @property
+    def pod(self) -> Pod:
+        """The pod as it was last observed."""
+        return self._pod
+
+    def find(self, name: str) -> ContainerLifecycle | None:
+        """Return the container with a name, or None."""
+        return next((each for each in self._all() if each.spec.name == name), None)
+
     # --- transitions ---
 
     def update(self, pod: Pod, script: PodScript, now: float) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from pyctrl._pipes import Pipe
 from pyctrl.kinds.core.v1 import Container, Pod
 
-__all__ = ["PREFIX", "PodScript", "Script", "ScriptFunction", "script_of"]
+__all__ = ["PREFIX", "ExecFunction", "ExecProcess", "PodScript", "Script", "ScriptFunction", "script_of"]
 
 PREFIX = "pyctrl.dev/"
 
@@ -21,11 +22,32 @@ _EXIT = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExecProcess:
+    """A command that a client runs in a container.
+
+    Write with ``await process.stdout.write(b"...")``. ``stdin`` is at its end if the client sends none.
+    """
+
+    pod: Pod
+    container: Container
+    command: list[str]
+    stdin: Pipe
+    stdout: Pipe
+    stderr: Pipe
+    tty: bool = False
+
+
+#: Runs a command and returns its exit code; None is 0. It is cancelled when the client disconnects.
+ExecFunction = Callable[[ExecProcess], Awaitable[int | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
     """The behaviour of a container on a simulated node. Fields that are None use the defaults of the `Kubelet`.
 
-    Each field is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"`` for all of its containers,
-    ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence and may change at any time.
+    Each field but ``exec`` is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"`` for all of its
+    containers, ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence and may change at
+    any time.
     """
 
     #: The error of image pulls: ErrImagePull and ImagePullBackOff with this message while it is set.
@@ -48,6 +70,8 @@ class Script:
     stop_seconds: float | None = None
     #: The time from the start of the pod until the node evicts it; applies to the pod as a whole.
     evict_after_seconds: float | None = None
+    #: Runs the commands of `kubectl exec` in the container; has no annotation.
+    exec: ExecFunction | None = None
 
     @property
     def exit_codes(self) -> tuple[int, ...]:
@@ -112,6 +136,8 @@ def _of_command(container: Container) -> Script:
 def _of_annotations(annotations: Mapping[str, str], container: str, problems: list[str]) -> Script:
     values: dict[str, Any] = {}
     for each in fields(Script):
+        if each.name == "exec":
+            continue
         name = each.name.replace("_", "-")
         for key in (f"{name}.{container}", name):
             if key in annotations:

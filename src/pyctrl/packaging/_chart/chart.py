@@ -26,7 +26,7 @@ Object = dict[str, Any]
 
 CHART, VALUES, SCHEMA = "Chart.yaml", "values.yaml", "values.schema.json"
 
-_PARTS: tuple[Part, ...] = ("crd", "rbac", "manager", "webhook")  # without samples
+_PARTS: tuple[Part, ...] = ("crd", "rbac", "manager", "webhook", "apiservice")  # without samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def _switch_of(project: Project) -> Callable[[str, _Key], str]:
     """Return a function from an object to the condition under which a release has it; "" is always."""
     named = replace(project, settings=replace(project.settings, name=FULLNAME))
     helpers = {
-        role["metadata"]["name"] for kind, *_ in project.kinds for role in rbac_objects.kind_roles(named, kind).values()
+        role["metadata"]["name"] for kind in project.all_kinds for role in rbac_objects.kind_roles(named, kind).values()
     }
 
     def switch(path: str, key: _Key) -> str:

@@ -19,11 +19,12 @@ DIRECTORIES: Mapping[Part, tuple[str, ...]] = {
     "rbac": ("rbac",),
     "manager": ("manager", "default", "prometheus", "network-policy"),
     "webhook": ("webhook", "certmanager"),
+    "apiservice": ("apiservice",),
     "samples": ("samples",),
 }
 
 #: The directories that `config/default` includes, in this order.
-_DEFAULT = ("crd", "rbac", "manager", "webhook", "certmanager", "prometheus", "network-policy")
+_DEFAULT = ("crd", "rbac", "manager", "webhook", "certmanager", "apiservice", "prometheus", "network-policy")
 
 
 def tree(project: Project, wanted: Collection[Part] = PARTS) -> dict[str, str]:

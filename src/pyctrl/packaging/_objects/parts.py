@@ -17,7 +17,7 @@ __all__ = ["PARTS", "ObjectsOfFile", "Part", "install", "parts"]
 Object = dict[str, Any]
 
 #: A part of the objects that can be generated separately.
-Part: TypeAlias = Literal["crd", "rbac", "manager", "webhook", "samples"]
+Part: TypeAlias = Literal["crd", "rbac", "manager", "webhook", "apiservice", "samples"]
 
 PARTS: tuple[Part, ...] = get_args(Part)
 
@@ -25,7 +25,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 _ORDER = (
     *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "RoleBinding"),
     *("ClusterRoleBinding", "Service", "Issuer", "Certificate", "NetworkPolicy", "Deployment", "ServiceMonitor"),
-    *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+    *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService"),
 )
 
 
@@ -50,6 +50,7 @@ def parts(project: Project, wanted: Collection[Part] = PARTS) -> list[ObjectsOfF
         "rbac": _rbac,
         "manager": _workload,
         "webhook": _webhooks,
+        "apiservice": _api_services,
         "samples": _samples,
     }
     return [
@@ -95,7 +96,10 @@ def _rbac(project: Project) -> _Files:
         yield "rbac/metrics_auth_role.yaml", (rbac_objects.metrics_role(project),)
         yield "rbac/metrics_auth_role_binding.yaml", (rbac_objects.metrics_binding(project),)
         yield "rbac/metrics_reader_role.yaml", (rbac_objects.metrics_reader(project),)
-    for kind, *_ in project.kinds:
+    if project.served_kinds:
+        yield "rbac/auth_delegator_role_binding.yaml", (rbac_objects.auth_delegator_binding(project),)
+        yield "rbac/auth_reader_role_binding.yaml", (rbac_objects.auth_reader_binding(project),)
+    for kind in project.all_kinds:
         for who, role in rbac_objects.kind_roles(project, kind).items():
             yield f"rbac/{project.short(kind).replace('-', '_')}_{who}_role.yaml", (role,)
 
@@ -111,6 +115,8 @@ def _workload(project: Project) -> _Files:
             yield "network-policy/allow-metrics-traffic.yaml", (workload.metrics_policy(project),)
     if settings.network_policy and project.webhooks is not None:
         yield "network-policy/allow-webhook-traffic.yaml", (workload.webhook_policy(project),)
+    if settings.network_policy and project.served_kinds:
+        yield "network-policy/allow-apiserver-traffic.yaml", (workload.apiserver_policy(project),)
 
 
 def _webhooks(project: Project) -> _Files:
@@ -122,6 +128,15 @@ def _webhooks(project: Project) -> _Files:
     if project.settings.webhook_certificates == "cert-manager":
         yield "certmanager/issuer.yaml", (webhook_objects.issuer(project),)
         yield "certmanager/certificate-webhook.yaml", (webhook_objects.certificate(project),)
+
+
+def _api_services(project: Project) -> _Files:
+    if not project.served_kinds:
+        return
+    from pyctrl.packaging._objects import apiservice  # here: most programs have no extension API server
+
+    yield "apiservice/apiservice.yaml", tuple(apiservice.objects_of_apiservices(project))
+    yield "apiservice/service.yaml", (apiservice.service(project),)
 
 
 def _samples(project: Project) -> _Files:

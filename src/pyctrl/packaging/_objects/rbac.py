@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pyctrl.api import AccessRule
-from pyctrl.packaging._project import Kind, Project
+from pyctrl.api import AccessRule, KubernetesObject
+from pyctrl.packaging._project import Project
 from pyctrl.rbac import EVENTS, LEADER_ELECTION, manifests, normalise
 
 __all__ = [
-    "METRICS_RULES", "bindings", "election_binding", "election_role", "election_rules", "kind_roles", "metrics_binding",
-    "metrics_reader", "metrics_role", "roles", "service_account",
+    "METRICS_RULES", "auth_delegator_binding", "auth_reader_binding", "bindings", "election_binding", "election_role",
+    "election_rules", "kind_roles", "metrics_binding", "metrics_reader", "metrics_role", "roles", "service_account",
 ]  # fmt: skip
 
 Object = dict[str, Any]
@@ -100,10 +100,39 @@ def metrics_reader(project: Project) -> Object:
     return _role(project, "metrics-reader", (AccessRule(verbs=("get",), paths=("/metrics",)),))
 
 
+# -- extension API servers --------------------------------------------------------------------------------------------
+
+
+def auth_delegator_binding(project: Project) -> Object:
+    """Return the ClusterRoleBinding that lets an extension API server review tokens and accesses."""
+    account = {"kind": "ServiceAccount", "name": project.account.name, "namespace": project.namespace}
+    return project.make(
+        _VERSION,
+        "ClusterRoleBinding",
+        project.called("auth-delegator"),
+        roleRef={"apiGroup": _GROUP, "kind": "ClusterRole", "name": "system:auth-delegator"},
+        subjects=[account],
+    )
+
+
+def auth_reader_binding(project: Project) -> Object:
+    """Return the RoleBinding that lets an extension API server read how the aggregator authenticates itself."""
+    account = {"kind": "ServiceAccount", "name": project.account.name, "namespace": project.namespace}
+    made = project.make(
+        _VERSION,
+        "RoleBinding",
+        project.called("auth-reader"),
+        roleRef={"apiGroup": _GROUP, "kind": "Role", "name": "extension-apiserver-authentication-reader"},
+        subjects=[account],
+    )
+    made["metadata"] = dict(sorted({**made["metadata"], "namespace": "kube-system"}.items()))
+    return made
+
+
 # -- users -----------------------------------------------------------------------------------------------------------
 
 
-def kind_roles(project: Project, kind: Kind) -> dict[str, Object]:
+def kind_roles(project: Project, kind: type[KubernetesObject]) -> dict[str, Object]:
     """Return the admin, editor and viewer ClusterRoles of a kind, for its users. They are not bound."""
     group, plural = (kind.gvk.group,), kind.resource.plural
     found = {}

@@ -9,11 +9,20 @@ from pyctrl.packaging._project import Project
 from pyctrl.packaging._project_reader import MOUNTED
 from pyctrl.program import certificate_secret
 
-__all__ = ["deployment", "metrics_policy", "metrics_service", "monitor", "namespace", "webhook_policy"]
+__all__ = [
+    "apiserver_policy",
+    "deployment",
+    "metrics_policy",
+    "metrics_service",
+    "monitor",
+    "namespace",
+    "webhook_policy",
+]
 
 Object = dict[str, Any]
 
 HEALTH, WEBHOOKS = 8081, 9443  # kubebuilder's ports
+APISERVER = 6443  # the default of pyctrl.extension_apiserver, which few programs import
 METRICS = {"https": 8443, "http": 8080}  # kubebuilder's ports
 GRACE_SECONDS = 40  # more than the manager's grace period of 30, which is also the kubelet's default
 
@@ -102,6 +111,8 @@ def arguments(project: Project) -> list[str]:
     elif project.webhooks is not None:
         found.append(f"--webhook-service={project.webhook_service.name}")
         found.append(f"--webhook-configuration={project.webhook_configuration}")
+    if project.served_kinds:
+        found.append(f"--apiserver-service={project.apiserver_service.name}")
     return [*found, *settings.args]
 
 
@@ -115,6 +126,8 @@ def _ports(project: Project) -> list[Object]:
         found.append({"name": "metrics", "containerPort": METRICS[project.settings.metrics], "protocol": "TCP"})
     if project.webhooks is not None:
         found.append({"name": "webhook-server", "containerPort": WEBHOOKS, "protocol": "TCP"})
+    if project.served_kinds:
+        found.append({"name": "apiserver", "containerPort": APISERVER, "protocol": "TCP"})
     return found
 
 
@@ -170,6 +183,11 @@ def metrics_policy(project: Project) -> Object:
 def webhook_policy(project: Project) -> Object:
     """Return the NetworkPolicy that admits webhook calls from anywhere, as API servers are not in a namespace."""
     return _policy(project, "allow-webhook-traffic", {"ports": [{"port": WEBHOOKS, "protocol": "TCP"}]})
+
+
+def apiserver_policy(project: Project) -> Object:
+    """Return the NetworkPolicy that admits kube-apiserver to the extension API server, from anywhere likewise."""
+    return _policy(project, "allow-apiserver-traffic", {"ports": [{"port": APISERVER, "protocol": "TCP"}]})
 
 
 def _policy(project: Project, name: str, rule: Object) -> Object:

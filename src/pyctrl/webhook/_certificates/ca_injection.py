@@ -1,4 +1,4 @@
-"""Injection of the CA into ``caBundle`` of webhook configurations and CustomResourceDefinitions."""
+"""Injection of the CA into ``caBundle`` of webhook configurations, CustomResourceDefinitions and APIServices."""
 
 from __future__ import annotations
 
@@ -18,26 +18,35 @@ __all__ = ["CaInjection"]
 
 _REGISTRATION = "admissionregistration.k8s.io"
 _EXTENSIONS = "apiextensions.k8s.io"
+_AGGREGATION = "apiregistration.k8s.io"
 CONFIGURATIONS = (
     GroupVersionKind(_REGISTRATION, "v1", "MutatingWebhookConfiguration"),
     GroupVersionKind(_REGISTRATION, "v1", "ValidatingWebhookConfiguration"),
 )
 DEFINITION = GroupVersionKind(_EXTENSIONS, "v1", "CustomResourceDefinition")
+API_SERVICE = GroupVersionKind(_AGGREGATION, "v1", "APIService")
 
 
 class CaInjection:
-    """Sets the ``caBundle`` of each ``clientConfig`` that names a target; everything else is unchanged.
+    """Sets the ``caBundle`` of each ``clientConfig`` and APIService that names a target; the rest is unchanged.
 
     Configurations that do not exist yet are skipped. Those that have the bundle already are not written.
     """
 
     def __init__(
-        self, client: Client, target: Service | Url, *, configurations: Iterable[str], definitions: Iterable[str]
+        self,
+        client: Client,
+        target: Service | Url,
+        *,
+        configurations: Iterable[str],
+        definitions: Iterable[str],
+        api_services: Iterable[str] = (),
     ) -> None:
         self._client = client
         self._target = target
         self._configurations = tuple(configurations)
         self._definitions = tuple(definitions)
+        self._api_services = tuple(api_services)
 
     @property
     def rbac(self) -> Sequence[Permission]:
@@ -46,6 +55,7 @@ class CaInjection:
             (Resource(_REGISTRATION, "mutatingwebhookconfigurations", False), self._configurations),
             (Resource(_REGISTRATION, "validatingwebhookconfigurations", False), self._configurations),
             (Resource(_EXTENSIONS, "customresourcedefinitions", False), self._definitions),
+            (Resource(_AGGREGATION, "apiservices", False), self._api_services),
         ]
         return [allow(resource, "get", "update", names=names) for resource, names in resources if names]
 
@@ -77,9 +87,11 @@ class CaInjection:
         return {bundle for each in encoded if (bundle := _decoded(each))}
 
     async def _found(self) -> AsyncIterator[Unstructured]:
-        """Yield the configurations and definitions, one after another."""
+        """Yield the configurations, definitions and APIServices, one after another."""
         wanted = [(kind, name) for kind in CONFIGURATIONS for name in self._configurations]
-        for kind, name in (*wanted, *((DEFINITION, name) for name in self._definitions)):
+        wanted += [(DEFINITION, name) for name in self._definitions]
+        wanted += [(API_SERVICE, name) for name in self._api_services]
+        for kind, name in wanted:
             found = await self._client.find(kind, Key("", name))
             if found is not None:
                 yield found
@@ -96,6 +108,8 @@ def _decoded(encoded: str) -> bytes:
 
 
 def _client_configs(found: Unstructured) -> Iterator[dict[str, Any]]:
+    if found.gvk == API_SERVICE:
+        yield found["spec"]  # service and caBundle are here
     if found.gvk == DEFINITION:
         conversion = found["spec"].get("conversion") or {}
         if config := (conversion.get("webhook") or {}).get("clientConfig"):

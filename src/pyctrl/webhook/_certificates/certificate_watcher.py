@@ -42,6 +42,7 @@ class ServingCertificate:
         self._key = key
         self._client_ca = client_ca
         self._files = [certificate, key] if client_ca is None else [certificate, key, client_ca]
+        self._trusted = b""
         self._content: tuple[bytes, ...] | None = None
         self._in_use: ssl.SSLContext | None = None
         self._read_error = ""
@@ -76,6 +77,24 @@ class ServingCertificate:
         """
         self.refresh()
         return self._current_context
+
+    def request_client_certificates(self, authorities: bytes) -> None:
+        """Let clients send a certificate of one of these authorities, in PEM; it replaces those of an earlier call.
+
+        A client may do without. The handshake of one that sends another certificate fails.
+
+        Raises:
+            ConfigError: they are not valid PEM; the previous authorities stay in use.
+        """
+        before, self._trusted = self._trusted, authorities
+        if self._in_use is None or before == authorities:
+            return
+        try:
+            context = self._context()
+        except ConfigError:
+            self._trusted = before
+            raise
+        self._in_use = context
 
     def _current_context(self) -> ssl.SSLContext:
         assert self._in_use is not None  # set by `load`, never reset
@@ -142,4 +161,10 @@ class ServingCertificate:
                 context.load_verify_locations(self._client_ca)
             except ssl.SSLError as error:
                 raise ConfigError(f"{self._client_ca} has no CA as PEM: {error.reason or error}") from error
+        if self._trusted:
+            context.verify_mode = ssl.CERT_OPTIONAL
+            try:
+                context.load_verify_locations(cadata=self._trusted.decode("ascii", "replace"))
+            except ssl.SSLError as error:
+                raise ConfigError(f"the authorities of clients are not CAs as PEM: {error.reason or error}") from error
         return context

@@ -51,7 +51,6 @@ class ManagedCertificates:
     Needs the package cryptography: ``pip install 'pyctrl-runtime[webhook]'``.
     """
 
-    name = "webhook-certificates"
     manager_group = "webhooks"
     only_leader = False
 
@@ -63,9 +62,11 @@ class ManagedCertificates:
         target: Service | Url,
         configurations: Iterable[str] = (),
         definitions: Iterable[str] = (),
+        api_services: Iterable[str] = (),
         names: Iterable[str] = (),
         lifetimes: Lifetimes | None = None,
         interval: timedelta = timedelta(minutes=1),
+        name: str = "webhook-certificates",
     ) -> None:
         """Configure the certificates; nothing is read or issued yet.
 
@@ -75,9 +76,11 @@ class ManagedCertificates:
             target: the address in the configurations; the certificate has its names, and only its ``caBundle``s change.
             configurations: names of Mutating- and ValidatingWebhookConfigurations.
             definitions: names of CustomResourceDefinitions with a conversion webhook.
+            api_services: names of APIServices of an extension API server.
             names: further host names and addresses of the server.
             lifetimes: of issued certificates.
             interval: how often the Secret is read, and renewals are checked by the leader.
+            name: the name of the runnable, in logs and health checks.
 
         Raises:
             ConfigError: the package cryptography is not installed.
@@ -89,6 +92,7 @@ class ManagedCertificates:
                 "issuing certificates needs the package cryptography, which is not installed: "
                 "pip install 'pyctrl-runtime[webhook]', or let cert-manager issue them"
             ) from error
+        self.name: str = name
         self._client = client
         self._secret = secret
         #: The address in the configurations.
@@ -96,7 +100,9 @@ class ManagedCertificates:
         #: The names of the server's certificate.
         self.configurations: tuple[str, ...] = tuple(configurations)
         self._names = tuple(dict.fromkeys((*target.host_names, *names)))
-        self._injection = CaInjection(client, target, configurations=self.configurations, definitions=definitions)
+        self._injection = CaInjection(
+            client, target, configurations=self.configurations, definitions=definitions, api_services=api_services
+        )
         self._lifetimes = lifetimes or Lifetimes()
         self._interval = interval.total_seconds()
         self._keys: Keys | None = None
@@ -223,9 +229,8 @@ class ManagedCertificates:
 class CertificateRotation:
     """The leader's part of `ManagedCertificates`: renews certificates and injects their CA."""
 
-    name = "webhook-certificate-rotation"
-
     def __init__(self, certificates: ManagedCertificates, interval: float) -> None:
+        self.name: str = f"{certificates.name.removesuffix('s')}-rotation"
         self._certificates = certificates
         self._interval = interval
 

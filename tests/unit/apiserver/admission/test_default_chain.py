@@ -23,10 +23,23 @@ def test_built_in_plugins_are_enabled(ask: Asker) -> None:
     )
 
 
-def test_an_unknown_plugin_is_an_error() -> None:
-    """The error names the optional plugins."""
-    with pytest.raises(ValueError, match="unknown admission plugin 'Nope'; the optional plugins are OwnerReferences"):
-        ApiServer(enable_admission_plugins=["Nope"])  # type: ignore[list-item]
+@pytest.mark.parametrize(
+    ("enable", "disable", "why"),
+    [
+        (["Nope"], [], 'enable-admission-plugins plugin "Nope" is unknown'),
+        ([], ["Nope"], 'disable-admission-plugins plugin "Nope" is unknown'),
+        (
+            ["LimitRanger"],
+            ["LimitRanger"],
+            r"\[LimitRanger\] in enable-admission-plugins and disable-admission-plugins",
+        ),
+        (["EventRateLimit"], [], "the admission plugin EventRateLimit is not implemented"),
+    ],
+)
+def test_plugins_that_cannot_be_enabled_are_an_error(enable: list[str], disable: list[str], why: str) -> None:
+    """An unknown plugin, one that is not implemented and one that is both enabled and disabled are refused."""
+    with pytest.raises(ValueError, match=why):
+        ApiServer(enable_admission_plugins=enable, disable_admission_plugins=disable)  # type: ignore[arg-type]
 
 
 async def test_mutating_webhooks_run_before_validating_ones(world: World) -> None:

@@ -42,6 +42,14 @@ def test_an_unknown_token_is_refused(ask: Asker) -> None:
     assert review["status"]["userInfo"]["username"] == "system:anonymous"
 
 
+def test_anonymous_requests_may_be_refused() -> None:
+    """With anonymous_auth=False, a request without credentials is a 401, and one with a token is as before."""
+    server = ApiServer(random=Random(1), tokens={"secret": User(name="jane")}, anonymous_auth=False)
+    ask = Asker(server)
+    assert ask("GET", "/healthz")[0] == 401
+    assert ask("POST", WHOAMI, {}, headers=bearer("secret"))[0] == 201
+
+
 def test_without_tokens_everybody_is_an_administrator() -> None:
     """A server without tokens accepts requests without a token and with any token."""
     ask = Asker()

@@ -1,9 +1,8 @@
-"""Health checks, the root document, and the OpenAPI document as protobuf."""
+"""The root document, and the OpenAPI document as protobuf."""
 
 from __future__ import annotations
 
 import msgspec
-import pytest
 
 from pyctrl.apiserver import ApiServer, ResourceRegistry, Response
 from pyctrl.apiserver._discovery.discovery import AGGREGATED
@@ -21,28 +20,6 @@ def _get(path: str, *query: tuple[str, str], accept: str = "") -> Response:
 def _text(answer: Response) -> str:
     assert isinstance(answer.body, bytes)
     return answer.body.decode()
-
-
-@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/livez/ping", "/readyz/etcd-readiness"])
-def test_a_server_that_answers_is_well(path: str) -> None:
-    """Each health endpoint, and the path of each check, responds with ok."""
-    assert (_get(path).status, _text(_get(path))) == (200, "ok")
-
-
-def test_health_lists_its_checks_when_asked() -> None:
-    """With verbose the response has a line per check, and lists excluded and unknown checks."""
-    told = _text(_get("/readyz", ("verbose", ""), ("exclude", "etcd"), ("exclude", "nope"))).splitlines()
-    assert told[0] == "[+]ping ok"
-    assert "[+]etcd excluded: ok" in told
-    assert told[-2:] == [
-        'warn: some health checks cannot be excluded: no matches for "nope"',
-        "readyz check passed",
-    ]
-
-
-def test_a_check_that_is_not_there_is_no_page() -> None:
-    """An unknown check is 404, as in kube-apiserver."""
-    assert (_get("/livez/nope").status, _text(_get("/livez/nope"))) == (404, "404 page not found\n")
 
 
 def test_the_first_page_lists_where_to_go() -> None:

@@ -43,11 +43,10 @@ def test_invalid_fields_are_refused(fields: dict[str, Any], complaint: str) -> N
     assert complaints(refused.value)[0].startswith(complaint)
 
 
-def test_a_claim_is_a_protected_file_system() -> None:
-    """The server sets the volume mode, the phase and the finalizer that protects a claim in use."""
+def test_a_claim_is_a_file_system() -> None:
+    """The server sets the volume mode and the phase."""
     created, _ = create(ResourceRegistry(), made())
     assert (created["spec"]["volumeMode"], created["status"]["phase"]) == ("Filesystem", "Pending")
-    assert created["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
 
 
 def test_the_spec_of_a_claim_is_immutable() -> None:

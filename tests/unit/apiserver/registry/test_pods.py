@@ -1,4 +1,4 @@
-"""Pods: status, tolerations, immutable fields, QoS classes, field labels."""
+"""Pods: status, immutable fields, QoS classes, field labels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from tests.unit.apiserver._objects import create, pod, update
 from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
 
 
-def test_a_new_pod_is_pending_and_tolerates_unready_nodes() -> None:
-    """The phase that a client sends is ignored, and the default tolerations last five minutes."""
+def test_a_new_pod_is_pending() -> None:
+    """The phase that a client sends is ignored."""
     obj = pod()
     obj["status"] = {"phase": "Running"}
     created, _ = create(ResourceRegistry(), obj)
     assert created["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
-    assert [each["tolerationSeconds"] for each in created["spec"]["tolerations"]] == [300, 300]
 
 
 def test_most_fields_of_a_pods_spec_are_immutable() -> None:

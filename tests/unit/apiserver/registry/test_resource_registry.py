@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pyctrl.apiserver import ResourceRegistry
+from pyctrl.apiserver import ApiServer, ResourceRegistry
+from tests.unit.apiserver._kit import Asker
 from tests.unit.apiserver._objects import GROUP, install, spec_schema
+
+SERVICES = "/api/v1/namespaces/default/services"
 
 
 def test_a_new_registry_serves_the_built_in_kinds() -> None:
@@ -34,3 +37,18 @@ def test_a_definition_replaces_its_earlier_versions() -> None:
     install(registry, spec_schema({}), name="v2")
     assert [each.version for each in registry.installed(f"things.{GROUP}")] == ["v2"]
     assert registry.find(GROUP, "v1", "things") is None
+
+
+def test_services_are_allocated_from_the_ranges_of_their_server() -> None:
+    """Cluster IPs and node ports are from the ranges of the registry, and the service `kubernetes` has the first IP."""
+    registry = ResourceRegistry(service_cluster_ip_range="10.9.0.0/28", service_node_port_range=range(200, 203))
+    ask = Asker(ApiServer(registry=registry))
+    assert ask("GET", f"{SERVICES}/kubernetes")[1]["spec"]["clusterIP"] == "10.9.0.1"
+    spec = {"type": "NodePort", "ports": [{"port": 80}]}
+    code, made = ask("POST", SERVICES, {"metadata": {"name": "a"}, "spec": spec})
+    assert (code, made["spec"]["ports"][0]["nodePort"]) == (201, 200)
+    assert made["spec"]["clusterIP"].startswith("10.9.0.")
+    code, refused = ask("POST", SERVICES, {"metadata": {"name": "b"}, "spec": {**spec, "clusterIP": "10.0.0.9"}})
+    assert code == 422
+    assert "the provided network does not match the current range" in refused["message"]
+    assert Asker()("GET", f"{SERVICES}/kubernetes")[1]["spec"]["clusterIP"] == "10.0.0.1"

@@ -9,7 +9,9 @@ from random import Random
 import pytest_asyncio
 
 from pyctrl.api import (
+    CustomResource,
     Key,
+    Model,
     ObjectMeta,
 )
 from pyctrl.client import Client, MergePatch, wait_for, wait_until_gone
@@ -20,6 +22,8 @@ from pyctrl.kinds.core.v1 import (
     NamespaceSpec,
     ServiceAccount,
 )
+from pyctrl.manifests import definition
+from pyctrl.program import install_definition
 
 
 @pytest_asyncio.fixture
@@ -73,3 +77,20 @@ async def test_a_namespace_waits_for_the_finalizers_of_others(client: Client) ->
     await client.delete(Namespace, Key("", "going"))
     await asyncio.sleep(60)
     assert (await client.get(Namespace, Key("", "going"))).spec.finalizers == ["example.com/backup"]
+
+
+class Widget(CustomResource[Model], group="example.com", version="v1"):
+    """A kind that is defined later."""
+
+
+async def test_objects_of_kinds_that_were_defined_later_are_deleted(client: Client) -> None:
+    """A deleted namespace is emptied of kinds that did not exist when another one was deleted before."""
+    for name in ("first", "second"):
+        await client.create(Namespace(metadata=ObjectMeta(name=name)))
+    await client.delete(Namespace, Key("", "first"))
+    await wait_until_gone(client, Namespace, Key("", "first"))
+    await install_definition(client, definition(Widget))
+    await client.create(Widget(metadata=ObjectMeta(name="w", namespace="second"), spec=Model()))
+    await client.delete(Namespace, Key("", "second"))
+    await wait_until_gone(client, Namespace, Key("", "second"))
+    assert await client.list(Widget) == []

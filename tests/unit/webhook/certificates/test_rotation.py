@@ -17,7 +17,7 @@ from pyctrl.client import Client, InProcessTransport
 from pyctrl.errors import ConfigError
 from pyctrl.testing import ConnectionRefused, FaultyTransport, Rule
 from pyctrl.webhook import Lifetimes, ManagedCertificates, Service, Url
-from pyctrl.webhook._certificates.ca_injection import CONFIGURATIONS
+from pyctrl.webhook._certificates.ca_injection import API_SERVICE, CONFIGURATIONS
 from tests.unit.webhook._replicas import KEY, SECRET, running
 
 
@@ -115,3 +115,24 @@ def test_lifetimes_have_to_overlap() -> None:
     """An authority with too short a lifetime for its certificates is refused."""
     with pytest.raises(ConfigError, match="at least three times that of its certificates"):
         Lifetimes(authority=timedelta(days=100), certificate=timedelta(days=90))
+
+
+async def test_apiservices_trust_the_certificate() -> None:
+    """The CA is written into APIServices that name the Service, and into no others."""
+    server = ApiServer()
+    async with Client(InProcessTransport(server)) as client:
+        for name, service in (("v1.a.example.com", "webhooks"), ("v1.b.example.com", "other")):
+            version, _, group = name.partition(".")
+            spec = {"group": group, "version": version, "groupPriorityMinimum": 1000, "versionPriority": 100}
+            spec["service"] = {"namespace": "default", "name": service}
+            await client.create(Unstructured.new(API_SERVICE, name=name, spec=spec))
+        names = ["v1.a.example.com", "v1.b.example.com", "v1.missing.example.com"]
+        certificates = ManagedCertificates(
+            client, secret=KEY, target=Service("default", "webhooks"), api_services=names
+        )
+        await certificates.keep()
+        bundles = [(await client.get(API_SERVICE, Key("", name)))["spec"].get("caBundle") for name in names[:2]]
+        assert certificates.keys is not None
+        assert bundles == [base64.b64encode(certificates.keys.bundle).decode(), None]
+    (written,) = [each for each in certificates.rbac if each.rule.resources == ("apiservices",)]
+    assert written.rule.names == tuple(names)

@@ -1,4 +1,4 @@
-"""Admission plugins CertificateApproval and CertificateSigning, in one class."""
+"""Admission plugins CertificateApproval and CertificateSigning."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Any
 from pyctrl._go.text import quoted
 from pyctrl.api import Access
 from pyctrl.apiserver._admission.attributes import UPDATE, Attributes
+from pyctrl.apiserver._admission.chain import Plugin
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
 
-__all__ = ["CertificateSigning"]
+__all__ = ["CertificateApproval", "CertificateSigning"]
 
 
 _GROUP = "certificates.k8s.io"
 
 
-class CertificateSigning:
-    """Requires `approve` on the signer for approvals, and `sign` for changes of a status' conditions or certificate.
-
-    Permissions are for one signer, or for all signers of its domain as `DOMAIN/*`.
-    """
+class _SignerPlugin(Plugin):
+    """Base class: requires permission for the signer, or for all signers of its domain as `DOMAIN/*`."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
@@ -29,19 +27,6 @@ class CertificateSigning:
     def handles(self, group: str, resource: str) -> bool:
         """Return whether the resource is certificatesigningrequests."""
         return (group, resource) == (_GROUP, "certificatesigningrequests")
-
-    def mutate(self, attributes: Attributes) -> None:
-        """Do nothing."""
-
-    def validate(self, attributes: Attributes) -> None:
-        """Raise a 403 error without permission for the signer."""
-        old = attributes.old
-        if attributes.operation != UPDATE or old is None:
-            return
-        if attributes.subresource == "approval":
-            self._check(attributes, "approve", old)
-        elif attributes.subresource == "status" and _signed(attributes.object) != _signed(old):
-            self._check(attributes, "sign", old)
 
     def _check(self, attributes: Attributes, verb: str, request: dict[str, Any]) -> None:
         signer: str = request["spec"].get("signerName", "")
@@ -51,6 +36,27 @@ class CertificateSigning:
             if self._authorizer.decide(attributes.user, access).is_allowed:
                 return
         raise attributes.forbidden(f"user not permitted to {verb} requests with signerName {quoted(signer)}")
+
+
+class CertificateApproval(_SignerPlugin):
+    """Requires `approve` on the signer for approvals."""
+
+    def validate(self, attributes: Attributes) -> None:
+        """Raise a 403 error without permission for the signer."""
+        if attributes.operation == UPDATE and attributes.old is not None and attributes.subresource == "approval":
+            self._check(attributes, "approve", attributes.old)
+
+
+class CertificateSigning(_SignerPlugin):
+    """Requires `sign` on the signer for changes of a status' conditions or certificate."""
+
+    def validate(self, attributes: Attributes) -> None:
+        """Raise a 403 error without permission for the signer."""
+        old = attributes.old
+        if attributes.operation != UPDATE or old is None or attributes.subresource != "status":
+            return
+        if _signed(attributes.object) != _signed(old):
+            self._check(attributes, "sign", old)
 
 
 def _signed(obj: dict[str, Any] | None) -> tuple[Any, Any]:

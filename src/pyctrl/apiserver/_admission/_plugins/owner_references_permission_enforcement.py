@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pyctrl._go.text import quoted
 from pyctrl.api import Access
@@ -13,10 +13,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._resources.served_resources import ServedResources
 
-__all__ = ["PLUGIN_NAME", "OwnerReferencesPermissionEnforcement"]
-
-
-PLUGIN_NAME: Final = "OwnerReferencesPermissionEnforcement"
+__all__ = ["OwnerReferencesPermissionEnforcement"]
 
 
 class OwnerReferencesPermissionEnforcement:

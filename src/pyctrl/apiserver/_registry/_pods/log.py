@@ -6,13 +6,14 @@ No container runs, so annotations of the pod hold the logs: ``pyctrl.dev/logs`` 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from pyctrl.apiserver._errors import Response, bad_request
+from pyctrl.apiserver._errors import FieldError, Response, bad_request, field_forbidden, invalid, invalid_value
 from pyctrl.apiserver._registry.builtin_resource import RESTContext
-from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest
 
-__all__ = ["LogREST"]
+__all__ = ["LogREST", "container_name"]
 
 _ANNOTATION = "pyctrl.dev/logs"
 
@@ -25,8 +26,10 @@ class LogREST:
 
     async def get(self, request: ResourceRequest) -> Response:
         """Return the log of one container; the pod must be assigned to a node."""
+        if causes := list(_invalid_options(request.query)):
+            raise invalid("PodLogOptions", request.target.name, causes)
         pod = self._backend.live(request).read(request.resource)
-        container = _container_name(pod, request.query.get("container"))
+        container = container_name(pod, request.query.get("container"))
         if not pod["spec"].get("nodeName"):
             raise bad_request(f"pod {pod['metadata']['name']} does not have a host assigned")
         _check_started(pod, container)
@@ -37,10 +40,38 @@ class LogREST:
         if tail.isdecimal():
             lines = lines[max(0, len(lines) - int(tail)) :]
         body = "".join(f"{line}\n" for line in lines).encode()
+        limit = request.query.get("limitBytes")
+        if limit.isdecimal():
+            body = body[: int(limit)]
         return Response(status=200, headers=(("Content-Type", "text/plain"),), body=body)
 
 
-def _container_name(pod: dict[str, Any], requested: str) -> str:
+def _invalid_options(query: QueryParameters) -> Iterator[FieldError]:
+    """Check the options with which kube-apiserver refuses a request."""
+    tail, limit, since = (_number(query.get(name)) for name in ("tailLines", "limitBytes", "sinceSeconds"))
+    if tail is not None and tail < 0:
+        yield invalid_value("tailLines", tail, "must be greater than or equal to 0")
+    if limit is not None and limit < 1:
+        yield invalid_value("limitBytes", limit, "must be greater than 0")
+    if since is not None and query.get("sinceTime"):
+        yield field_forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified")
+    elif since is not None and since < 1:
+        yield invalid_value("sinceSeconds", since, "must be greater than 0")
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def container_name(pod: dict[str, Any], requested: str) -> str:
+    """Return the container that a request for a pod means.
+
+    Raises:
+        StatusError: 400, the pod does not have it, or has several and the request names none.
+    """
     name = pod["metadata"]["name"]
     keys = ("initContainers", "containers", "ephemeralContainers")
     known = [each["name"] for key in keys for each in pod["spec"].get(key) or ()]

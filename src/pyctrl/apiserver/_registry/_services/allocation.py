@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -17,10 +17,11 @@ from pyctrl.apiserver._schema.schema import JSON
 if TYPE_CHECKING:
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
-__all__ = ["ServiceAllocator", "node_ports"]
+__all__ = ["SERVICE_CLUSTER_IP_RANGE", "SERVICE_NODE_PORT_RANGE", "ServiceAllocator", "node_ports"]
 
 
-_NODE_PORTS = range(30000, 32768)
+SERVICE_CLUSTER_IP_RANGE: Final = "10.0.0.0/24"  # kube-apiserver's defaults
+SERVICE_NODE_PORT_RANGE: Final = range(30000, 32768)
 
 
 class ServiceAllocator:
@@ -30,12 +31,20 @@ class ServiceAllocator:
     chooses at random, rarely reuses one soon either.
     """
 
-    def __init__(self, addresses: str = "10.0.0.0/24", ports: range = _NODE_PORTS) -> None:
-        self._network = ipaddress.ip_network(addresses)
-        self._ports = ports
+    def __init__(self, addresses: str = SERVICE_CLUSTER_IP_RANGE, ports: range = SERVICE_NODE_PORT_RANGE) -> None:
+        self.use_ranges(addresses, ports)
         self._next_address = 10  # lower ones are reserved for well-known services: kubernetes, DNS
         self._next_port = 0
         self._allocated: set[str | int] = set()
+
+    def use_ranges(self, addresses: str, ports: range) -> None:
+        """Allocate from these ranges from now on.
+
+        Raises:
+            ValueError: The addresses are not an IPv4 network.
+        """
+        self._network = ipaddress.IPv4Network(addresses)
+        self._ports = ports
 
     def observe(self, event: WatchCacheEvent) -> None:
         """Mark what a stored service uses as allocated, and what a removed one used as free."""

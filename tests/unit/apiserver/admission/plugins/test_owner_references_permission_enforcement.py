@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -229,9 +229,3 @@ def test_it_is_off_unless_it_is_wanted() -> None:
     ask.server = ApiServer(random=Random(1), authorization="RBAC")
     ask.be_jane(WRITE)
     assert create(ask, blocking("Nope"))[0] == 201
-
-
-def test_a_plugin_that_is_none_is_refused() -> None:
-    """The error lists the optional plugins."""
-    with pytest.raises(ValueError, match="unknown admission plugin 'Nope'.*OwnerReferencesPermissionEnforcement"):
-        ApiServer(enable_admission_plugins=(cast(AdmissionPluginName, "Nope"),))

@@ -26,6 +26,21 @@ async def serve_pod(**spec: object) -> ApiServer:
     [
         ({"nodeName": "n"}, [("container", "a")], 200, b"one\ntwo\n"),
         ({"nodeName": "n"}, [("container", "b"), ("tailLines", "1")], 200, b"two\n"),
+        ({"nodeName": "n"}, [("container", "a"), ("limitBytes", "5")], 200, b"one\nt"),
+        (
+            {"nodeName": "n"},
+            [("container", "a"), ("tailLines", "-1")],
+            422,
+            b"tailLines: Invalid value: -1: must be gr",
+        ),
+        (
+            {"nodeName": "n"},
+            [("container", "a"), ("limitBytes", "0")],
+            422,
+            b"limitBytes: Invalid value: 0: must be gr",
+        ),
+        ({"nodeName": "n"}, [("sinceSeconds", "0")], 422, b"sinceSeconds: Invalid value: 0: must be greater than 0"),
+        ({"nodeName": "n"}, [("sinceSeconds", "1"), ("sinceTime", "t")], 422, b"at most one of `sinceTime` or"),
         ({"nodeName": "n"}, [], 400, b"a container name must be specified for pod p, choose one of: [a b]"),
         ({"nodeName": "n"}, [("container", "c")], 400, b"container c is not valid for pod p"),
         ({}, [("container", "a")], 400, b"pod p does not have a host assigned"),

@@ -1,0 +1,1 @@
+"""Resources of an extension API server: their types, and the handlers of those with a storage of their own."""

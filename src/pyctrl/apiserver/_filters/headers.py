@@ -1,0 +1,31 @@
+"""Headers of requests by lower-case name, and the Warning headers of responses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyctrl._headers import Headers
+from pyctrl.apiserver._authn import REPEATED, RequestAuthenticator
+from pyctrl.apiserver._errors import Response
+from pyctrl.apiserver._filters.impersonation import EXTRA, GROUP
+
+__all__ = ["first_values", "with_warnings"]
+
+
+def first_values(headers: Mapping[str, str] | None, authenticator: RequestAuthenticator | None) -> Mapping[str, str]:
+    """Return the first value of each header by lower-case name, as in Go, and all values of headers with users."""
+    every = Headers.of(headers or {})
+    names = [name for name in every.lowered if name == GROUP or name.startswith(EXTRA)]
+    if authenticator is not None:
+        names += filter(authenticator.is_repeated, every.lowered)
+    return {**every.lowered, **{name: REPEATED.join(every.get_all(name)) for name in names}} if names else every.lowered
+
+
+def with_warnings(response: Response, warnings: list[str]) -> Response:
+    """Return a response with a Warning header for each warning, once."""
+    headers = [("Warning", f'299 - "{_escaped(warning)}"') for warning in dict.fromkeys(warnings)]
+    return Response(status=response.status, headers=(*response.headers, *headers), body=response.body)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

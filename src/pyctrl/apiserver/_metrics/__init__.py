@@ -1,0 +1,1 @@
+"""Metrics of the API server: `/metrics` and `/metrics/slis`."""

@@ -1,0 +1,1 @@
+"""Streams of containers over upgraded connections: `remotecommand` by WebSocket."""

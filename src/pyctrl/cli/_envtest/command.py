@@ -1,0 +1,59 @@
+"""`pyctrl envtest`: the API server for test suites that start etcd and kube-apiserver, as Go's envtest does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from pyctrl.cli._command_line import CommandLine, epilogue
+
+__all__ = ["app"]
+
+EPILOGUE = epilogue(
+    """\
+KUBEBUILDER_ASSETS="$(pyctrl envtest)" go test ./...
+
+# the same for all tests of this shell
+eval "$(pyctrl envtest --print env)"
+go test ./...
+
+# with garbage collection, namespaces that end, Deployments and so on
+KUBEBUILDER_ASSETS="$(pyctrl envtest --controllers)" go test ./...
+""",
+    {0: "printed", 1: "the directory cannot be written"},
+)
+
+app = CommandLine("envtest", help_epilogue=EPILOGUE)
+
+
+@app.default
+def envtest(
+    *,
+    print: Annotated[Literal["path", "env", "overview"], Parameter(name=("--print", "-p"), metavar="FORM")] = "path",
+    bin_dir: Annotated[Path | None, Parameter(metavar="DIR")] = None,
+    controllers: bool = False,
+    kubelet: bool = False,
+) -> None:
+    """Print a directory for `KUBEBUILDER_ASSETS`.
+
+    It has the executables `etcd`, `kube-apiserver` and `kubectl`, with which envtest of controller-runtime, and its
+    relatives in other languages, run pyctrl's API server. It is ready in under a second and keeps its objects in
+    memory. Nothing is downloaded.
+
+    Parameters
+    ----------
+    print
+        What to print: the `path`; `env`, a line for a shell that exports `KUBEBUILDER_ASSETS`; or an `overview`.
+    bin_dir
+        The directory to write. Defaults to one for this installation of pyctrl below `~/.cache/pyctrl/envtest`.
+    controllers
+        Run the controllers of a cluster beside each API server: garbage collection, namespaces, Deployments and so on.
+        envtest has none.
+    kubelet
+        Run pods on a simulated node beside each API server. No container is started.
+    """
+    from pyctrl.cli._envtest.printer import print_assets  # here: help and completion need none of it
+
+    print_assets(print, bin_dir, controllers=controllers, kubelet=kubelet)

@@ -1,0 +1,33 @@
+"""Output of `pyctrl envtest`, in the forms of setup-envtest."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pyctrl._distribution import version
+from pyctrl.cli._envtest.binary_assets import default_directory, write_binary_assets
+from pyctrl.cli._envtest.kube_apiserver import CONTROLLERS, KUBELET, VERSION
+
+__all__ = ["print_assets"]
+
+
+def print_assets(
+    form: Literal["path", "env", "overview"], directory: Path | None, *, controllers: bool, kubelet: bool
+) -> None:
+    """Write the executables, and print their directory.
+
+    Raises:
+        CommandFailed: the directory cannot be written.
+    """
+    environment = {name: "1" for name, is_on in ((CONTROLLERS, controllers), (KUBELET, kubelet)) if is_on}
+    directory = directory.absolute() if directory is not None else default_directory(environment)
+    write_binary_assets(directory, environment)
+    if form == "path":
+        sys.stdout.write(f"{directory}\n")
+    elif form == "env":
+        sys.stdout.write(f"export KUBEBUILDER_ASSETS={shlex.quote(str(directory))}\n")
+    else:
+        sys.stdout.write(f"Version: {VERSION.removeprefix('v')} (pyctrl {version()})\nPath: {directory}\n")

@@ -1,0 +1,54 @@
+"""APIServices of an extension API server."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from pyctrl.api import KubernetesObject
+
+if TYPE_CHECKING:
+    from pyctrl.webhook import Service
+
+__all__ = ["api_service_names", "api_services"]
+
+GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100  # of the groups of CustomResourceDefinitions in kube-apiserver
+
+
+def api_service_names(kinds: Iterable[type[KubernetesObject]]) -> list[str]:
+    """Return the names of the APIServices of kinds: one for each group and version."""
+    return sorted({f"{kind.gvk.version}.{kind.gvk.group}" for kind in kinds})
+
+
+def api_services(
+    kinds: Iterable[type[KubernetesObject]], service: Service, *, ca_bundle: bytes = b""
+) -> list[dict[str, Any]]:
+    """Return the APIServices of kinds, by which kube-apiserver proxies requests for them to a Service.
+
+    Args:
+        kinds: the classes of the kinds.
+        service: the Service of the extension API server.
+        ca_bundle: PEM of the CA of its certificate; empty: injected later, by `ManagedCertificates` for example.
+    """
+    found = []
+    for name in api_service_names(kinds):
+        version, _, group = name.partition(".")
+        spec: dict[str, Any] = {
+            "group": group,
+            "groupPriorityMinimum": GROUP_PRIORITY,
+            "service": {"name": service.name, "namespace": service.namespace, "port": service.port},
+            "version": version,
+            "versionPriority": VERSION_PRIORITY,
+        }
+        if ca_bundle:
+            spec["caBundle"] = base64.b64encode(ca_bundle).decode()
+        found.append(
+            {
+                "apiVersion": "apiregistration.k8s.io/v1",
+                "kind": "APIService",
+                "metadata": {"name": name},
+                "spec": spec,
+            }
+        )
+    return found

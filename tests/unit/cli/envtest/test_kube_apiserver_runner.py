@@ -1,0 +1,116 @@
+"""envtest's kube-apiserver serves with envtest's certificates, users, and options of the environment."""
+
+from __future__ import annotations
+
+import json
+import resource
+import ssl
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli._command import PATIENCE
+from tests.unit.cli.envtest._control_plane import flags_of_envtest, free_port, listening, write_certificates
+
+pytestmark = pytest.mark.slow("starts processes, each of which takes half a second")
+
+
+def test_a_suite_of_envtest(assets: Path, tmp_path: Path) -> None:
+    """With envtest's flags it is healthy without a login, and an administrator's client certificate may do everything.
+
+    SIGTERM ends it with exit code 0, and nothing was written but the flags that have no effect.
+    """
+    authority, port = write_certificates(tmp_path), free_port()
+    admin = authority.client("admin", ["system:masters"])
+    (tmp_path / "admin.pem").write_bytes(admin.certificate + admin.key)
+    context = ssl.create_default_context(cafile=tmp_path / "client-cert-auth-ca.crt")
+    context.load_cert_chain(tmp_path / "admin.pem")
+    with listening(assets / "kube-apiserver", flags_of_envtest(tmp_path, port), port) as served:
+        ca = tmp_path / "client-cert-auth-ca.crt"
+        with urllib.request.urlopen(
+            f"{served.url}/healthz", context=ssl.create_default_context(cafile=ca), timeout=PATIENCE
+        ) as healthy:
+            assert healthy.read() == b"ok"
+        assert served.ask("GET", "/api/v1/namespaces", ca=ca)[0] == 403
+        url = f"{served.url}/api/v1/namespaces/default"
+        with urllib.request.urlopen(url, context=context, timeout=PATIENCE) as found:
+            assert json.load(found)["kind"] == "Namespace"
+        ended = served.stop()
+    assert (ended.code, ended.out) == (0, "")
+    assert all(line.endswith("has no effect on pyctrl's API server") for line in ended.err.splitlines())
+
+
+def test_its_own_certificate(assets: Path, tmp_path: Path) -> None:
+    """Without a certificate in --cert-dir it writes one there, as kube-apiserver does."""
+    port, tokens = free_port(), tmp_path / "tokens.csv"
+    tokens.write_text('secret,admin,admin,"system:masters"\n')
+    flags = [
+        f"--cert-dir={tmp_path / 'certs'}",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+        f"--token-auth-file={tokens}",
+        "--anonymous-auth=false",
+        "--authorization-mode=Node,RBAC",
+        "--oidc-issuer-url=https://issuer.example",
+        "--service-cluster-ip-range=10.9.0.0/16,fd00::/108",
+        "--service-node-port-range=20000+10",
+        "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
+    ]
+    with listening(assets / "kube-apiserver", flags, port) as served:
+        assert (tmp_path / "certs" / "apiserver.key").stat().st_mode & 0o077 == 0
+        context = ssl._create_unverified_context()
+        assert _code(f"{served.url}/healthz", context) == 401
+        assert _code(f"{served.url}/api/v1/nodes", context, "secret") == 200
+        ca = tmp_path / "certs" / "apiserver.crt"
+        code, service = served.ask("GET", "/api/v1/namespaces/default/services/kubernetes", token="secret", ca=ca)
+        assert (code, service["spec"]["clusterIP"]) == (200, "10.9.0.1")
+        ended = served.stop()
+    assert ended.err == (
+        "kube-apiserver: --oidc-issuer-url has no effect on pyctrl's API server\n"
+        "kube-apiserver: --authorization-mode Node has no effect on pyctrl's API server\n"
+        "kube-apiserver: the admission plugin NodeRestriction has no effect on pyctrl's API server\n"
+    )
+
+
+def test_the_start_imports_little() -> None:
+    """The start imports none of the packages that take long and that an API server alone does not need."""
+    slow = (
+        "aiohttp",
+        "cel_expr_python",
+        "cryptography",
+        "cyclopts",
+        "pyctrl.client",
+        "pyctrl.cluster",
+        "pyctrl.kinds",
+        "yaml",
+    )
+    code = "import sys, pyctrl.cli._envtest.kube_apiserver_runner; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {*slow} & {*ran.stdout.split()}
+
+
+def test_it_is_healthy_within_a_second_of_work(assets: Path, tmp_path: Path) -> None:
+    """The server is healthy after less than a second of CPU time of the whole process."""
+    write_certificates(tmp_path)
+    port = free_port()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with listening(assets / "kube-apiserver", flags_of_envtest(tmp_path, port), port) as served:
+        served.stop()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0
+
+
+def _code(url: str, context: ssl.SSLContext, token: str = "") -> int:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        with urllib.request.urlopen(
+            urllib.request.Request(url, headers=headers), context=context, timeout=PATIENCE
+        ) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code

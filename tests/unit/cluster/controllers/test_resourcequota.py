@@ -1,0 +1,42 @@
+"""Resource quota controller."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+import pytest
+
+from pyctrl.api import Key, ObjectMeta, Quantity
+from pyctrl.cluster import Cluster
+from pyctrl.errors import Forbidden
+from pyctrl.kinds.core.v1 import ConfigMap, Container, Pod, PodSpec, ResourceQuota, ResourceQuotaSpec
+
+
+def pod(name: str) -> Pod:
+    spec = PodSpec(containers=[Container(name="c", image="i")])
+    return Pod(metadata=ObjectMeta(name=name, namespace="default"), spec=spec)
+
+
+@pytest.mark.virtual_time
+async def test_a_quota_limits_pods_until_some_are_deleted() -> None:
+    """The second pod exceeds the quota; when the first is gone, the controller lowers the usage again."""
+    async with Cluster(kubelet=False, random=Random(1)) as cluster, cluster.client() as client:
+        hard = {"pods": "1", "count/configmaps": "5"}
+        quota = ResourceQuota(
+            metadata=ObjectMeta(name="q", namespace="default"),
+            spec=ResourceQuotaSpec(hard={name: Quantity(text) for name, text in hard.items()}),
+        )
+        await client.create(quota)
+        await asyncio.sleep(1)
+        await client.create(pod("a"))
+        with pytest.raises(Forbidden, match="exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"):
+            await client.create(pod("b"))
+        await client.create(ConfigMap(metadata=ObjectMeta(name="x", namespace="default")))
+
+        await client.delete(pod("a"))
+        await asyncio.sleep(1)
+
+        status = (await client.get(ResourceQuota, Key("default", "q"))).to_wire()["status"]
+        assert status == {"hard": hard, "used": {"pods": "0", "count/configmaps": "2"}}  # with kube-root-ca.crt
+        await client.create(pod("b"))

@@ -1,0 +1,141 @@
+"""Commands in simulated containers: `exec_command`, in this process and over sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from pyctrl.api import Key
+from pyctrl.apiserver import User
+from pyctrl.client import Client, ExecResult, exec_command, wait_for
+from pyctrl.cluster import Cluster, ExecProcess, Kubelet, Script
+from pyctrl.errors import ApiError, BadRequest, Forbidden, NotFound
+from pyctrl.kinds.core.v1 import Container, Pod
+from pyctrl.kinds.rbac.v1 import ClusterRole, ClusterRoleBinding
+from pyctrl.testing import run_virtual
+
+DB = Key("default", "db")
+
+
+async def psql(process: ExecProcess) -> int:
+    """Print the command and its input; fail for `psql broken`."""
+    if process.command[1:] == ["broken"]:
+        raise RuntimeError("no database")
+    await process.stdout.write(" ".join(process.command).encode() + b"<" + await process.stdin.read_all())
+    await process.stderr.write(b"notice")
+    return 0 if len(process.command) == 1 else 3
+
+
+def script(_: Pod, container: Container) -> Script | None:
+    return Script(exec=psql) if (container.image or "").startswith("postgres") else None
+
+
+@asynccontextmanager
+async def with_pod(cluster: Cluster, *images: str) -> AsyncIterator[Client]:
+    """Run a pod with containers a, b and so on."""
+    containers = [{"name": name, "image": image} for name, image in zip("abc", images, strict=False)]
+    async with cluster, cluster.client() as client:
+        await client.create(
+            Pod.from_wire({"metadata": {"name": "db", "namespace": "default"}, "spec": {"containers": containers}})
+        )
+        await wait_for(client, Pod, DB, lambda pod: pod.status.phase == "Running")
+        yield client
+
+
+def test_a_script_runs_the_commands_of_its_container() -> None:
+    """The function gets the command and its input; the caller gets exit code, stdout and stderr."""
+
+    async def main() -> None:
+        async with with_pod(Cluster(kubelet=Kubelet(script=script)), "postgres:18") as client:
+            assert await exec_command(client, DB, ["psql"], stdin=b"select 1") == ExecResult(
+                0, b"psql<select 1", b"notice"
+            )
+            assert await exec_command(client, DB, ["psql", "x"]) == ExecResult(3, b"psql x<", b"notice")
+
+    run_virtual(main())
+
+
+def test_a_script_that_raises_is_an_error_of_the_server() -> None:
+    """The caller gets the message as an internal error."""
+
+    async def main() -> None:
+        async with with_pod(Cluster(kubelet=Kubelet(script=script)), "postgres:18") as client:
+            with pytest.raises(ApiError, match="error executing command in container: no database"):
+                await exec_command(client, DB, ["psql", "broken"])
+
+    run_virtual(main())
+
+
+def test_a_container_without_a_script_says_so() -> None:
+    """The command exits with 126, and stderr names the setting that is missing."""
+
+    async def main() -> None:
+        async with with_pod(Cluster(), "busybox") as client:
+            result = await exec_command(client, DB, ["ls"])
+            assert result.exit_code == 126
+            assert b"set exec in the Script of the Kubelet" in result.stderr
+
+    run_virtual(main())
+
+
+def test_commands_that_cannot_start() -> None:
+    """No pod, no such container, and several containers without a choice are kube-apiserver's errors."""
+
+    async def main() -> None:
+        async with with_pod(Cluster(), "busybox", "busybox") as client:
+            with pytest.raises(NotFound, match='pods "none" not found'):
+                await exec_command(client, Key("default", "none"), ["ls"])
+            with pytest.raises(BadRequest, match="container z is not valid for pod db"):
+                await exec_command(client, DB, ["ls"], container="z")
+            with pytest.raises(BadRequest, match=r"must be specified for pod db, choose one of: \[a b\]"):
+                await exec_command(client, DB, ["ls"])
+
+    run_virtual(main())
+
+
+def test_a_container_that_does_not_run_has_no_commands() -> None:
+    """A pod that was scheduled and has ended answers with the kubelet's message."""
+
+    async def main() -> None:
+        async with Cluster() as cluster, cluster.client() as client:
+            spec = {"containers": [{"name": "a", "image": "i", "command": ["true"]}], "restartPolicy": "Never"}
+            await client.create(Pod.from_wire({"metadata": {"name": "db", "namespace": "default"}, "spec": spec}))
+            await wait_for(client, Pod, DB, lambda pod: pod.status.phase == "Succeeded")
+            with pytest.raises(ApiError, match=r'unable to upgrade connection: container not found \("a"\)'):
+                await exec_command(client, DB, ["ls"])
+
+    run_virtual(main())
+
+
+def test_exec_needs_the_verb_create() -> None:
+    """As since Kubernetes 1.35, `get` on pods/exec does not allow a WebSocket."""
+
+    async def main() -> None:
+        cluster = Cluster(rbac=True)
+        async with with_pod(cluster, "busybox") as admin:
+            rule = {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get"]}
+            await admin.create(ClusterRole.from_wire({"metadata": {"name": "r"}, "rules": [rule]}))
+            role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"}
+            subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}
+            bound = {"metadata": {"name": "r"}, "roleRef": role, "subjects": [subject]}
+            await admin.create(ClusterRoleBinding.from_wire(bound))
+            async with Client.connect(cluster.config_for(User(name="jane"))) as jane:
+                with pytest.raises(Forbidden, match='cannot create resource "pods/exec"'):
+                    await exec_command(jane, DB, ["ls"])
+
+    run_virtual(main())
+
+
+@pytest.mark.real_time  # sockets
+async def test_a_command_over_sockets() -> None:
+    """The same works over HTTP, with input of more than a frame's short length."""
+    cluster = Cluster(kubelet=Kubelet(script=script))
+    async with with_pod(cluster, "postgres:18"), cluster.serve() as config, Client.connect(config) as client:
+        async with asyncio.timeout(10):
+            result = await exec_command(client, DB, ["psql"], stdin=b"x" * 200_000)
+        assert (result.exit_code, len(result.stdout)) == (0, 200_005)
+        with pytest.raises(NotFound, match='pods "none" not found'):
+            await exec_command(client, Key("default", "none"), ["ls"])
