@@ -122,6 +122,18 @@ def test_the_backend_is_bounded() -> None:
     assert len(backend.revisions) <= 21
 
 
+def test_removed_objects_leave_nothing() -> None:
+    """Objects that were created and removed take no space on disk once their history is dropped."""
+    backend = MemoryBackend()
+    storage, collection = loaded(backend, history=10)
+    for number in range(100):
+        put(collection, f"n{number}")
+        remove(collection, f"n{number}")
+    assert len(backend.revisions) <= 20
+    storage.compact()
+    assert not backend.revisions
+
+
 def test_a_refused_write_changes_nothing() -> None:
     """When the backend refuses, neither objects, events nor the version change, and the next write works."""
     backend = MemoryBackend()
