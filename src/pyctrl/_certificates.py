@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from cryptography import x509
@@ -14,11 +14,43 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pyctrl._clock import now
 
-__all__ = ["is_issued_by", "issue_client", "issue_server", "new_authority"]
+__all__ = ["is_issued_by", "issue_client", "issue_server", "new_authority", "sign_request"]
 
 AUTHORITY_LIFETIME = timedelta(days=3650)  # kubeadm's
 LIFETIME = timedelta(days=365)  # of issued certificates; kubeadm's
 SKEW = timedelta(minutes=5)  # allowed clock skew of other machines
+
+BACKDATE = timedelta(minutes=5)  # of requested certificates; this and the next are kube-controller-manager's
+SHORT = timedelta(hours=8)  # the end of a certificate with a shorter lifetime is not backdated
+
+_KEY_USAGES = {
+    "signing": "digital_signature",
+    "digital signature": "digital_signature",
+    "content commitment": "content_commitment",
+    "key encipherment": "key_encipherment",
+    "key agreement": "key_agreement",
+    "data encipherment": "data_encipherment",
+    "cert sign": "key_cert_sign",
+    "crl sign": "crl_sign",
+    "encipher only": "encipher_only",
+    "decipher only": "decipher_only",
+}
+
+# The object identifiers of extended key usages, in the order of Go's crypto/x509, and the usages that ask for them.
+_PURPOSES = {
+    "2.5.29.37.0": ("any",),
+    "1.3.6.1.5.5.7.3.1": ("server auth",),
+    "1.3.6.1.5.5.7.3.2": ("client auth",),
+    "1.3.6.1.5.5.7.3.3": ("code signing",),
+    "1.3.6.1.5.5.7.3.4": ("email protection", "s/mime"),
+    "1.3.6.1.5.5.7.3.5": ("ipsec end system",),
+    "1.3.6.1.5.5.7.3.6": ("ipsec tunnel",),
+    "1.3.6.1.5.5.7.3.7": ("ipsec user",),
+    "1.3.6.1.5.5.7.3.8": ("timestamping",),
+    "1.3.6.1.5.5.7.3.9": ("ocsp signing",),
+    "1.3.6.1.4.1.311.10.3.3": ("microsoft sgc",),
+    "2.16.840.1.113730.4.1": ("netscape sgc",),
+}
 
 _USAGES = (
     "digital_signature",
@@ -85,6 +117,46 @@ def _issue(
         builder = builder.add_extension(extension, critical=False)
     certificate = builder.sign(issuer_key, hashes.SHA256())
     return certificate.public_bytes(serialization.Encoding.PEM), _key_pem(key)
+
+
+def sign_request(authority: tuple[bytes, bytes], request: bytes, usages: Sequence[str], lifetime: timedelta) -> bytes:
+    """Issue the certificate of a request in DER, by the rules of kube-controller-manager; return it as PEM.
+
+    The subject and the alternative names are those of the request, all other extensions are dropped.
+
+    Raises:
+        ValueError: the authority has expired, or the request is invalid.
+    """
+    issuer, key = _loaded(authority)
+    asked = x509.load_der_x509_csr(request)
+    moment = now()
+    begin, end = moment - BACKDATE, moment + lifetime - (timedelta() if lifetime < SHORT else BACKDATE)
+    last = issuer.not_valid_after_utc
+    if moment >= last:
+        raise ValueError(f"refusing to sign a certificate that expired in the past: NotAfter={last}")
+    names, public = issuer.subject, asked.public_key()
+    builder = x509.CertificateBuilder(names, asked.subject, public, x509.random_serial_number(), begin, min(end, last))
+    for extension, is_critical in _extensions(asked, usages):
+        builder = builder.add_extension(extension, critical=is_critical)
+    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
+    certificate = builder.add_extension(identifier, critical=False).sign(key, hashes.SHA256())
+    return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _extensions(
+    asked: x509.CertificateSigningRequest, usages: Sequence[str]
+) -> Iterator[tuple[x509.ExtensionType, bool]]:
+    """Yield the extensions of a requested certificate, and whether each is critical."""
+    if allowed := {_KEY_USAGES[usage] for usage in usages if usage in _KEY_USAGES}:
+        yield _usage(*allowed), True
+    if purposes := [oid for oid, names in _PURPOSES.items() if any(usage in names for usage in usages)]:
+        yield x509.ExtendedKeyUsage([x509.ObjectIdentifier(oid) for oid in purposes]), False
+    yield x509.BasicConstraints(ca=False, path_length=None), True
+    try:
+        alternatives = asked.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return
+    yield alternatives, not list(asked.subject)
 
 
 def _loaded(authority: tuple[bytes, bytes]) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:

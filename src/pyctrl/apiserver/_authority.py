@@ -7,6 +7,7 @@ import ssl
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -107,6 +108,19 @@ class CertificateAuthority:
         """Issue a client certificate for a user in these groups."""
         with _certificates() as made:
             return KeyPair(*made.issue_client((self.certificate, self._key), user, groups))
+
+    def sign(self, request: bytes, usages: Sequence[str], lifetime: timedelta) -> bytes:
+        """Issue the certificate of a PKCS#10 request in DER, as PEM.
+
+        Args:
+            usages: The usages of a CertificateSigningRequest, such as ``client auth``.
+
+        Raises:
+            ConfigError: cryptography is not installed, or the authority cannot issue the certificate.
+        """
+        with _certificates() as made:
+            issued: bytes = made.sign_request((self.certificate, self._key), request, usages, lifetime)
+        return issued
 
     def front_proxy_client(self) -> KeyPair:
         """Issue the client certificate of the front proxy."""

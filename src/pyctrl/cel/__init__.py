@@ -7,6 +7,7 @@ Compile an expression once and evaluate it often:
     program.type == BOOL                                      # the type of the result, which the caller checks
     program.uses("self")                                      # True: the expression refers to this variable
     program.evaluate({"self": {"size": 3}})                   # True; EvaluationFailed: str() is cel-go's message
+    program.estimate_cost(declaration)                        # the maximum cost, by the limits of a schema
 
 `MATCH_CONDITION` and `policy_variables` are the variables of admission. `schema_decl_type` returns the type of a CRD
 schema, and `value_reader` the function that converts an object's JSON for it (timestamps, durations, bytes, sets).

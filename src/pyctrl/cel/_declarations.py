@@ -36,9 +36,9 @@ _ESCAPABLE = re.compile(r"[a-zA-Z_./-][a-zA-Z0-9_./-]*")
 _ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 #: Format of a string -> its type and the minimum and maximum size of its JSON.
 _FORMATS: Mapping[str, tuple[Type, int, int]] = {
-    "duration": (DURATION, 4, 32),
+    "duration": (DURATION, 3, 32),
     "date": (TIMESTAMP, 12, 12),
-    "date-time": (TIMESTAMP, 22, 29),
+    "date-time": (TIMESTAMP, 21, 32),
 }
 _SCALARS = {"boolean": (BOOL, 4), "number": (DOUBLE, 1), "integer": (INT, 1)}
 
@@ -50,13 +50,20 @@ class DeclType:
     Args:
         max_elements: Maximum number of items, properties or bytes of a value; None for a type without a size.
         min_bytes: Size of the smallest value as JSON.
+        item: The type of the items of a list or the values of a map.
+        fields: The types of an object's fields by their escaped names.
     """
 
     type: Type
     min_bytes: int
     max_elements: int | None = None
-    item: DeclType | None = None  # of the items of a list or the values of a map
-    fields: Mapping[str, DeclType] = field(default_factory=dict)  # of an object, by their names in expressions
+    item: DeclType | None = None
+    fields: Mapping[str, DeclType] = field(default_factory=dict)
+
+    @property
+    def max_cardinality(self) -> int:
+        """The number of values of this type that fit into one request."""
+        return REQUEST_BYTES // (self.min_bytes + 1)
 
 
 def schema_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool = False) -> DeclType | None:
@@ -68,7 +75,7 @@ def schema_decl_type(schema: Mapping[str, Any], name: str, *, is_resource: bool 
         is_resource: The schema is the root or an embedded resource, which always has kind, apiVersion and metadata.
     """
     if schema.get("x-kubernetes-int-or-string"):
-        return DeclType(type=DYN, min_bytes=1, max_elements=REQUEST_BYTES - 2)
+        return DeclType(type=DYN, min_bytes=1, max_elements=_max_bytes(schema, REQUEST_BYTES - 2))
     kind = schema.get("type")
     if kind == "array":
         return _list(schema, name)
@@ -115,12 +122,21 @@ _NAMES: Mapping[str, Any] = {
     "type": "object",
     "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}},
 }
+_RESOURCE: Mapping[str, Any] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _NAMES}
+
+
+def _has_resource_fields(properties: Mapping[str, Any]) -> bool:
+    """Return whether a schema declares all the fields that expressions can access in each resource."""
+    metadata = properties.get("metadata") or {}
+    names = metadata.get("properties") or {}
+    texts = [properties.get("apiVersion"), properties.get("kind"), names.get("name"), names.get("generateName")]
+    return metadata.get("type") == "object" and all(each and each.get("type") == "string" for each in texts)
 
 
 def _object(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclType:
     properties: dict[str, Any] = dict(schema.get("properties") or {})
-    if is_resource:
-        properties |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _NAMES}
+    if is_resource and not _has_resource_fields(properties):
+        properties |= _RESOURCE
     needed = frozenset(schema.get("required") or ())
     fields: dict[str, DeclType] = {}
     types: dict[str, FieldType] = {}
@@ -129,8 +145,9 @@ def _object(schema: Mapping[str, Any], name: str, *, is_resource: bool) -> DeclT
         found = _child_type(each, f"{name}.{key}")
         if found is None:
             continue
-        for escaped in _escaped(key):
-            fields[escaped], types[escaped] = found, FieldType(key, found.type)
+        names = _escaped(key)
+        types |= dict.fromkeys(names, FieldType(key, found.type))
+        fields |= dict.fromkeys(names[-1:], found)
         if key in needed and each.get("default") is None:
             min_bytes += len(key.encode()) + found.min_bytes + 4
     return DeclType(type=Type("object", name, (), types), min_bytes=min_bytes, fields=fields)
@@ -153,8 +170,11 @@ def _string(schema: Mapping[str, Any]) -> DeclType:
     max_elements = REQUEST_BYTES - 2
     if form == "byte":
         return DeclType(type=BYTES, min_bytes=2, max_elements=_limit(schema, "maxLength", max_elements))
-    if schema.get("maxLength") is not None:
-        max_elements = _limit(schema, "maxLength", 0) * 4  # maxLength counts characters of up to four bytes
-    elif schema.get("enum"):
-        max_elements = max(len(str(each).encode()) for each in schema["enum"])
-    return DeclType(type=STRING, min_bytes=2, max_elements=max_elements)
+    if schema.get("enum"):
+        max_elements = max(len(each.encode()) if isinstance(each, str) else 0 for each in schema["enum"])
+    return DeclType(type=STRING, min_bytes=2, max_elements=_max_bytes(schema, max_elements))
+
+
+def _max_bytes(schema: Mapping[str, Any], otherwise: int) -> int:
+    """Return the maximum size of a string: `maxLength` counts characters of up to four bytes."""
+    return 4 * _limit(schema, "maxLength", 0) if schema.get("maxLength") is not None else otherwise

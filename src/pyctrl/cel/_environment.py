@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from pyctrl.cel._checker import Checker
+from pyctrl.cel._cost_estimator import estimate_cost
+from pyctrl.cel._declarations import DeclType
 from pyctrl.cel._errors import EvaluationFailed, compile_failed
 from pyctrl.cel._expressions import Expression
 from pyctrl.cel._library.addresses import ADDRESSES
@@ -82,6 +84,10 @@ class Program:
     def uses(self, name: str) -> bool:
         """Return whether the expression refers to a variable."""
         return name in self._used
+
+    def estimate_cost(self, root: DeclType) -> int:
+        """Return the maximum cost of an evaluation with variables of this type."""
+        return estimate_cost(self.expression, root)
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
         """Evaluate the expression with these variables.

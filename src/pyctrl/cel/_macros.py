@@ -24,6 +24,7 @@ __all__ = ["expand"]
 
 
 ACCUMULATOR: Final = "@result"
+_SORTED: Final = "@__sortBy_input__"
 
 
 def expand(expression: Expression, issues: list[Issue]) -> Expression:
@@ -161,7 +162,7 @@ def _transform_entry(call: Call, target: Expression, first: str, second: str, is
 
 
 def _sort_by(call: Call, target: Expression, _first: str, _second: str, issues: list[Issue]) -> Expression:
-    """Expand `list.sortBy(e, key)` to `list.@sortByAssociatedKeys(list.map(e, key))`."""
+    """Expand `list.sortBy(e, key)` to `list.@sortByAssociatedKeys(list.map(e, key))`, with the list evaluated once."""
     at, (variable, key) = call.at, call.arguments
     if not isinstance(variable, Identifier):
         issues.append(Issue(variable.at, "sortBy(x, ...) variable name must be a simple identifier"))
@@ -169,7 +170,7 @@ def _sort_by(call: Call, target: Expression, _first: str, _second: str, issues: 
     step = _call(at, "_+_", _accumulated(at), ListLiteral(at=at, items=[key]))
     keys = Comprehension(
         at=at,
-        range=target,
+        range=Identifier(at=at, name=_SORTED),
         variable=variable.name,
         second="",
         accumulator=ACCUMULATOR,
@@ -178,7 +179,18 @@ def _sort_by(call: Call, target: Expression, _first: str, _second: str, issues: 
         step=step,
         result=_accumulated(at),
     )
-    return Call(at=at, function="@sortByAssociatedKeys", target=target, arguments=[keys])
+    held = Identifier(at=at, name=_SORTED)
+    return Comprehension(
+        at=at,
+        range=ListLiteral(at=at, items=[]),
+        variable="#unused",
+        second="",
+        accumulator=_SORTED,
+        initial=target,
+        condition=Constant(at=at, value=False),
+        step=Identifier(at=at, name=_SORTED),
+        result=Call(at=at, function="@sortByAssociatedKeys", target=held, arguments=[keys]),
+    )
 
 
 _MACROS: dict[tuple[str, int], Callable[[Call, Expression, str, str, list[Issue]], Expression]] = {

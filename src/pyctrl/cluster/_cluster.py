@@ -163,11 +163,17 @@ class Cluster:
             async with serve(self.server, host, port, allowed_hosts=allowed_hosts) as url:
                 yield Config.from_token(url, token)
             return
-        authority = self._authority = self._authority or CertificateAuthority.new()
+        authority = self._own_authority()
         context = authority.server_context([host], client_ca=client_ca)
         self._publish_authentication(authority.certificate + client_ca)
         async with serve(self.server, host, port, context) as url:
             yield Config.from_token(url, token, ca=authority.certificate)
+
+    def _own_authority(self) -> CertificateAuthority:
+        """Return the authority of the cluster, created on the first use."""
+        if self._authority is None:
+            self._authority = CertificateAuthority.new()
+        return self._authority
 
     def _publish_authentication(self, client_ca: bytes) -> None:
         """Publish the authorities of users and of a new front proxy, for extension API servers."""
@@ -186,7 +192,9 @@ class Cluster:
         await stack.enter_async_context(manager)
         if self._controllers:
             root_ca = self._authority.certificate.decode() if self._authority is not None else PLACEHOLDER_CA
-            add_controllers(manager, root_ca=root_ca, make_token=self.server.issue_long_lived_token)
+            add_controllers(
+                manager, root_ca=root_ca, make_token=self.server.issue_long_lived_token, authority=self._own_authority
+            )
             add_kubernetes_service(manager)
         if self._kubelet is not None:
             add_kubelet(manager, nodes=self._nodes, kubelet=self._kubelet, servers=self.server.kubelets)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from pyctrl.apiserver import CertificateAuthority
+from pyctrl.cluster._controllers.certificates.approver import add_csr_approving
+from pyctrl.cluster._controllers.certificates.cleaner import add_csr_cleaner
+from pyctrl.cluster._controllers.certificates.signer import add_csr_signing
 from pyctrl.cluster._controllers.clusterroleaggregation import add_clusterrole_aggregation
 from pyctrl.cluster._controllers.cronjob.controller import add_cronjobs
 from pyctrl.cluster._controllers.daemonset.controller import add_daemonsets
@@ -31,13 +37,21 @@ from pyctrl.manager import Manager
 __all__ = ["add_controllers"]
 
 
-def add_controllers(manager: Manager, *, root_ca: str = PLACEHOLDER_CA, make_token: MakeToken | None = None) -> None:
+def add_controllers(
+    manager: Manager,
+    *,
+    root_ca: str = PLACEHOLDER_CA,
+    make_token: MakeToken | None = None,
+    authority: Callable[[], CertificateAuthority] | None = None,
+) -> None:
     """Add the controllers of kube-controller-manager to a manager.
 
     Args:
         root_ca: the CA certificate, in PEM, that pods verify the API server with (ConfigMap ``kube-root-ca.crt``).
         make_token: signs the tokens of service account token Secrets with the API server's key. Without it, these
             Secrets stay empty.
+        authority: returns the authority that issues the certificates of approved CertificateSigningRequests. It is
+            called when the first is approved. Without it, none is issued.
     """
     add_namespaces(manager, root_ca=root_ca)
     add_garbage_collector(manager)
@@ -63,4 +77,8 @@ def add_controllers(manager: Manager, *, root_ca: str = PLACEHOLDER_CA, make_tok
     add_node_lifecycle(manager)
     add_taint_eviction(manager)
     add_pod_gc(manager)
+    add_csr_approving(manager)
+    add_csr_cleaner(manager)
+    if authority is not None:
+        add_csr_signing(manager, authority)
     add_resource_quotas(manager)

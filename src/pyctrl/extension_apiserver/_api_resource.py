@@ -111,7 +111,7 @@ def install(resource: APIResource[Any], registry: ExtensionResourceRegistry) -> 
     registry.install(
         resource.definition,
         storage=storage,
-        rest={name: each.handler for name, each in functions.items()},
+        subresources=functions,
         connected=tuple(
             ConnectedSubresource(name, each.kind.gvk.kind, functions[name].verbs)
             for name, each in resource.subresources.items()

@@ -29,6 +29,7 @@ def _declared(schema: dict[str, Any], *, is_resource: bool = False) -> DeclType:
         ({"type": "array", "items": {"type": "integer"}, "maxItems": 5}, "list(int)", 5),
         ({"type": "object", "additionalProperties": {"type": "integer"}, "maxProperties": 2}, "map(string, int)", 2),
         ({"x-kubernetes-int-or-string": True}, "dyn", REQUEST_BYTES - 2),
+        ({"x-kubernetes-int-or-string": True, "maxLength": 3}, "dyn", 12),
     ],
 )
 def test_types_and_sizes(schema: dict[str, Any], type_: str, max_elements: int | None) -> None:
@@ -41,7 +42,9 @@ def test_names_of_fields_are_escaped() -> None:
     """Properties that are no identifiers are escaped, reserved words also have their own name."""
     properties = {name: {"type": "string"} for name in ("a-b", "c.d", "e__f", "namespace", "\N{SNOWMAN}")}
     found = _declared({"type": "object", "properties": properties})
-    assert sorted(found.fields) == ["__namespace__", "a__dash__b", "c__dot__d", "e__underscores__f", "namespace"]
+    escaped = ["__namespace__", "a__dash__b", "c__dot__d", "e__underscores__f"]
+    assert sorted(found.fields) == escaped
+    assert sorted(found.type.fields) == [*escaped, "namespace"]
     assert found.type.fields["a__dash__b"].key == "a-b"
 
 
@@ -50,6 +53,26 @@ def test_a_resource_always_has_its_metadata() -> None:
     found = _declared({"type": "object"}, is_resource=True)
     assert sorted(found.fields) == ["apiVersion", "kind", "metadata"]
     assert sorted(found.fields["metadata"].fields) == ["generateName", "name"]
+
+
+def test_a_limit_of_the_name_counts_only_with_all_fields_of_a_resource() -> None:
+    """A schema of metadata replaces the standard one if it has all fields that expressions can access."""
+    text = {"type": "string"}
+    name = {"type": "string", "maxLength": 5}
+    some = {"type": "object", "properties": {"metadata": {"type": "object", "properties": {"name": name}}}}
+    names = {"type": "object", "properties": {"name": name, "generateName": text}}
+    all_of_them = {"type": "object", "properties": {"kind": text, "apiVersion": text, "metadata": names}}
+    sizes = [
+        _declared(each, is_resource=True).fields["metadata"].fields["name"].max_elements for each in (some, all_of_them)
+    ]
+    assert sizes == [REQUEST_BYTES - 2, 20]
+
+
+def test_cardinality_follows_the_size_of_the_smallest_value() -> None:
+    """Without limits, as many values are assumed as fit into a request."""
+    assert _declared({"type": "boolean"}).max_cardinality == REQUEST_BYTES // 5
+    required = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
+    assert _declared(required).max_cardinality == REQUEST_BYTES // (2 + 3 + 2 + 4 + 1)
 
 
 def test_a_schema_without_a_type_has_none() -> None:

@@ -15,13 +15,14 @@ from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_help import COMMANDS, arguments_of
 
 SHORT = {"-A": "--all-namespaces", "-f": "--filename", "-n": "--namespace", "-o": "--output", "-v": "--verbose"}
-SHORT |= {"-j": "--jobs", "-w": "--watch"}
+SHORT |= {"-j": "--jobs", "-p": "--print", "-w": "--watch"}
 
 #: Flags whose meaning depends on the command, and why.
 EXCEPTIONS = {
     "--force": "overwrites or removes what the command otherwise leaves alone",
     "--image": "kubebuilder's, of a created Deployment; elsewhere the program's own image",
     "--name": "the name of what the command makes: a project, roles, or the prefix of objects",
+    "--print": "setup-envtest's, the form of what is printed; `image build` prints instead of building",
     "--version": "kubebuilder's, of a kind; operator-sdk's, of a bundle",
     **dict.fromkeys(("--default", "--validate", "--convert"), "`create` adds what `delete` removes"),
 }

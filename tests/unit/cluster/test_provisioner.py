@@ -47,10 +47,10 @@ async def test_a_claim_gets_a_volume_made(client: Client) -> None:
     assert told.index("ExternalProvisioning") < told.index("ProvisioningSucceeded")
 
 
-async def test_the_default_class_is_given_afterwards(client: Client) -> None:
-    """A claim without a class gets the default class after creation; "" means no class."""
+async def test_a_claim_gets_the_default_class(client: Client) -> None:
+    """A claim without a class gets the default class when it is created; "" means no class."""
     created = await client.create(claim(storageClassName=None))
-    assert created.spec.storage_class_name is None
+    assert created.spec.storage_class_name == "standard"
     await client.create(claim("none"))
     assert (await bound(client)).spec.storage_class_name == "standard"
     await asyncio.sleep(60)

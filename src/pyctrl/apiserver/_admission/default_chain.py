@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyctrl.apiserver._admission._plugins.always_deny import AlwaysDeny
 from pyctrl.apiserver._admission._plugins.always_pull_images import AlwaysPullImages
 from pyctrl.apiserver._admission._plugins.certificate_approval import CertificateApproval, CertificateSigning
+from pyctrl.apiserver._admission._plugins.certificate_subject_restriction import CertificateSubjectRestriction
 from pyctrl.apiserver._admission._plugins.default_ingress_class import DefaultIngressClass
 from pyctrl.apiserver._admission._plugins.default_storage_class import DefaultStorageClass
 from pyctrl.apiserver._admission._plugins.default_toleration_seconds import DefaultTolerationSeconds
@@ -96,6 +97,7 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "RuntimeClass": lambda at: RuntimeClass(at.storage.collection("node.k8s.io", "runtimeclasses")),
     "CertificateApproval": lambda at: CertificateApproval(at.authorizer),
     "CertificateSigning": lambda at: CertificateSigning(at.authorizer),
+    "CertificateSubjectRestriction": lambda _: CertificateSubjectRestriction(),
     "DefaultIngressClass": lambda at: DefaultIngressClass(at.storage.collection("networking.k8s.io", "ingressclasses")),
     "DenyServiceExternalIPs": lambda _: DenyServiceExternalIPs(),
     "PodTopologyLabels": lambda at: PodTopologyLabels(at.core("nodes")),

@@ -61,6 +61,7 @@ class CompilationResult:
     def __init__(self, text: Mapping[str, Any], declaration: DeclType) -> None:
         self.text = text
         self.is_optional = bool(text.get("optionalOldSelf"))
+        self._declaration = declaration
         self.program: Program | None = None
         self.message_program: Program | None = None
         self.error = self.message_error = ""
@@ -82,6 +83,21 @@ class CompilationResult:
     def is_transition(self) -> bool:
         """Whether the rule uses `oldSelf`."""
         return self.program is not None and self.program.uses("oldSelf")
+
+    @property
+    def max_cost(self) -> int:
+        """The estimated cost of one evaluation of the rule, 0 if it does not compile."""
+        return 0 if self.program is None else self.program.estimate_cost(self._declaration)
+
+    @property
+    def message_max_cost(self) -> int:
+        """The estimated cost of one evaluation of the messageExpression."""
+        return 0 if self.message_program is None else self.message_program.estimate_cost(self._declaration)
+
+    @property
+    def max_cardinality(self) -> int:
+        """The number of evaluations in one object if no list or map around the rule has a limit."""
+        return self._declaration.max_cardinality
 
 
 def _environment(self_type: Type, *, is_optional: bool) -> Environment:

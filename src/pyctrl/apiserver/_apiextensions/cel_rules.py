@@ -12,6 +12,7 @@ from pyctrl.apiserver._apiextensions.cel_compilation import (
     printed_path,
     self_decl_type,
 )
+from pyctrl.apiserver._apiextensions.cel_costs import TotalCost, child_cardinality
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.cel import NOT_INSTALLED, has_library
 
@@ -81,52 +82,76 @@ def _rule_paths(schema: Schema, path: str) -> Iterator[str]:
 # -- compilation -----------------------------------------------------------------------------------------------
 
 
-def rule_compilation_errors(schema: Schema, path: str, causes: Sequence[FieldError]) -> list[FieldError]:
+def rule_compilation_errors(
+    schema: Schema, path: str, causes: Sequence[FieldError], *, limits_expressions: bool = True
+) -> list[FieldError]:
     """Return the compilation errors of the rules of a whole structural schema.
 
     Args:
         schema: The schema.
         path: Its path in the definition.
         causes: The other errors of the schema. Rules of a node with an error at or below it are not compiled.
+        limits_expressions: An expensive expression is an error; only the sum of all costs has a limit otherwise.
     """
     if not has_library():
         where = next(_rule_paths(schema, path), None)  # one: the remedy is the same for all rules
         return [] if where is None else [field_forbidden(where, NOT_INSTALLED)]
-    broken = [cause.field for cause in causes]
-    return list(_compile(schema, path, None, broken, is_root=True))
+    compiler = _RuleCompiler([cause.field for cause in causes], TotalCost(limits_expressions=limits_expressions))
+    found = list(compiler.compile(schema, path, None, 1, is_root=True))
+    return [*found, *compiler.costs.schema_errors(path)]
 
 
-def _compile(
-    schema: Schema, path: str, lost: str | None, broken: list[str], *, is_root: bool = False
-) -> Iterator[FieldError]:
-    """Compile the rules at and below a node; `lost` is the path of a list around it whose items have no keys."""
-    is_lost = schema.get("type") == "array" and schema.get("x-kubernetes-list-type") != "map"
-    for each, where in _children(schema, path):
-        yield from _compile(each, where, lost or (path if is_lost else None), broken)
-    rules = schema.get(_KEY) or ()
-    if any(field.startswith(path) for field in broken):
-        return
-    declaration = self_decl_type(schema, SELF_TYPE, is_resource=is_root) if rules else None
-    if rules and declaration is None:
-        yield FieldError("InternalError", f"Internal error: {NO_TYPE}", f"{path}.{_KEY}")
-    elif declaration is not None:
-        for index, rule in enumerate(rules):
-            yield from _compiled(CompilationResult(rule, declaration), f"{path}.{_KEY}[{index}]", lost)
+class _RuleCompiler:
+    """Compiler of the rules of one schema. `broken` has the paths of the schema's other errors."""
 
+    def __init__(self, broken: Sequence[str], costs: TotalCost) -> None:
+        self._broken = broken
+        self.costs = costs
 
-def _compiled(rule: CompilationResult, where: str, lost: str | None) -> Iterator[FieldError]:
-    text = rule.text
-    if rule.error:
-        yield invalid_value(f"{where}.rule", _as_go(text), rule.error)
-    if rule.message_error:
-        yield invalid_value(f"{where}.messageExpression", _as_go(text), rule.message_error)
-    if rule.is_transition:
-        if lost is not None:
-            why = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {lost}"
-            yield invalid_value(f"{where}.rule", text["rule"], why)
-    elif text.get("optionalOldSelf") is not None:
-        why = "may not be set if oldSelf is not used in rule"
-        yield invalid_value(f"{where}.optionalOldSelf", text["optionalOldSelf"], why)
+    def compile(
+        self, schema: Schema, path: str, lost: str | None, cardinality: int | None, *, is_root: bool = False
+    ) -> Iterator[FieldError]:
+        """Yield the errors of the rules at and below a node.
+
+        Args:
+            schema: The node.
+            path: Its path in the definition.
+            lost: The path of a list around it whose items have no keys.
+            cardinality: The maximum number of its values in an object.
+            is_root: The node is the root of the schema.
+        """
+        is_lost = schema.get("type") == "array" and schema.get("x-kubernetes-list-type") != "map"
+        inner = child_cardinality(schema, cardinality)
+        for each, where in _children(schema, path):
+            yield from self.compile(each, where, lost or (path if is_lost else None), inner)
+        rules = schema.get(_KEY) or ()
+        if any(field.startswith(path) for field in self._broken):
+            return
+        declaration = self_decl_type(schema, SELF_TYPE, is_resource=is_root) if rules else None
+        if rules and declaration is None:
+            yield FieldError("InternalError", f"Internal error: {NO_TYPE}", f"{path}.{_KEY}")
+        elif declaration is not None:
+            for index, rule in enumerate(rules):
+                where = f"{path}.{_KEY}[{index}]"
+                yield from self._compiled(CompilationResult(rule, declaration), where, lost, cardinality)
+
+    def _compiled(
+        self, rule: CompilationResult, where: str, lost: str | None, cardinality: int | None
+    ) -> Iterator[FieldError]:
+        text = rule.text
+        yield from self.costs.rule_errors(rule, cardinality, where)
+        if rule.error:
+            yield invalid_value(f"{where}.rule", _as_go(text), rule.error)
+        if rule.message_error:
+            yield invalid_value(f"{where}.messageExpression", _as_go(text), rule.message_error)
+        yield from self.costs.message_errors(rule, where)
+        if rule.is_transition:
+            if lost is not None:
+                why = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {lost}"
+                yield invalid_value(f"{where}.rule", text["rule"], why)
+        elif text.get("optionalOldSelf") is not None:
+            why = "may not be set if oldSelf is not used in rule"
+            yield invalid_value(f"{where}.optionalOldSelf", text["optionalOldSelf"], why)
 
 
 def _as_go(rule: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyctrl._go.text import quoted, shown_value
@@ -84,14 +85,19 @@ def validate_definition(new: dict[str, JSON], old: dict[str, JSON] | None) -> It
     spec, metadata = new["spec"], new["metadata"]
     if metadata.get("name") != f"{spec['names'].get('plural')}.{spec.get('group')}":
         yield invalid_value("metadata.name", metadata.get("name"), 'must be spec.names.plural+"."+spec.group')
-    yield from _spec(spec)
+    yield from _spec(spec, _schemas(old))
     yield from _stored_versions(new["status"].get("storedVersions"), spec["versions"] or [])
     yield from _approval(spec, metadata)
     if old is not None:
         yield from _immutable(spec, old)
 
 
-def _spec(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
+def _schemas(old: dict[str, JSON] | None) -> dict[str, JSON]:
+    """Return the schemas of a definition by their versions."""
+    return {} if old is None else {each["name"]: each.get("schema") for each in old["spec"]["versions"]}
+
+
+def _spec(spec: Mapping[str, JSON], stored: Mapping[str, JSON]) -> Iterator[FieldError]:
     yield from _group(spec.get("group", ""))
     if spec.get("scope") not in ("Cluster", "Namespaced"):
         scope = spec.get("scope", "")
@@ -99,7 +105,7 @@ def _spec(spec: Mapping[str, JSON]) -> Iterator[FieldError]:
     versions = spec["versions"] or []
     yield from _versions(versions)
     yield from _validate_names(spec["names"])
-    yield from _per_version(versions, "schema", "spec.validation", _schema)
+    yield from _per_version(versions, "schema", "spec.validation", partial(_schema, stored))
     yield from _per_version(versions, "subresources", "spec.subresources", _subresources)
     yield from _per_version(versions, "additionalPrinterColumns", "spec.additionalPrinterColumns", _columns)
     yield from _per_version(versions, "selectableFields", "spec.selectableFields", _selectable)
@@ -193,13 +199,16 @@ def _per_version(versions: list[dict[str, JSON]], key: str, common: str, check: 
             yield from check(version[key], f"spec.versions[{index}].{key}", version)
 
 
-def _schema(schema: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterator[FieldError]:
+def _schema(
+    stored: Mapping[str, JSON], schema: Mapping[str, JSON], path: str, version: Mapping[str, JSON]
+) -> Iterator[FieldError]:
     text, where = schema.get("openAPIV3Schema"), f"{path}.openAPIV3Schema"
     if text is None:
         return
     if (version.get("subresources") or {}).get("status") is not None:
         yield from validate_root(text, where)
-    yield from validate_schema(text, where)
+    is_stored = stored.get(version["name"]) == schema  # its rules were accepted once, perhaps by an older server
+    yield from validate_schema(text, where, limits_expressions=not is_stored)
 
 
 def _subresources(found: Mapping[str, JSON], path: str, version: Mapping[str, JSON]) -> Iterator[FieldError]:

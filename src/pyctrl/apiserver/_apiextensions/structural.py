@@ -43,8 +43,14 @@ _POINTERS = ("default", "additionalProperties")  # an empty value counts as set
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 
-def validate_schema(schema: Schema, path: str) -> list[FieldError]:
-    """Validate the schema of one or all versions of a definition."""
+def validate_schema(schema: Schema, path: str, *, limits_expressions: bool = True) -> list[FieldError]:
+    """Validate the schema of one or all versions of a definition.
+
+    Args:
+        schema: The schema.
+        path: Its path in the definition.
+        limits_expressions: An expensive expression is an error; only the sum of all costs has a limit otherwise.
+    """
     causes = list(_openapi(schema, path, is_root=True))
     if schema.get("nullable"):
         causes.insert(0, field_forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
@@ -53,16 +59,16 @@ def validate_schema(schema: Schema, path: str) -> list[FieldError]:
     structural = sorted(set(_structure(schema, "root", path)), key=lambda cause: f"{cause.field}: {cause.message}")
     if structural:
         return [*causes, *structural]
-    causes += _rule_errors(schema, path, causes)
+    causes += _rule_errors(schema, path, causes, limits_expressions=limits_expressions)
     return causes or list(_defaults(schema, path, "root"))
 
 
-def _rule_errors(schema: Schema, path: str, causes: list[FieldError]) -> list[FieldError]:
+def _rule_errors(schema: Schema, path: str, causes: list[FieldError], *, limits_expressions: bool) -> list[FieldError]:
     if not compile_structural(schema).rules:
         return []
     from pyctrl.apiserver._apiextensions.cel_rules import rule_compilation_errors  # lazy: few definitions have rules
 
-    return rule_compilation_errors(schema, path, causes)
+    return rule_compilation_errors(schema, path, causes, limits_expressions=limits_expressions)
 
 
 def unknown_formats(schema: Schema) -> Iterator[str]:

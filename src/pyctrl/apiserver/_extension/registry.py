@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from pyctrl.apiserver._apiextensions.custom_type import CustomResourceType, served_types
+from pyctrl.apiserver._extension.subresource_functions import FunctionREST, SubresourceFunctions
 from pyctrl.apiserver._registry.resource_registry import builtin_components
 from pyctrl.apiserver._resources.resource_storage import ResourceStorage
 from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, RESTFactory
@@ -26,7 +28,7 @@ class ExtensionResourceRegistry(ServedResources):
         definition: Mapping[str, JSON],
         *,
         storage: ResourceStorage | None = None,
-        rest: Mapping[str, RESTFactory] = MappingProxyType({}),
+        subresources: Mapping[str, SubresourceFunctions] = MappingProxyType({}),
         connected: tuple[ConnectedSubresource, ...] = (),
     ) -> None:
         """Serve a resource.
@@ -34,9 +36,10 @@ class ExtensionResourceRegistry(ServedResources):
         Args:
             definition: The CustomResourceDefinition that describes the resource. It is not served itself.
             storage: The storage of the objects; None for the storage of the server.
-            rest: The handlers of subresources besides status and scale.
+            subresources: The subresources besides status and scale.
             connected: The same subresources for discovery.
         """
+        rest = {name: partial(FunctionREST, each) for name, each in subresources.items()}
         types = served_types(definition, self.components)
         for each in types:
             _extend(each, storage, rest, connected)

@@ -14,7 +14,7 @@ from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.resource_storage import StorageRequest
 from pyctrl.apiserver._serializer.decoding import decode_strictly
 
-__all__ = ["SubresourceFunctions"]
+__all__ = ["FunctionREST", "SubresourceFunctions"]
 
 Object: TypeAlias = dict[str, Any]
 
@@ -39,15 +39,11 @@ class SubresourceFunctions:
         has = {"create": self.create is not None, "get": self.get is not None}
         return tuple(verb for verb, is_served in has.items() if is_served)
 
-    def handler(self, context: RESTContext) -> _FunctionREST:
-        """Return the handler of the subresource for one server."""
-        return _FunctionREST(context, self)
 
-
-class _FunctionREST:
+class FunctionREST:
     """GET and POST of a subresource."""
 
-    def __init__(self, context: RESTContext, functions: SubresourceFunctions) -> None:
+    def __init__(self, functions: SubresourceFunctions, context: RESTContext) -> None:
         self._backend, self._functions = context.backend, functions
 
     async def get(self, request: ResourceRequest) -> Response:

@@ -47,12 +47,12 @@ def envtest(
     print
         What to print: the `path`; `env`, a line for a shell that exports `KUBEBUILDER_ASSETS`; or an `overview`.
     bin_dir
-        The directory to write. Defaults to one for this installation of pyctrl below `~/.cache/pyctrl/envtest`.
+        The directory of the executables. Defaults to one for this installation below `~/.cache/pyctrl/envtest`.
     controllers
-        Run the controllers of a cluster beside each API server: garbage collection, namespaces, Deployments and so on.
+        Run the controllers of a cluster: garbage collection, namespaces, Deployments and so on, beside each API server.
         envtest has none.
     kubelet
-        Run pods on a simulated node beside each API server. No container is started.
+        Run pods on a simulated node, one beside each API server. No container is started.
     """
     from pyctrl.cli._envtest.printer import print_assets  # here: help and completion need none of it
 

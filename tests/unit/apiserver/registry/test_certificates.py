@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import msgspec
 import pytest
 
-from pyctrl.apiserver import ApiServer, User
+from pyctrl.apiserver import ApiServer, CertificateAuthority, User
 from tests.unit.apiserver.registry._tables import Row, cells_of, row_id
+from tests.unit.cluster._certificates import encoded_request
 
 PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
-SPEC = {"request": "eA==", "signerName": "example.com/signer", "usages": ["client auth"]}
+SPEC = {"request": encoded_request("jane"), "signerName": "example.com/signer", "usages": ["client auth"]}
+
+CERTIFICATE = base64.b64encode(CertificateAuthority.new().certificate).decode()
 
 
 def ask(server: ApiServer, method: str, path: str, body: Any, token: str = "") -> tuple[int, Any]:
@@ -38,16 +42,16 @@ def test_approval_changes_conditions_only() -> None:
     server = ApiServer()
     _, made = ask(server, "POST", PATH, {"metadata": {"name": "r"}, "spec": SPEC})
     approved = {"type": "Approved", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}
-    change = {"spec": {**SPEC, "usages": ["any"]}, "status": {"certificate": "eA==", "conditions": [approved]}}
+    change = {"spec": {**SPEC, "usages": ["any"]}, "status": {"certificate": CERTIFICATE, "conditions": [approved]}}
     code, found = ask(server, "PATCH", f"{PATH}/r/approval", change)
     assert (code, found["spec"], list(found["status"])) == (200, made["spec"], ["conditions"])
     (condition,) = found["status"]["conditions"]
     assert condition["lastTransitionTime"] == "2020-01-01T00:00:00Z"
     assert condition["lastUpdateTime"]
 
-    changed = {"status": {"certificate": "eA==", "conditions": [{**approved, "reason": "changed"}]}}
+    changed = {"status": {"certificate": CERTIFICATE, "conditions": [{**approved, "reason": "changed"}]}}
     _, signed = ask(server, "PATCH", f"{PATH}/r/status", changed)
-    assert signed["status"] == {"certificate": "eA==", "conditions": [condition]}
+    assert signed["status"] == {"certificate": CERTIFICATE, "conditions": [condition]}
     code, refused = ask(server, "PATCH", f"{PATH}/r/approval", {"status": {"conditions": []}})
     assert (code, refused["details"]["causes"][0]["field"]) == (422, "status.conditions")
 

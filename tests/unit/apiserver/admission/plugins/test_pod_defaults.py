@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import AdmissionPluginName, ApiServer
-from tests.unit.apiserver._kit import Asker
-
-NAMESPACE = "/api/v1/namespaces/default"
-PODS, CLAIMS = f"{NAMESPACE}/pods", f"{NAMESPACE}/persistentvolumeclaims"
-
-
-def pod(name: str = "p", **spec: Any) -> dict[str, Any]:
-    return {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
-
-
-def claim(name: str, **spec: Any) -> dict[str, Any]:
-    size = {"requests": {"storage": "1Gi"}}
-    return {"metadata": {"name": name}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": size, **spec}}
-
-
-def asking(*enable: AdmissionPluginName, disable: tuple[AdmissionPluginName, ...] = ()) -> Asker:
-    return Asker(ApiServer(random=Random(7), enable_admission_plugins=enable, disable_admission_plugins=disable))
+from pyctrl.apiserver import AdmissionPluginName
+from tests.unit.apiserver.admission.plugins._admitted import CLAIMS, NAMESPACE, PODS, asking, claim, pod
 
 
 def test_a_pod_tolerates_a_node_that_fails_for_five_minutes() -> None:
@@ -65,20 +48,6 @@ def test_ingresses_get_the_default_class() -> None:
     assert "ingressClassName" not in ask("POST", ingresses, {"metadata": old, "spec": spec})[1]["spec"]
 
 
-def test_the_service_account_plugin_mounts_a_token() -> None:
-    """With ServiceAccount, pods get an account and its token; a missing account is refused."""
-    ask = asking("ServiceAccount")
-    code, status = ask("POST", PODS, pod())
-    why = 'error looking up service account default/default: serviceaccount "default" not found'
-    assert (code, status["message"]) == (403, f'pods "p" is forbidden: {why}')
-    ask("POST", f"{NAMESPACE}/serviceaccounts", {"metadata": {"name": "default"}, "imagePullSecrets": [{"name": "s"}]})
-    spec = ask("POST", PODS, pod())[1]["spec"]
-    (mount,), (volume,) = spec["containers"][0]["volumeMounts"], spec["volumes"]
-    assert (spec["serviceAccountName"], spec["imagePullSecrets"]) == ("default", [{"name": "s"}])
-    assert mount["name"] == volume["name"]
-    assert volume["projected"]["sources"][0]["serviceAccountToken"] == {"expirationSeconds": 3607, "path": "token"}
-
-
 @pytest.mark.parametrize(
     ("plugin", "path", "body", "why"),
     [
@@ -110,38 +79,3 @@ def test_optional_plugins_reject_writes(plugin: AdmissionPluginName, path: str, 
     code, status = asking(plugin)("POST", path, body)
     assert code == 403
     assert why in status["message"]
-
-
-def test_always_pull_images_and_extended_resources_change_pods() -> None:
-    """Images are always pulled, and pods tolerate the taints of the devices that they request."""
-    body = pod()
-    body["spec"]["containers"][0] |= {
-        "imagePullPolicy": "Never",
-        "resources": {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}},
-    }
-    spec = asking("AlwaysPullImages", "ExtendedResourceToleration")("POST", PODS, body)[1]["spec"]
-    assert spec["containers"][0]["imagePullPolicy"] == "Always"
-    assert {"key": "example.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in spec["tolerations"]
-
-
-def test_annotations_of_a_namespace_restrict_its_pods() -> None:
-    """PodNodeSelector and PodTolerationRestriction apply the annotations of the namespace."""
-    ask = asking("PodNodeSelector", "PodTolerationRestriction")
-    prefix = "scheduler.alpha.kubernetes.io"
-    annotations = {
-        f"{prefix}/node-selector": "disk=ssd",
-        f"{prefix}/defaultTolerations": '[{"key": "k", "operator": "Exists"}]',
-    }
-    ask("POST", "/api/v1/namespaces", {"metadata": {"name": "team", "annotations": annotations}})
-    spec = ask("POST", "/api/v1/namespaces/team/pods", pod())[1]["spec"]
-    assert spec["nodeSelector"] == {"disk": "ssd"}
-    assert {"key": "k", "operator": "Exists"} in spec["tolerations"]
-    code, status = ask("POST", "/api/v1/namespaces/team/pods", pod("q", nodeSelector={"disk": "hdd"}))
-    assert (code, "conflicts with its namespace node label selector" in status["message"]) == (403, True)
-
-
-def test_namespaces_are_created_on_demand() -> None:
-    """With NamespaceAutoProvision, an object creates its namespace."""
-    ask = asking("NamespaceAutoProvision")
-    assert ask("POST", "/api/v1/namespaces/fresh/configmaps", {"metadata": {"name": "a"}})[0] == 201
-    assert ask("GET", "/api/v1/namespaces/fresh")[1]["status"] == {"phase": "Active"}

@@ -1,0 +1,1 @@
+"""Controllers of CertificateSigningRequests: approval of kubelets' client certificates, signing, and cleaning."""
