@@ -215,7 +215,8 @@ class BuiltinResourceType:
         self._refuse(new, [*causes, *strategy.validate_update(subresource, new, old)])
         if subresource is None:
             strategy.allocate(new, old)
-            warnings.extend(strategy.warn(new))
+            if strategy.warns_on_update(new, old):
+                warnings.extend(strategy.warn(new))
 
     def _keep_all_but_status(self, new: dict[str, JSON], old: Mapping[str, JSON]) -> None:
         for key in [key for key in new if key not in ("metadata", "status", "kind", "apiVersion")]:

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from pyctrl._validation.names import Rule
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -13,14 +14,22 @@ __all__ = [
     "NEGATIVE",
     "NO_PERCENT",
     "address",
+    "descending_path",
+    "in_range",
+    "invalid_name",
     "is_address",
+    "local_path",
     "network",
+    "no_backsteps",
     "non_special_ip",
     "not_negative",
     "one_of",
     "port",
     "port_name_errors",
     "port_number",
+    "required_name",
+    "required_texts",
+    "text_of",
 ]
 
 _NO_PORT = "must be between 1 and 65535, inclusive"
@@ -119,3 +128,54 @@ NO_PERCENT = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')"
 )
+
+
+def text_of(values: Mapping[str, JSON], key: str) -> str:
+    """Return a string field, or an empty string if it is not set."""
+    found: str = values.get(key) or ""
+    return found
+
+
+def invalid_name(rule: Rule, text: str, path: str) -> Iterator[FieldError]:
+    """Check a name by a rule."""
+    yield from (invalid_value(path, text, why) for why in rule(text))
+
+
+def required_name(rule: Rule, text: str, path: str) -> Iterator[FieldError]:
+    """Check a name that must be set."""
+    if text:
+        yield from invalid_name(rule, text, path)
+    else:
+        yield required(path)
+
+
+def required_texts(values: Mapping[str, JSON], path: str, *keys: str) -> Iterator[FieldError]:
+    """Check that string fields or lists are set and not empty."""
+    yield from (required(f"{path}.{key}") for key in keys if not values.get(key))
+
+
+def in_range(value: int, low: int, high: int, path: str) -> Iterator[FieldError]:
+    """Check a number between two bounds."""
+    if not low <= value <= high:
+        yield invalid_value(path, value, f"must be between {low} and {high}, inclusive")
+
+
+def no_backsteps(text: str, path: str) -> Iterator[FieldError]:
+    """Check that a file path has no `..` part."""
+    if ".." in text.split("/"):
+        yield invalid_value(path, text, "must not contain '..'")
+
+
+def descending_path(text: str, path: str) -> Iterator[FieldError]:
+    """Check a relative file path without `..`."""
+    if text.startswith("/"):
+        yield invalid_value(path, text, "must be a relative path")
+    yield from no_backsteps(text, path)
+
+
+def local_path(text: str, path: str) -> Iterator[FieldError]:
+    """Check the relative path of a file that a volume creates; names that begin with `..` are reserved."""
+    yield from descending_path(text, path)
+    if text.startswith("..") and not text.startswith("../"):
+        yield invalid_value(path, text, "must not start with '..'")
+

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from pyctrl._go.text import shown_value
 from pyctrl.api import LabelSelector
-from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
-from pyctrl.apiserver._meta.validation import validate_labels, validate_selector
+from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
+from pyctrl.apiserver._meta.validation import validate_annotations, validate_labels, validate_selector
+from pyctrl.apiserver._registry._pods.annotations import validate_pod_annotations
 from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
@@ -43,7 +44,11 @@ def _repeated_selector_errors(selector: JSON, kind: str) -> Iterator[FieldError]
 def validate_template(template: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     """Check the labels and the spec of a pod template."""
     yield from validate_labels(template["metadata"].get("labels") or {}, f"{path}.labels")
+    yield from validate_annotations(template["metadata"].get("annotations") or {}, f"{path}.annotations")
+    yield from validate_pod_annotations(template, f"{path}.annotations")
     yield from validate_pod_spec(template["spec"], f"{path}.spec")
+    if template["spec"].get("ephemeralContainers"):
+        yield field_forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
 def _validate_restart_policy(template: Mapping[str, JSON]) -> Iterator[FieldError]:

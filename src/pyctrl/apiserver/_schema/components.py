@@ -176,6 +176,7 @@ def _zero(component: str, parent: SchemaNode, key: str, field: SchemaNode) -> tu
     return (None,)
 
 
+_QUANTITIES = tuple(name for name, (scalar, _) in _SCALARS.items() if scalar == "quantity")
 _GO_SCALARS = {"string": "string", "boolean": "bool", "number": "float64"}
 
 
@@ -184,9 +185,13 @@ def _go_name(schema: Mapping[str, JSON]) -> str:
     kind = schema.get("type")
     if kind == "integer":
         return str(schema.get("format", "int64"))
+    if schema.get("format") == "byte":
+        return "[]uint8"
     if kind == "array":
         return f"[]{_go_name_below(schema.get('items', {}))}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        if _reference(schema["additionalProperties"]) in _QUANTITIES:
+            return "v1.ResourceList"
         return f"map[string]{_go_name_below(schema['additionalProperties'])}"
     return _GO_SCALARS.get(str(kind), "interface {}")
 

@@ -7,7 +7,7 @@ and a plain time is written as null. Entries are `Struct.field`, or `*.field` if
 
 from __future__ import annotations
 
-__all__ = ["is_always_written", "is_optional_time", "is_pointer", "named_text"]
+__all__ = ["go_path", "is_always_written", "is_optional_time", "is_pointer", "named_text"]
 
 
 _POINTERS = """
@@ -102,6 +102,40 @@ _OPTIONAL_TIMES = """
     ObjectMeta.deletionTimestamp PersistentVolumeStatus.lastPhaseTransitionTime PodStatus.startTime Taint.timeAdded
     """
 OPTIONAL_TIMES = frozenset(_OPTIONAL_TIMES.split())
+
+
+# Structs that embed another one, which decoding errors name: the fields of the embedded struct, or, after a `-`, all
+# fields but those.
+_EMBEDDED = {
+    "ConfigMapEnvSource": "LocalObjectReference:name",
+    "ConfigMapKeySelector": "LocalObjectReference:name",
+    "ConfigMapProjection": "LocalObjectReference:name",
+    "ConfigMapVolumeSource": "LocalObjectReference:name",
+    "DeviceAllocationConfiguration": "DeviceConfiguration:opaque",
+    "DeviceClaimConfiguration": "DeviceConfiguration:opaque",
+    "DeviceClassConfiguration": "DeviceConfiguration:opaque",
+    "EphemeralContainer": "EphemeralContainerCommon:-targetContainerName",
+    "IngressRule": "IngressRuleValue:http",
+    "NamedRuleWithOperations": "RuleWithOperations.Rule:-operations resourceNames;RuleWithOperations:operations",
+    "PersistentVolumeSpec": "PersistentVolumeSource:-accessModes capacity claimRef mountOptions nodeAffinity "
+    "persistentVolumeReclaimPolicy storageClassName volumeAttributesClassName volumeMode",
+    "Probe": "ProbeHandler:exec httpGet tcpSocket grpc",
+    "RuleWithOperations": "Rule:-operations",
+    "SecretEnvSource": "LocalObjectReference:name",
+    "SecretKeySelector": "LocalObjectReference:name",
+    "SecretProjection": "LocalObjectReference:name",
+    "Volume": "VolumeSource:-name",
+}
+
+
+def go_path(struct: str, field: str) -> str:
+    """Return a field with the embedded structs above it, as decoding errors have it."""
+    for each in _EMBEDDED.get(struct, "").split(";"):
+        embedded, _, fields = each.partition(":")
+        is_all_but = fields.startswith("-")
+        if embedded and (field in fields.removeprefix("-").split()) != is_all_but:
+            return f"{embedded}.{field}"
+    return field
 
 
 def is_pointer(struct: str, field: str) -> bool:
