@@ -11,6 +11,7 @@ from pyctrl.apiserver._registry._pods.containers import padded_image
 from pyctrl.apiserver._registry._pods.scheduling import validate_tolerations
 from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
 from pyctrl.apiserver._registry.field_validation import in_range, text_of
+from pyctrl.apiserver._registry.go_structs import go_diff, go_struct
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.defaulting import copied
 from pyctrl.apiserver._schema.schema import JSON
@@ -80,7 +81,7 @@ def _change(new: _Part, old: _Part) -> _Errors:
     if old.get("schedulingGates"):
         yield from _gated(rest, old)
     if rest != old:
-        yield field_forbidden("spec", f"{_FROZEN}\n")
+        yield field_forbidden("spec", _FROZEN + go_diff(go_struct("PodSpec", old), go_struct("PodSpec", rest)))
 
 
 def _deadline(new: int | None, old: int | None) -> _Errors:
