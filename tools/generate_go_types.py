@@ -133,8 +133,12 @@ def _internal(modules: Path) -> dict[str, list[list[str]]]:
     internal, external = {}, {}
     api = _module(modules, "api")
     for group in ("core", "batch", "apps"):
-        internal |= {name: list(_fields(body)) for name, body in STRUCT.findall((folder / group / "types.go").read_text())}
-        external |= {name: list(_fields(body)) for name, body in STRUCT.findall((api / group / "v1/types.go").read_text())}
+        internal |= {
+            name: list(_fields(body)) for name, body in STRUCT.findall((folder / group / "types.go").read_text())
+        }
+        external |= {
+            name: list(_fields(body)) for name, body in STRUCT.findall((api / group / "v1/types.go").read_text())
+        }
     wanted = [*PRINTED, "PodFailurePolicy", "SuccessPolicy"]
     written: dict[str, list[list[str]]] = {}
     while wanted:

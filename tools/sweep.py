@@ -187,8 +187,14 @@ async def compare(arguments: argparse.Namespace) -> int:
             continue
         if arguments.grep and not re.search(arguments.grep, f"{name} {verb} {want_text} {got_text}"):
             continue
-        where = ".".join(map(str, mutation[0])) + "=" + (json.dumps(mutation[1][0])[:30] if mutation[1] else "-") if mutation else "BASE"
-        groups[shape].append(f"{name} {verb} {where}\n      want {want_text[: arguments.width]}\n      got  {got_text[: arguments.width]}")
+        where = (
+            ".".join(map(str, mutation[0])) + "=" + (json.dumps(mutation[1][0])[:30] if mutation[1] else "-")
+            if mutation
+            else "BASE"
+        )
+        groups[shape].append(
+            f"{name} {verb} {where}\n      want {want_text[: arguments.width]}\n      got  {got_text[: arguments.width]}"
+        )
     for shape, each in sorted(groups.items(), key=lambda item: -len(item[1]))[: arguments.top]:
         print(f"{len(each):5} {each[0]}")
         for more in each[1 : arguments.more]:

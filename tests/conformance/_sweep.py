@@ -20,7 +20,9 @@ _DISCOVERY = Path(__file__).parents[2] / "src/pyctrl/_schemas/discovery.json"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _KEY = re.compile(r"Key: /[^,]+")
 _VOLATILE = frozenset(("resourceVersion", "managedFields", "selfLink"))
-_TIMES = frozenset(("creationTimestamp", "deletionTimestamp", "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime"))
+_TIMES = frozenset(
+    ("creationTimestamp", "deletionTimestamp", "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime")
+)
 _ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
 
 

@@ -210,7 +210,11 @@ class BuiltinResourceType:
         if self.has_generation:
             bump_generation(new, old, annotations_too=strategy.annotations_increment_generation and subresource is None)
         causes = validate_metadata_update(
-            new["metadata"], old["metadata"], strategy.on_update, is_namespaced=self.namespaced
+            new["metadata"],
+            old["metadata"],
+            strategy.on_update,
+            is_namespaced=self.namespaced,
+            name_rule=strategy.name_rule,
         )
         self._refuse(new, [*causes, *strategy.validate_update(subresource, new, old)])
         if subresource is None:

@@ -14,8 +14,11 @@ __all__ = [
     "NEGATIVE",
     "NO_PERCENT",
     "address",
+    "at_most_all",
     "descending_path",
     "in_range",
+    "int_or_percent",
+    "int_or_percent_value",
     "invalid_name",
     "is_address",
     "local_path",
@@ -32,6 +35,7 @@ __all__ = [
     "text_of",
 ]
 
+_PERCENT = re.compile("[0-9]+%")
 _NO_PORT = "must be between 1 and 65535, inclusive"
 NEGATIVE = "must be greater than or equal to 0"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -77,7 +81,7 @@ def not_negative(spec: Mapping[str, JSON], path: str, *keys: str) -> Iterator[Fi
     """Check that integer fields, where set, are at least 0."""
     for key in keys:
         if isinstance(spec.get(key), int) and spec[key] < 0:
-            yield invalid_value(f"{path}.{key}", spec[key], NEGATIVE)
+            yield invalid_value(f"{path}.{key}" if path else key, spec[key], NEGATIVE)
 
 
 def address(text: str, path: str) -> Iterator[FieldError]:
@@ -179,3 +183,25 @@ def local_path(text: str, path: str) -> Iterator[FieldError]:
     if text.startswith("..") and not text.startswith("../"):
         yield invalid_value(path, text, "must not start with '..'")
 
+
+def int_or_percent(value: JSON, path: str) -> Iterator[FieldError]:
+    """Check a number that is not negative, or a percentage."""
+    if isinstance(value, str):
+        if not _PERCENT.fullmatch(value):
+            yield invalid_value(path, value, NO_PERCENT)
+    elif value < 0:
+        yield invalid_value(path, value, NEGATIVE)
+
+
+def int_or_percent_value(value: JSON) -> int:
+    """Return a number, or the number of a percentage."""
+    if isinstance(value, int):
+        return value
+    digits = value.removesuffix("%") if _PERCENT.fullmatch(value) else value
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def at_most_all(value: JSON, path: str) -> Iterator[FieldError]:
+    """Check that a percentage is at most 100."""
+    if isinstance(value, str) and _PERCENT.fullmatch(value) and int(value[:-1]) > 100:
+        yield invalid_value(path, value, "must not be greater than 100%")

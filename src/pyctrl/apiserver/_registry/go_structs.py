@@ -14,9 +14,13 @@ __all__ = ["go_diff", "go_struct", "go_value"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _ZEROS: dict[str, JSON] = {"string": "", "bool": False, "int32": 0, "int64": 0, "int": 0, "float64": 0}
+_METADATA = (
+    *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp"),
+    *("deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers"),
+)
 _CONTEXT = 3  # lines of context in a diff
 _OF_POD_SPEC = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
-_AS_SENT = frozenset(("metav1.LabelSelector", "metav1.Time", "metav1.ObjectMeta", "intstr.IntOrString"))
+_AS_SENT = frozenset(("metav1.Time", "metav1.ObjectMeta", "intstr.IntOrString"))
 
 
 def go_struct(name: str, value: _Part | None) -> dict[str, JSON] | None:
@@ -42,7 +46,8 @@ def _field(struct: str, key: str, value: _Part) -> JSON:
 
 
 def _metadata(metadata: _Part) -> _Part:
-    return {key: each for key, each in metadata.items() if each not in (None, "", [], {})}
+    found = {key: metadata[key] for key in _METADATA if metadata.get(key) not in (None, "", [], {})}
+    return {key: dict(sorted(each.items())) if isinstance(each, dict) else each for key, each in found.items()}
 
 
 def go_value(kind: str, value: JSON) -> JSON:
@@ -52,8 +57,10 @@ def go_value(kind: str, value: JSON) -> JSON:
         return None
     if kind.startswith("[]"):
         return None if value is None else [go_value(kind[2:], each) for each in value]
-    if kind.startswith("map[") or kind in ("ResourceList", "core.ResourceList"):
-        return value or None
+    if kind.startswith("map[") or bare.rpartition(".")[2] == "ResourceList":
+        return None if value is None else dict(sorted(value.items()))
+    if bare == "metav1.LabelSelector":
+        return _selector(value or {})
     if bare == "resource.Quantity":
         return "0" if value is None else value
     if bare in _AS_SENT:
@@ -62,6 +69,18 @@ def go_value(kind: str, value: JSON) -> JSON:
     if bare in internal_structs():
         return go_struct(bare, value or {})
     return _ZEROS.get(bare, "") if value is None else value
+
+
+def _selector(selector: _Part) -> JSON:
+    written: dict[str, JSON] = {}
+    if labels := selector.get("matchLabels"):
+        written["matchLabels"] = dict(sorted(labels.items()))
+    if expressions := selector.get("matchExpressions"):
+        keys = ("key", "operator", "values")
+        written["matchExpressions"] = [
+            {key: each.get(key, "") for key in keys if key != "values" or each.get(key)} for each in expressions
+        ]
+    return written
 
 
 def go_diff(old: JSON, new: JSON) -> str:

@@ -15,8 +15,8 @@ from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONT
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
 from pyctrl.apiserver._registry._pods.exec import ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
-from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_disabled_fields
 from pyctrl.apiserver._registry._pods.pod_updates import validate_pod
+from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_disabled_fields
 from pyctrl.apiserver._registry._pods.warnings import warnings_of_pod, warnings_of_template
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.pod_templates import validate_template

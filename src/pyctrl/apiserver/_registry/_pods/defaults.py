@@ -11,12 +11,13 @@ from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["default_pod", "default_template"]
 
-# The reference of an image. A domain is a first part with a dot, with a port, or `localhost`; other parts are in lower case.
+# The reference of an image: a domain with upper case letters has a dot or a port, and other parts are in lower case.
 _IMAGE = re.compile(
-    r"((?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*"
-    r"(?::\d+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*"
+    r"(?P<name>((?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*"
+    r"(?::\d+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*)"
     r"(?::(?P<tag>\w[\w.-]{0,127}))?(?P<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?"
 )
+_LONGEST_IMAGE = 255
 _FILE_MODE = 420  # 0644
 _VOLUME_DEFAULTS: dict[str, dict[str, JSON]] = {
     "configMap": {"defaultMode": _FILE_MODE},
@@ -123,15 +124,23 @@ def _default_handler(handler: Object) -> None:
     if (request := handler.get("httpGet")) is not None:
         set_defaults(request, path="/", scheme="HTTP")
     if (call := handler.get("grpc")) is not None:
-        call.setdefault("service", "")
+        set_defaults(call, service="")
 
 
 def _pull_policy(image: str) -> str:
     """Return Always for the tag `latest`, which is also the default tag; IfNotPresent for all other images."""
     found = _IMAGE.fullmatch(image)
-    if found is None or found["digest"]:
+    if found is None or found["digest"] or _full_length(found["name"]) > _LONGEST_IMAGE:
         return "IfNotPresent"
     return "Always" if found["tag"] in (None, "latest") else "IfNotPresent"
+
+
+def _full_length(name: str) -> int:
+    """Return the length of an image's name with the domain and the library that a short name implies."""
+    domain, slash, _ = name.partition("/")
+    if slash and ("." in domain or ":" in domain or domain == "localhost"):
+        return len(name)
+    return len(f"docker.io/{name}" if slash else f"docker.io/library/{name}")
 
 
 def _default_volume(volume: Object) -> None:

@@ -214,7 +214,10 @@ def validate_spread(constraints: Sequence[_Part], path: str) -> _Errors:
         if action not in ("DoNotSchedule", "ScheduleAnyway"):
             yield not_supported(f"{where}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway"))
         pair = (text_of(each, "topologyKey"), action)
-        if any((text_of(other, "topologyKey"), text_of(other, "whenUnsatisfiable")) == pair for other in constraints[index + 1 :]):
+        if any(
+            (text_of(other, "topologyKey"), text_of(other, "whenUnsatisfiable")) == pair
+            for other in constraints[index + 1 :]
+        ):
             yield duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{pair[0]}, {pair[1]}}}")
         yield from _domains(each.get("minDomains"), action, f"{where}.minDomains")
         for key in ("nodeAffinityPolicy", "nodeTaintsPolicy"):

@@ -42,7 +42,9 @@ _CONTEXTS_OF_CONTAINERS = (
 )
 _LONGEST_GMSA = 64 * 1024
 _NET_BIOS = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
-_DNS_DOMAIN = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*")
+_DNS_DOMAIN = re.compile(
+    r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*"
+)
 
 
 def validate_pod_security(spec: _Part, path: str) -> _Errors:
@@ -256,9 +258,18 @@ def validate_os(spec: _Part, containers: Sequence[tuple[str, _Part]], path: str)
     elif name not in ("linux", "windows"):
         yield not_supported(f"{path}.os", name, ("linux", "windows"))
     elif name == "linux":
-        yield from _foreign(spec, containers, path, ("windowsOptions",), ("windowsOptions",), "windows options cannot be set for a linux pod")
+        yield from _foreign(
+            spec,
+            containers,
+            path,
+            ("windowsOptions",),
+            ("windowsOptions",),
+            "windows options cannot be set for a linux pod",
+        )
     else:
-        yield from _foreign(spec, containers, path, _CONTEXTS_OF_PODS, _CONTEXTS_OF_CONTAINERS, "cannot be set for a windows pod")
+        yield from _foreign(
+            spec, containers, path, _CONTEXTS_OF_PODS, _CONTEXTS_OF_CONTAINERS, "cannot be set for a windows pod"
+        )
 
 
 def _foreign(

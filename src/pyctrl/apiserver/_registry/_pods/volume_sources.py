@@ -235,9 +235,7 @@ def azure_disk(source: _Part, path: str) -> Iterator[FieldError]:
 
 
 _AZURE_KINDS = ("Dedicated", "Managed", "Shared")
-_MANAGED_DISK = (
-    "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
-)
+_MANAGED_DISK = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
 _BLOB_DISK = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
 
 
