@@ -43,8 +43,10 @@ def main() -> None:
     parser.add_argument("modules", type=Path)
     modules = parser.parse_args().modules
     found: dict[str, object] = {"pointers": [], "written": [], "named": {}}
-    for package, folder in _packages(modules):
-        _add_package(found, package, _sources(folder))
+    folders = dict(_packages(modules))
+    shared = {name for each in ("core.v1", "meta.v1") for name, _ in ALIAS.findall(_sources(folders[each]))}
+    for package, folder in folders.items():
+        _add_package(found, package, _sources(folder), shared)
     found["internal"] = _internal(modules)
     TARGET.write_text(f"{json.dumps(found, indent=0, ensure_ascii=False)}\n", "utf-8")
     print(f"{len(found['pointers'])} pointers, {len(found['written'])} written, {len(found['named'])} named")
@@ -76,7 +78,7 @@ def _fields(body: str) -> Iterator[Field]:
             yield Field(name, kind, tag)
 
 
-def _add_package(found: dict, package: str, source: str) -> None:
+def _add_package(found: dict, package: str, source: str, shared: set[str]) -> None:
     version = package.rpartition(".")[2]
     aliases = {name for name, _ in ALIAS.findall(source)}
     structs = {struct: list(_fields(body)) for struct, body in STRUCT.findall(source)}
@@ -86,13 +88,13 @@ def _add_package(found: dict, package: str, source: str) -> None:
             if not each.name or not key or key == "-":
                 continue
             place, bare = f"{package}.{struct}.{key}", each.type.lstrip("*")
-            is_scalar = bare in SCALARS or bare in aliases
+            is_scalar = bare in SCALARS or bare in aliases or bare.partition(".")[2] in shared
             if each.type.startswith("*") and (is_scalar or bare.endswith("Time")) or "omitzero" in options:
                 found["pointers"].append(place)
             is_value = each.type in ("resource.Quantity", "intstr.IntOrString")  # structs, which omitempty never omits
             if "omitzero" not in options and (is_value or "omitempty" not in options):
                 found["written"].append(place)
-            if shown := _shown(bare, aliases, version):
+            if shown := _shown(bare, aliases, shared, version):
                 found["named"][place] = shown
 
 
@@ -104,27 +106,16 @@ def _with_embedded(structs: dict[str, list[Field]], struct: str) -> Iterator[Fie
             yield from _with_embedded(structs, each.type)
 
 
-def _shown(kind: str, aliases: set[str], version: str) -> str:
+def _shown(kind: str, aliases: set[str], shared: set[str], version: str) -> str:
     """Return the type as decoding errors have it; "" if the document says the same."""
     prefix = "[]" if kind.startswith("[]") else ""
     base = kind.removeprefix("[]")
     if base in aliases:
         return f"{prefix}{version}.{base}"
     package, dot, name = base.partition(".")
-    if dot and package in ("types", "rbac") or name in ("ResourceList", "ResourceName", "NodeSelectorOperator"):
-        return f"{prefix}{'types' if package == 'types' else 'v1'}.{name}"
-    if dot and name and name in NAMED_ELSEWHERE:
-        return f"{prefix}v1.{name}"
-    return ""
-
-
-NAMED_ELSEWHERE = frozenset(
-    (
-        *("Protocol", "TaintEffect", "TolerationOperator", "ConditionStatus", "LabelSelectorOperator", "PullPolicy"),
-        *("PersistentVolumeAccessMode", "PersistentVolumeMode", "PreemptionPolicy", "FinalizerName", "URIScheme"),
-        *("PodConditionType", "RestartPolicy", "IPFamily", "NodeInclusionPolicy"),
-    )
-)
+    if package == "types":
+        return f"{prefix}types.{name}"
+    return f"{prefix}v1.{name}" if dot and name in shared else ""
 
 
 def _internal(modules: Path) -> dict[str, list[list[str]]]:

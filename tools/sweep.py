@@ -175,6 +175,7 @@ async def compare(arguments: argparse.Namespace) -> int:
     count: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for (name, verb, mutation, wanted), got in zip(rows, answers, strict=True):
+        wanted = _sweep.comparable(wanted)
         got = json.loads(json.dumps(got))
         total[name.split("/")[0]] += 1
         if got == wanted:

@@ -9,7 +9,7 @@ from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["default_pod", "default_template"]
+__all__ = ["default_pod", "default_template", "default_volume_source"]
 
 # The reference of an image: a domain with upper case letters has a dot or a port, and other parts are in lower case.
 _IMAGE = re.compile(
@@ -143,13 +143,18 @@ def _full_length(name: str) -> int:
     return len(f"docker.io/{name}" if slash else f"docker.io/library/{name}")
 
 
+def default_volume_source(volume: Object) -> None:
+    """Fill the source of a volume, of a pod or of a PersistentVolume."""
+    for source, values in _VOLUME_DEFAULTS.items():
+        for key, value in values.items() if volume.get(source) is not None else ():
+            if volume[source].get(key) is None or (volume[source][key] == "" and source != "azureDisk"):
+                volume[source][key] = value
+
+
 def _default_volume(volume: Object) -> None:
     if not any(key != "name" for key in volume):
         volume["emptyDir"] = {}
-    for source, values in _VOLUME_DEFAULTS.items():
-        if volume.get(source) is not None:
-            for key, value in values.items():
-                volume[source].setdefault(key, value)
+    default_volume_source(volume)
     for source in (volume.get("projected") or {}).get("sources") or ():
         if (token := source.get("serviceAccountToken")) is not None:
             set_defaults(token, expirationSeconds=3600)

@@ -13,7 +13,7 @@ from pyctrl.apiserver._registry._pods.validation import containers_with_paths
 from pyctrl.apiserver._registry.field_validation import text_of
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["DEPRECATED_LABELS", "ip_warnings", "warnings_of_pod", "warnings_of_template"]
+__all__ = ["DEPRECATED_LABELS", "ip_warnings", "node_term_warnings", "warnings_of_pod", "warnings_of_template"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Warnings: TypeAlias = Iterator[str]
@@ -96,13 +96,14 @@ def _node_labels(spec: _Part, path: str) -> _Warnings:
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     where = f"{path}.affinity.nodeAffinity"
     for index, term in enumerate((affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()):
-        yield from _node_term(term, f"{where}.{_REQUIRED}.nodeSelectorTerms[{index}]", check_values=False)
+        yield from node_term_warnings(term, f"{where}.{_REQUIRED}.nodeSelectorTerms[{index}]", check_values=False)
     for index, each in enumerate(affinity.get(_PREFERRED) or ()):
         preference = each.get("preference") or {}
-        yield from _node_term(preference, f"{where}.{_PREFERRED}[{index}].preference", check_values=True)
+        yield from node_term_warnings(preference, f"{where}.{_PREFERRED}[{index}].preference", check_values=True)
 
 
-def _node_term(term: _Part, path: str, *, check_values: bool) -> _Warnings:
+def node_term_warnings(term: _Part, path: str, *, check_values: bool) -> _Warnings:
+    """Yield the warnings about a term of a node selector."""
     for index, each in enumerate(term.get("matchExpressions") or ()):
         key, where = text_of(each, "key"), f"{path}.matchExpressions[{index}]"
         if key in DEPRECATED_LABELS:
