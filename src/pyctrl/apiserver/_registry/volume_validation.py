@@ -15,7 +15,7 @@ from pyctrl.apiserver._registry.field_validation import invalid_name, required_n
 from pyctrl.apiserver._registry.volume_claims import ACCESS_MODES, VOLUME_MODES
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["validate_volume_spec"]
+__all__ = ["validate_inline_volume", "validate_volume_spec"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Errors: TypeAlias = Iterator[FieldError]
@@ -48,6 +48,28 @@ def validate_volume_spec(spec: _Part, path: str, name: str) -> _Errors:
     if mode is not None and mode not in VOLUME_MODES:
         yield not_supported(f"{path}.volumeMode", mode, VOLUME_MODES)
     yield from _attributes_class(spec, path)
+
+
+def validate_inline_volume(spec: _Part, path: str) -> _Errors:
+    """Check the volume inside of an attachment: a CSI volume without a claim."""
+    inline = "in the context of inline volumes"
+    if spec.get("claimRef") is not None:
+        yield field_forbidden(f"{path}.claimRef", f"may not be specified {inline}")
+    if spec.get("capacity"):
+        yield field_forbidden(f"{path}.capacity", f"may not be specified {inline}")
+    if spec.get("csi") is None:
+        yield required(f"{path}.csi", f"has to be specified {inline}")
+    yield from _access_modes(spec.get("accessModes") or (), f"{path}.accessModes")
+    if spec.get("persistentVolumeReclaimPolicy", "") != "Retain":
+        yield field_forbidden(f"{path}.persistentVolumeReclaimPolicy", f"may only be Retain {inline}")
+    if spec.get("nodeAffinity") is not None:
+        yield field_forbidden(f"{path}.nodeAffinity", f"may not be specified {inline}")
+    yield from _source(spec, path, "")
+    if spec.get("storageClassName"):
+        yield field_forbidden(f"{path}.storageClassName", f"may not be specified {inline}")
+    if spec.get("volumeMode") not in (None, "Filesystem"):
+        why = f"may not specify volumeMode other than Filesystem {inline}"
+        yield field_forbidden(f"{path}.volumeMode", why)
 
 
 def _access_modes(modes: JSON, path: str) -> _Errors:
