@@ -6,7 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pyctrl._validation.names import Rule
+from pyctrl._validation.names import Rule, subdomain
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -16,6 +16,7 @@ __all__ = [
     "address",
     "at_most_all",
     "descending_path",
+    "domain_prefixed_path",
     "in_range",
     "int_or_percent",
     "int_or_percent_value",
@@ -35,6 +36,7 @@ __all__ = [
     "text_of",
 ]
 
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _PERCENT = re.compile("[0-9]+%")
 _NO_PORT = "must be between 1 and 65535, inclusive"
 NEGATIVE = "must be greater than or equal to 0"
@@ -205,3 +207,16 @@ def at_most_all(value: JSON, path: str) -> Iterator[FieldError]:
     """Check that a percentage is at most 100."""
     if isinstance(value, str) and _PERCENT.fullmatch(value) and int(value[:-1]) > 100:
         yield invalid_value(path, value, "must not be greater than 100%")
+
+
+def domain_prefixed_path(text: str, path: str) -> Iterator[FieldError]:
+    """Check a path below a domain, such as `example.com/controller`."""
+    domain, slash, rest = text.partition("/")
+    if not text:
+        yield required(path)
+    elif not (domain and slash and rest):
+        yield invalid_value(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from invalid_name(subdomain, domain, path)
+        if not _HTTP_PATH.fullmatch(rest):
+            yield invalid_value(path, rest, f"Invalid path (regex used for validation is '{_HTTP_PATH.pattern}')")

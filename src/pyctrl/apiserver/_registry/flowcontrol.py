@@ -7,11 +7,22 @@ from typing import Final
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
+from pyctrl.apiserver._registry.flow_validation import validate_flow_schema, validate_priority_level
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 
 __all__ = ["RESOURCES"]
+
+
+_PRECEDENCE: Final = 1000
+
+
+def _default_flow_schema(obj: Object) -> None:
+    """Default to a precedence in the middle."""
+    spec = obj.get("spec") or {}
+    if not spec.get("matchingPrecedence"):
+        spec["matchingPrecedence"] = _PRECEDENCE
 
 
 def _default_priority_level(obj: Object) -> None:
@@ -53,7 +64,12 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="FlowSchema",
         strategy=Strategy(
-            has_generation=True, on_update=(MetadataCheck.WHOLE,), status_reset_fields=STATUS_RESET_FIELDS
+            has_generation=True,
+            on_update=(MetadataCheck.WHOLE,),
+            status_reset_fields=STATUS_RESET_FIELDS,
+            defaults=(_default_flow_schema,),
+            validates=(validate_flow_schema,),
+            validates_status=(),
         ),
         cells=_flow_schema_cells,
     ),
@@ -65,6 +81,8 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_priority_level,),
+            validates=(validate_priority_level,),
+            validates_status=(),
         ),
         cells=_priority_level_cells,
     ),

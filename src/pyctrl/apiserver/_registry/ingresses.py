@@ -7,16 +7,26 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pyctrl._validation import names
-from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
+from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required, too_long
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.field_validation import is_address, port, port_number
+from pyctrl.apiserver._registry.field_validation import (
+    domain_prefixed_path,
+    invalid_name,
+    is_address,
+    port,
+    port_number,
+    required_name,
+    text_of,
+)
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, first_few, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["RESOURCES"]
+
+_LONGEST_CONTROLLER: Final = 250
 
 _Part = Mapping[str, JSON]
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -145,6 +155,40 @@ def _default_ingress_class(obj: Object) -> None:
         set_defaults(parameters, scope="Cluster")
 
 
+def _validate_ingress_class(new: Object, old: Object | None) -> Iterator[FieldError]:
+    """Check an IngressClass; its controller does not change."""
+    spec = new.get("spec") or {}
+    controller = text_of(spec, "controller")
+    if old is not None and controller != text_of(old.get("spec") or {}, "controller"):
+        yield invalid_value("spec.controller", controller, "field is immutable")
+    if old is not None:
+        return
+    if len(controller) > _LONGEST_CONTROLLER:
+        yield too_long("spec.controller", _LONGEST_CONTROLLER)
+    yield from domain_prefixed_path(controller, "spec.controller")
+    if (parameters := spec.get("parameters")) is not None:
+        yield from _class_parameters(parameters, "spec.parameters")
+
+
+def _class_parameters(parameters: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
+    if parameters.get("apiGroup") is not None:
+        yield from invalid_name(names.subdomain, parameters["apiGroup"], f"{path}.apiGroup")
+    for key in ("kind", "name"):
+        yield from required_name(names.path_segment, text_of(parameters, key), f"{path}.{key}")
+    scope, namespace, where = parameters.get("scope"), parameters.get("namespace"), f"{path}.namespace"
+    if scope is None:
+        yield required(f"{path}.scope")
+    elif scope not in ("Cluster", "Namespace"):
+        yield not_supported(f"{path}.scope", scope, ("Cluster", "Namespace"))
+    elif scope == "Namespace":
+        if namespace is None:
+            yield required(where, "`parameters.scope` is set to 'Namespace'")
+        else:
+            yield from invalid_name(names.label, namespace, where)
+    elif namespace is not None:
+        yield field_forbidden(where, "`parameters.scope` is set to 'Cluster'")
+
+
 def _ingress_class_cells(obj: Object) -> Cells:
     spec = spec_of(obj)
     parameters = spec.get("parameters")
@@ -173,6 +217,7 @@ RESOURCES: Final = (
             has_generation=True,
             on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
             defaults=(_default_ingress_class,),
+            validates=(_validate_ingress_class,),
         ),
         cells=_ingress_class_cells,
     ),

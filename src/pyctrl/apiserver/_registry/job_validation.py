@@ -16,7 +16,7 @@ from pyctrl.apiserver._errors import (
     too_long,
     too_many,
 )
-from pyctrl.apiserver._registry.field_validation import invalid_name, not_negative, text_of
+from pyctrl.apiserver._registry.field_validation import domain_prefixed_path, invalid_name, not_negative, text_of
 from pyctrl.apiserver._registry.go_structs import go_struct
 from pyctrl.apiserver._registry.pod_templates import validate_template
 from pyctrl.apiserver._schema.schema import JSON
@@ -39,7 +39,7 @@ def validate_job_spec(spec: _Part, path: str) -> _Errors:
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
     if (manager := spec.get("managedBy")) is not None:
-        yield from _domain_prefixed(manager, f"{path}.managedBy")
+        yield from domain_prefixed_path(manager, f"{path}.managedBy")
         if len(manager) > _LONGEST_MANAGER:
             yield too_long(f"{path}.managedBy", _LONGEST_MANAGER)
     mode = spec.get("completionMode")
@@ -54,20 +54,6 @@ def validate_job_spec(spec: _Part, path: str) -> _Errors:
     yield from _policies(spec, path)
     yield from validate_template(spec["template"], f"{path}.template")
     yield from _restart_policy(spec, f"{path}.template.spec.restartPolicy")
-
-
-def _domain_prefixed(text: str, path: str) -> _Errors:
-    """Check a path below a domain, such as `example.com/controller`."""
-    domain, slash, rest = text.partition("/")
-    if not text:
-        yield required(path)
-    elif not (domain and slash and rest):
-        why = 'must be a domain-prefixed path (such as "acme.io/foo")'
-        yield invalid_value(path, text, why)
-    else:
-        yield from invalid_name(names.subdomain, domain, path)
-        if not all(sign.isascii() and (sign.isalnum() or sign in "/-._~!$&'()*+,;=:@") for sign in rest):
-            yield invalid_value(path, rest, "Invalid path")
 
 
 def _indexed(spec: _Part, path: str) -> _Errors:
