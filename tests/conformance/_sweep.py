@@ -197,7 +197,7 @@ def comparable(value: JSON, key: str = "") -> JSON:
         return items
     if isinstance(value, list) and key not in _ALLOCATED:
         return [comparable(each) for each in value]
-    if key in _ALLOCATED and value not in ("None", "", 31000, 31001):
+    if key in _ALLOCATED and value not in ("None", ""):
         return "ALLOCATED"
     if key in _TIMES and value is not None:
         return "TIME"

@@ -155,6 +155,7 @@ def _domain(text: str, path: str) -> _Errors:
         return
     if "." not in name:
         yield invalid_value(path, name, "should be a domain with at least two segments separated by dots")
+        return
     yield from (each for part in name.split(".") for each in invalid_name(names.label, part, path))
 
 

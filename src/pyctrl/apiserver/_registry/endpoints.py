@@ -27,7 +27,15 @@ def _default_endpoint_slice(obj: Object) -> None:
     """Default ports to TCP and an empty name."""
     for port in obj.get("ports") or ():
         port.setdefault("name", "")
-        set_defaults(port, protocol="TCP")
+        port.setdefault("protocol", "TCP")
+
+
+def _drop_topology(new: Object, old: Object | None) -> None:
+    """Drop what only v1beta1 has, unless the endpoints stay as they are."""
+    endpoints = new.get("endpoints") or ()
+    if old is None or endpoints != (old.get("endpoints") or ()):
+        for each in endpoints:
+            each.pop("deprecatedTopology", None)
 
 
 def _slice_warnings(new: Object) -> Iterator[str]:
@@ -81,7 +89,9 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             defaults=(_default_endpoint_slice,),
             validates=(validate_endpoint_slice,),
+            prepares=(_drop_topology,),
             warns=_slice_warnings,
+            warns_on_update=lambda new, _old: new.get("addressType") != "FQDN",
         ),
         cells=_endpoint_slice_cells,
     ),

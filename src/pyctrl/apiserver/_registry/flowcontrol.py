@@ -16,6 +16,7 @@ __all__ = ["RESOURCES"]
 
 
 _PRECEDENCE: Final = 1000
+_QUEUING: Final = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
 
 
 def _default_flow_schema(obj: Object) -> None:
@@ -30,6 +31,10 @@ def _default_priority_level(obj: Object) -> None:
     limited = spec.get("limited")
     if limited is not None:
         set_defaults(limited, nominalConcurrencyShares=30, lendablePercent=0)
+        queuing = (limited.get("limitResponse") or {}).get("queuing")
+        if queuing is not None:
+            for key, number in _QUEUING.items():
+                queuing[key] = queuing.get(key) or number
     elif spec.get("exempt") is not None:
         set_defaults(spec["exempt"], nominalConcurrencyShares=0, lendablePercent=0)
 

@@ -117,9 +117,11 @@ def _warnings(new: Object) -> Iterator[str]:
         yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
 
 
-def _prepare_node(new: Object, _old: Object | None) -> None:
-    """Make podCIDR the first of podCIDRs."""
+def _prepare_node(new: Object, old: Object | None) -> None:
+    """Drop the configuration of the kubelet, and make podCIDR the first of podCIDRs."""
     spec = new["spec"]
+    if old is None or old["spec"].get("configSource") is None:
+        spec.pop("configSource", None)
     first = spec.get("podCIDR")
     if first and (spec.get("podCIDRs") or [None])[0] != first:
         spec["podCIDRs"] = [first]

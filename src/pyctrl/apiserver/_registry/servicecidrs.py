@@ -8,6 +8,7 @@ from typing import Final
 
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, required
+from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import invalid_name, network, required_name, text_of
 from pyctrl.apiserver._registry.strategy import Object, Strategy
@@ -49,13 +50,17 @@ def _cidrs(cidrs: Sequence[str], path: str) -> Iterator[FieldError]:
     if len(cidrs) > 2:
         yield invalid_value(path, {"CIDRs": cidrs}, "may only hold up to 2 values")
         return
+    families: list[int] = []
     for index, each in enumerate(cidrs):
         found = list(network(each, f"{path}[{index}]"))
         yield from found
-        if not found and str(exact := ip_network(each, strict=False)) != each:
+        if found:
+            continue
+        exact = ip_network(each, strict=False)
+        families.append(exact.version)
+        if str(exact) != each:
             yield invalid_value(f"{path}[{index}]", each, f'must be in canonical form ("{exact}")')
-    families = {":" in each for each in cidrs}
-    if len(cidrs) == 2 and len(families) == 1:
+    if len(families) == 2 and families[0] == families[1]:
         why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
         yield invalid_value(path, cidrs, why)
 
@@ -63,13 +68,15 @@ def _cidrs(cidrs: Sequence[str], path: str) -> Iterator[FieldError]:
 def _validate_ip_address(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check the object that an IP address belongs to, which does not change."""
     parent, path = (new.get("spec") or {}).get("parentRef"), "spec.parentRef"
-    if old is not None:
-        if parent != (old.get("spec") or {}).get("parentRef"):
-            yield invalid_value(path, _shown_parent(parent), "field is immutable")
-        return
     if parent is None:
         yield required(path)
-        return
+    else:
+        yield from _parent(parent, path)
+    if old is not None and parent != (old.get("spec") or {}).get("parentRef"):
+        yield invalid_value(path, _shown_parent(parent), "field is immutable")
+
+
+def _parent(parent: Mapping[str, JSON], path: str) -> Iterator[FieldError]:
     if group := text_of(parent, "group"):
         yield from invalid_name(names.subdomain, group, f"{path}.group")
     for key in ("resource", "name"):
@@ -102,7 +109,11 @@ RESOURCES: Final = (
     BuiltinResource(
         group="networking.k8s.io",
         kind="IPAddress",
-        strategy=Strategy(name_rule=_address_name, validates=(_validate_ip_address,)),
+        strategy=Strategy(
+            name_rule=_address_name,
+            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            validates=(_validate_ip_address,),
+        ),
         cells=_ip_address_cells,
     ),
 )

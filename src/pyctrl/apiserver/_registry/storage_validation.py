@@ -45,20 +45,19 @@ _ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolume
 
 def validate_storage_class(new: Object, old: Object | None) -> _Errors:
     """Check a class; only its expansion, mount options and topologies change."""
+    yield from _provisioner(new, "provisioner")
+    yield from _parameters(new, allow_empty=True)
+    policy = new.get("reclaimPolicy")
+    if policy and policy not in ("Delete", "Retain"):
+        yield not_supported("reclaimPolicy", policy, ("Delete", "Retain"))
+    mode = new.get("volumeBindingMode")
+    if mode not in _BINDING_MODES:
+        yield not_supported("volumeBindingMode", mode, _BINDING_MODES)
+    yield from _topologies(new.get("allowedTopologies") or ())
     if old is not None:
         for key in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
             if (new.get(key) or None) != (old.get(key) or None):
                 yield invalid_value(key, new.get(key), "field is immutable")
-    else:
-        yield from _provisioner(new, "provisioner")
-        yield from _parameters(new, allow_empty=True)
-        policy = new.get("reclaimPolicy")
-        if policy and policy not in ("Delete", "Retain"):
-            yield not_supported("reclaimPolicy", policy, ("Delete", "Retain"))
-        mode = new.get("volumeBindingMode")
-        if mode not in _BINDING_MODES:
-            yield not_supported("volumeBindingMode", mode, _BINDING_MODES)
-    yield from _topologies(new.get("allowedTopologies") or ())
 
 
 def _provisioner(obj: _Part, key: str) -> _Errors:
@@ -228,12 +227,12 @@ def _tokens(requests: Sequence[_Part], path: str) -> _Errors:
 
 def validate_capacity(new: Object, old: Object | None) -> _Errors:
     """Check a CSIStorageCapacity; its class and topology do not change."""
+    yield from validate_selector(new.get("nodeTopology") or {}, "nodeTopology")
+    yield from invalid_name(names.subdomain, text_of(new, "storageClassName"), "storageClassName")
+    capacity = new.get("capacity")
+    if capacity is not None and Quantity(capacity) < 0:
+        yield invalid_value("capacity", capacity, NEGATIVE)
     if old is None:
-        yield from validate_selector(new.get("nodeTopology") or {}, "nodeTopology")
-        yield from invalid_name(names.subdomain, text_of(new, "storageClassName"), "storageClassName")
-        capacity = new.get("capacity")
-        if capacity is not None and Quantity(capacity) < 0:
-            yield invalid_value("capacity", capacity, NEGATIVE)
         return
     if new.get("nodeTopology") != old.get("nodeTopology"):
         yield invalid_value("nodeTopology", shown_selector(new.get("nodeTopology")), "field is immutable")

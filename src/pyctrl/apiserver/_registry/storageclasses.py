@@ -112,7 +112,11 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="VolumeAttributesClass",
-        strategy=Strategy(returns_deleted_object=True, validates=(validate_attributes_class,)),
+        strategy=Strategy(
+            on_update=(MetadataCheck.CHANGE, MetadataCheck.WHOLE),
+            returns_deleted_object=True,
+            validates=(validate_attributes_class,),
+        ),
         cells=_attributes_class_cells,
     ),
     BuiltinResource(
@@ -156,7 +160,10 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="CSIStorageCapacity",
         strategy=Strategy(
-            allows_unconditional_update=False, returns_deleted_object=True, validates=(validate_capacity,)
+            on_update=(MetadataCheck.WHOLE, MetadataCheck.CHANGE),
+            allows_unconditional_update=False,
+            returns_deleted_object=True,
+            validates=(validate_capacity,),
         ),
     ),
 )
