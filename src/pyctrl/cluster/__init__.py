@@ -8,7 +8,7 @@ from pyctrl.cluster._cluster import Cluster, serving_cluster
 from pyctrl.cluster._controller_manager import add_controllers
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.options import Kubelet
-from pyctrl.cluster._kubelet.scripts import ExecFunction, ExecProcess, Script
+from pyctrl.cluster._kubelet.scripts import ExecFunction, ExecProcess, PortFunction, Script
 from pyctrl.cluster._provisioner import add_volumes
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "ExecFunction",
     "ExecProcess",
     "Kubelet",
+    "PortFunction",
     "Script",
     "add_controllers",
     "add_kubelet",

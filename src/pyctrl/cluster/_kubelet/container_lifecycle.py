@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -62,6 +63,7 @@ class ContainerLifecycle:
         self.restarts = 0
         self.waiting = ("ContainerCreating", "")  # reason and message of the state waiting
         self.events: list[PodEvent] = []
+        self.on_exit: list[Callable[[], None]] = []  # called once, when the current run ends
         self._policy, self._pod, self._path = policy, pod, path
         self._pull_failures = 0
         self._crashes = 0  # since the last run that reset the backoff
@@ -136,7 +138,12 @@ class ContainerLifecycle:
                 self.until = math.inf
 
     def _enter(self, stage: ContainerStage, until: float) -> None:
+        was_running = self.stage is ContainerStage.RUNNING
         self.stage, self.until = stage, until
+        if was_running:
+            callbacks, self.on_exit = self.on_exit, []
+            for call in callbacks:
+                call()
 
     def _pull_failed(self, at: float, reason: str) -> None:
         self._pull_failures += 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer
+from pyctrl.apiserver import ApiServer, KubeletError
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -45,24 +45,38 @@ async def test_a_node_without_a_kubelet_cannot_be_reached(spec: dict[str, str], 
     assert await ask(await with_pod(**spec), "GET", f"{PODS}/p/exec") == answer
 
 
-@pytest.mark.parametrize(
-    ("headers", "message"),
-    [
-        ({}, "Upgrade request required"),
-        ({"Connection": "Upgrade", "Upgrade": "SPDY/3.1"}, "SPDY is not supported; use WebSockets"),
-        ({"Connection": "Upgrade", "Upgrade": "h2c"}, "Upgrade request required"),
-    ],
-)
+@pytest.mark.parametrize("subresource", ["exec", "attach", "portforward"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_exec_needs_a_websocket(method: str, headers: dict[str, str], message: str) -> None:
-    """A plain request and other protocols are refused."""
+async def test_a_plain_request_is_refused(method: str, subresource: str) -> None:
+    """The connection must be upgraded."""
     server = await with_pod(nodeName="n1")
     server.kubelets["n1"] = NoContainers()
-    assert await ask(server, method, f"{PODS}/p/exec", **headers) == (400, message)
+    assert await ask(server, method, f"{PODS}/p/{subresource}") == (400, "Upgrade request required")
+
+
+async def test_errors_of_the_kubelet_are_texts() -> None:
+    """A kubelet's refusal is its text; in a WebSocket of v5 it is the status of the command."""
+    server = await with_pod(nodeName="n1")
+    server.kubelets["n1"] = NoContainers()
+    spdy = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": "v4.channel.k8s.io"}
+    answer = await server.handle("POST", f"{PODS}/p/exec", [("stdout", "1")], spdy, b"")
+    assert (answer.status, answer.body) == (500, b'container not found ("a")')
+    answer = await server.handle("POST", f"{PODS}/p/exec", [], spdy, b"")
+    assert (answer.status, answer.body) == (400, b"you must specify at least 1 of stdin, stdout, stderr")
+    websocket = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    websocket |= {"Sec-WebSocket-Key": "k", "Sec-WebSocket-Protocol": "v5.channel.k8s.io"}
+    answer = await server.handle("GET", f"{PODS}/p/exec", [("stdout", "1")], websocket, b"")
+    assert answer.status == 101
 
 
 class NoContainers:
-    """A kubelet that is not asked."""
+    """A kubelet whose pods do not run."""
 
     def get_exec(self, namespace: str, pod: str, container: str, command: list[str]) -> Any:
+        raise KubeletError('container not found ("a")')
+
+    def get_attach(self, namespace: str, pod: str, container: str) -> Any:
+        raise NotImplementedError
+
+    def get_port_forward(self, namespace: str, pod: str) -> Any:
         raise NotImplementedError

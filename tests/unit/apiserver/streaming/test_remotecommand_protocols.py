@@ -12,7 +12,8 @@ from pyctrl._pipes import PipeConnection
 from pyctrl._tasks import end
 from pyctrl._websocket import Message, MessageReader, Opcode, encode_frame
 from pyctrl.apiserver import ContainerStreams, Response, Upgrade
-from pyctrl.apiserver._streaming.remotecommand import RemoteCommandOptions, remote_command_response
+from pyctrl.apiserver._streaming.remotecommand import RemoteCommandOptions
+from pyctrl.apiserver._streaming.remotecommand_protocols import remote_command_response
 from pyctrl.testing import run_virtual
 
 ALL = RemoteCommandOptions(stdin=True, stdout=True, stderr=True)
@@ -26,7 +27,14 @@ async def cat(streams: ContainerStreams) -> int:
 
 def ask(protocol: str, **headers: str) -> Response:
     """Return the response to a WebSocket request."""
-    sent = {"sec-websocket-version": "13", "sec-websocket-key": "k", "sec-websocket-protocol": protocol, **headers}
+    sent = {
+        "connection": "Upgrade",
+        "upgrade": "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "k",
+        "sec-websocket-protocol": protocol,
+        **headers,
+    }
     return remote_command_response(sent, ALL, cat)
 
 
