@@ -17,7 +17,6 @@ from pyctrl._spdy.frames import (
     Ping,
     ResetStatus,
     RstStream,
-    SPDYProtocolError,
     SynReply,
     SynStream,
 )
@@ -61,6 +60,7 @@ class SPDYStream:
         self.number, self.headers = number, headers
         self.received = Pipe(limit=UNREAD_LIMIT)
         self._connection, self._side = connection, _Side.UNREPLIED
+        self._is_accepted = False
         self._replied = asyncio.Event()  # also set when the stream is refused, or the connection has ended
 
     async def write(self, data: bytes) -> None:
@@ -98,22 +98,18 @@ class SPDYStream:
     def accept(self) -> None:
         """Note that the stream is accepted."""
         if self._side is _Side.UNREPLIED:
-            self._side = _Side.OPEN
+            self._side, self._is_accepted = _Side.OPEN, True
         self._replied.set()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether this side may send."""
-        return self._side is _Side.OPEN
 
     @property
     def is_closed(self) -> bool:
         """Whether both sides have ended."""
         return self._side is _Side.CLOSED and self.received.is_closed
 
-    async def wait_for_reply(self) -> None:
-        """Wait until the other side has accepted or refused the stream."""
+    async def wait_for_reply(self) -> bool:
+        """Wait until the other side has accepted or refused the stream; return whether it was accepted."""
         await self._replied.wait()
+        return self._is_accepted
 
 
 class SPDYConnection:
@@ -165,8 +161,7 @@ class SPDYConnection:
         stream = self._streams[self._next] = SPDYStream(self, self._next, headers)
         self._next += 2
         await self.send(SynStream(stream.number, headers))
-        await stream.wait_for_reply()
-        if not stream.is_open:
+        if not await stream.wait_for_reply():
             raise ConnectionRefusedError("the stream was refused")
         return stream
 
@@ -208,7 +203,8 @@ class SPDYConnection:
 
     async def _take_stream(self, frame: SynStream, open_stream: Callable[[SPDYStream], bool]) -> None:
         if frame.stream % 2 == self._is_client or frame.stream <= self._last_received:
-            raise SPDYProtocolError(f"the stream {frame.stream} has an invalid number")
+            await self.send(RstStream(frame.stream, ResetStatus.PROTOCOL_ERROR))
+            return
         self._last_received = frame.stream
         stream = SPDYStream(self, frame.stream, frame.headers)
         if self._is_going_away or not open_stream(stream):
