@@ -46,10 +46,9 @@ def ask(**headers: str) -> Response:
             "unable to upgrade: header X-Stream-Protocol-Version contains [, ], but no valid protocols",
         ),
         (
-            {"x_stream_protocol_version": "c, d"},
+            {"x_stream_protocol_version": "c"},
             403,
-            "unable to upgrade: unable to negotiate protocol: "
-            "client supports [c d], server accepts [b.k8s.io a.k8s.io]",
+            "unable to upgrade: unable to negotiate protocol: client supports [c], server accepts [b.k8s.io a.k8s.io]",
         ),
         (
             {"x_stream_protocol_version": "a.k8s.io", "upgrade": "h2c"},

@@ -1,4 +1,4 @@
-"""The subresource exec of pods: requests that cannot reach a container."""
+"""The subresources exec and attach of pods: requests that do not reach a process."""
 
 from __future__ import annotations
 
@@ -31,21 +31,7 @@ async def with_pod(**spec: object) -> ApiServer:
     return server
 
 
-@pytest.mark.parametrize(
-    ("spec", "answer"),
-    [
-        ({}, (400, "pod p does not have a host assigned")),
-        ({"nodeName": "none"}, (404, 'nodes "none" not found')),
-        ({"nodeName": "n1"}, (500, "error dialing backend: dial tcp 192.0.2.1:10250: connect: connection refused")),
-        ({"nodeName": "n2"}, (500, "Internal error occurred: no preferred addresses found; known addresses: []")),
-    ],
-)
-async def test_a_node_without_a_kubelet_cannot_be_reached(spec: dict[str, str], answer: tuple[int, str]) -> None:
-    """The error is that of a node that is not assigned, does not exist, does not answer or has no address."""
-    assert await ask(await with_pod(**spec), "GET", f"{PODS}/p/exec") == answer
-
-
-@pytest.mark.parametrize("subresource", ["exec", "attach", "portforward"])
+@pytest.mark.parametrize("subresource", ["exec", "attach"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_a_plain_request_is_refused(method: str, subresource: str) -> None:
     """The connection must be upgraded."""
