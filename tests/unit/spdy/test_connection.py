@@ -15,6 +15,16 @@ from pyctrl._tasks import end
 from pyctrl.testing import run_virtual
 
 
+def accept_into(opened: list[SPDYStream]) -> Callable[[SPDYStream], bool]:
+    """Return a function that accepts streams and keeps them in a list."""
+
+    def accept(stream: SPDYStream) -> bool:
+        opened.append(stream)
+        return True
+
+    return accept
+
+
 @asynccontextmanager
 async def connected(open_stream: Callable[[SPDYStream], bool]) -> AsyncIterator[SPDYConnection]:
     """Run both sides of a connection, and yield the client's side."""
@@ -34,7 +44,7 @@ def test_streams_carry_bytes_in_both_directions() -> None:
 
     async def main() -> None:
         opened: list[SPDYStream] = []
-        async with connected(lambda stream: opened.append(stream) is None) as client:
+        async with connected(accept_into(opened)) as client:
             first, second = await client.open({"name": "a"}), await client.open({"name": "b"})
             assert [each.headers for each in opened] == [{"name": "a"}, {"name": "b"}]
             await first.write(b"x" * 100_000)
@@ -66,7 +76,7 @@ def test_a_reset_ends_both_directions() -> None:
 
     async def main() -> None:
         opened: list[SPDYStream] = []
-        async with connected(lambda stream: opened.append(stream) is None) as client:
+        async with connected(accept_into(opened)) as client:
             stream = await client.open({})
             await stream.reset()
             assert await opened[0].received.read() == b""

@@ -45,7 +45,7 @@ async def client_of(response: Response, *, tunnelled: bool = False) -> AsyncIter
     tunnel = WebSocketTunnel(WebSocketConnection(client, mask=Random(1)))
     connection = SPDYConnection(tunnel if tunnelled else client, is_client=True)
     loop = asyncio.get_running_loop()
-    tasks = [loop.create_task(response.body.serve(server)), loop.create_task(connection.run())]
+    tasks = [asyncio.ensure_future(response.body.serve(server)), loop.create_task(connection.run())]
     try:
         yield connection
     finally:
@@ -85,7 +85,7 @@ def test_a_connection_of_client_go() -> None:
         response = ask(SPDY)
         assert isinstance(response.body, Upgrade)
         client, server = PipeConnection.pair()
-        serving = asyncio.get_running_loop().create_task(response.body.serve(server))
+        serving = asyncio.ensure_future(response.body.serve(server))
         await client.write(PORT_FORWARD[:-32])  # without its reset and the end
         await asyncio.wait([serving], timeout=1)
         frames = FrameReader().feed(await client.read())
@@ -142,7 +142,7 @@ async def talk(response: Response, *frames: bytes) -> list[Message]:
     """Send frames over a WebSocket, and return all messages of the server."""
     assert isinstance(response.body, Upgrade)
     client, server = PipeConnection.pair()
-    serving = asyncio.get_running_loop().create_task(response.body.serve(server))
+    serving = asyncio.ensure_future(response.body.serve(server))
     for frame in frames:
         await client.write(frame)
     await asyncio.wait([serving], timeout=1)

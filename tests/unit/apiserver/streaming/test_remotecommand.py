@@ -71,7 +71,8 @@ def test_a_process_ends_with_its_client() -> None:
 
     async def hang(_: ContainerStreams) -> int:
         try:
-            return await asyncio.get_running_loop().create_future()
+            await asyncio.get_running_loop().create_future()
+            return 0
         finally:
             cancelled.append(True)
 

@@ -27,12 +27,12 @@ async def cat(streams: ContainerStreams) -> int:
     return 7
 
 
-def ask(protocol: str, *, run: ExecHandler = cat, **headers: str) -> Response:
+def ask(protocol: str, *, run: ExecHandler = cat, version: str = "13") -> Response:
     """Return the response to a WebSocket request."""
     sent = {
         "connection": "Upgrade",
         "upgrade": "websocket",
-        "sec-websocket-version": "13",
+        "sec-websocket-version": version,
         "sec-websocket-key": "k",
         "sec-websocket-protocol": protocol,
         **headers,
@@ -112,7 +112,7 @@ def test_pings_are_answered_and_a_close_ends_the_process() -> None:
 def test_handshakes_that_fail() -> None:
     """An unknown protocol is 403, another version of WebSocket 400."""
     assert ask("v9.channel.k8s.io").status == 403
-    assert ask("v5.channel.k8s.io", **{"sec-websocket-version": "8"}).status == 400
+    assert ask("v5.channel.k8s.io", version="8").status == 400
 
 
 async def resize(streams: ContainerStreams) -> int:

@@ -71,7 +71,7 @@ async def first_bytes(
     """Open a stream to a response, and return what the server sends in it."""
     assert isinstance(response.body, Upgrade)
     loop = asyncio.get_running_loop()
-    tasks = [loop.create_task(response.body.serve(server)), loop.create_task(spdy.run())]
+    tasks = [asyncio.ensure_future(response.body.serve(server)), loop.create_task(spdy.run())]
     try:
         return await (await spdy.open({})).received.read()
     finally:
@@ -123,7 +123,7 @@ def test_bytes_that_are_not_spdy_close_the_tunnel() -> None:
         client, server = PipeConnection.pair()
         socket = WebSocketConnection(client, mask=Random(1))
         await socket.send(Opcode.BINARY, b"\x80\x02\0\0\0\0\0\0")
-        serving = asyncio.get_running_loop().create_task(response.body.serve(server))
+        serving = asyncio.ensure_future(response.body.serve(server))
         assert [each async for each in socket.messages()] == []
         client.close()
         await end([serving])
