@@ -35,7 +35,6 @@ def ask(protocol: str, *, run: ExecHandler = cat, version: str = "13") -> Respon
         "sec-websocket-version": version,
         "sec-websocket-key": "k",
         "sec-websocket-protocol": protocol,
-        **headers,
     }
     return remote_command_response(sent, ALL, run)
 
