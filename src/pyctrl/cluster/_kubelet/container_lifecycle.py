@@ -10,6 +10,7 @@ from typing import Any
 
 from pyctrl import _clock
 from pyctrl.api import format_time
+from pyctrl.cluster._kubelet.container_log import ContainerLog
 from pyctrl.cluster._kubelet.scripts import Script
 from pyctrl.kinds.core.v1 import Container, ContainerStatus
 
@@ -43,6 +44,9 @@ class PodEvent:
     field_path: str = ""
 
 
+_HAS_NEWER_LOG = (ContainerStage.RUNNING, ContainerStage.ENDED)  # than that of the last state
+
+
 class ContainerLifecycle:
     """The state of one container, and the time of its next change.
 
@@ -62,6 +66,7 @@ class ContainerLifecycle:
         self.restarts = 0
         self.waiting = ("ContainerCreating", "")  # reason and message of the state waiting
         self.events: list[PodEvent] = []
+        self.logs_to_write: list[ContainerLog] = []  # of runs that have started since they were last taken
         self._policy, self._pod, self._path = policy, pod, path
         self._pull_failures = 0
         self._crashes = 0  # since the last run that reset the backoff
@@ -71,6 +76,10 @@ class ContainerLifecycle:
         self._started_at = ""
         self._stopping = False
         self._ended: dict[str, Any] | None = None  # the state terminated of the last run
+        self._ended_before: dict[str, Any] | None = None  # that of the run before it
+        self._log: ContainerLog | None = None  # of the last run
+        self._previous_log: ContainerLog | None = None
+        self._printed = ""  # the text of the script that is in the log
 
     # --- state ---
 
@@ -87,6 +96,10 @@ class ContainerLifecycle:
     def has_run(self) -> bool:
         """True if the container was ever started."""
         return self._runs > 0
+
+    def find_log(self, *, previous: bool = False) -> ContainerLog | None:
+        """Return the log of the last run, or that of the run that ended last; None if there is none."""
+        return self._previous_log if previous and self.stage in _HAS_NEWER_LOG else self._log
 
     def next_change(self, now: float) -> float:
         """Return the time of the next change, or infinity."""
@@ -157,10 +170,33 @@ class ContainerLifecycle:
         self._pull_failures = 0
         self._began, self._started_at = at, format_time(_clock.now())
         self._runs += 1
+        self._open_log()
         self._add_event("Normal", "Created", "Container created")
         self._add_event("Normal", "Started", "Container started")
         self._enter(ContainerStage.RUNNING, math.inf)
         self._schedule(at)
+
+    def _open_log(self) -> None:
+        self._previous_log, self._log = self._log, ContainerLog()
+        self._printed = ""
+        self._print()
+        if callable(self.script.logs):
+            self.logs_to_write.append(self._log)
+
+    def _print(self) -> None:
+        """Print the text of the script, or what was added to it."""
+        text = self.script.logs
+        if isinstance(text, str) and self._log is not None and text != self._printed:
+            added = text.removeprefix(self._printed)
+            is_line_complete = not self._printed or self._printed.endswith("\n")
+            self._log.stdout.write(added if is_line_complete else added.removeprefix("\n"))
+            self._log.stdout.flush()
+            self._printed = text
+
+    def close_log(self) -> None:
+        """End the log: the pod was removed."""
+        if self._log is not None:
+            self._log.end()
 
     def _schedule(self, at: float) -> None:
         """Set the times of readiness and termination from the script."""
@@ -184,6 +220,8 @@ class ContainerLifecycle:
             self._crashed(at)
 
     def _record_termination(self, code: int, reason: str | None = None) -> None:
+        self.close_log()
+        self._ended_before = self._ended
         self._ended = {
             "exitCode": code,
             "reason": reason or ("Error" if code else "Completed"),
@@ -222,9 +260,11 @@ class ContainerLifecycle:
         """Update container and script: a new image restarts the container, a new script ends a backoff."""
         image_changed = spec.image != self.spec.image
         if self._stopping or (not image_changed and script == self.script):
-            self.spec = spec
+            self.spec, self.script = spec, self.script if self._stopping else script
+            self._print()
             return
         self.spec, self.script = spec, script
+        self._print()
         if self.stage is ContainerStage.RUNNING and not image_changed:
             self._schedule(now)
         elif self.stage is ContainerStage.RUNNING:
@@ -245,6 +285,7 @@ class ContainerLifecycle:
         if status.state.running is not None:
             self._runs = self.restarts + 1
             self._began, self._started_at = now, wire["state"]["running"].get("startedAt") or ""
+            self._open_log()
             self._enter(ContainerStage.RUNNING, math.inf)
             self._schedule(now)
             self._ready_at = now if status.ready else self._ready_at
@@ -265,7 +306,7 @@ class ContainerLifecycle:
         shown: dict[str, Any] = {
             "name": self.spec.name,
             "state": self._state(),
-            "lastState": {"terminated": self._ended} if self._ended and self.stage is not ContainerStage.ENDED else {},
+            "lastState": {"terminated": last} if (last := self._last_state()) else {},
             "ready": self.is_ready(now)
             or (self.stage is ContainerStage.ENDED and self.exit_code == 0 and self._is_init),
             "restartCount": self.restarts,
@@ -281,6 +322,9 @@ class ContainerLifecycle:
             if "requests" in resources:
                 shown["allocatedResources"] = resources["requests"]
         return shown
+
+    def _last_state(self) -> dict[str, Any] | None:
+        return self._ended_before if self.stage is ContainerStage.ENDED else self._ended
 
     @property
     def _is_init(self) -> bool:

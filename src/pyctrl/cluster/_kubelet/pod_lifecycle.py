@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage, PodEvent
+from pyctrl.cluster._kubelet.container_log import ContainerLog
 from pyctrl.cluster._kubelet.scripts import PodScript, Script
 from pyctrl.kinds.core.v1 import Container, EphemeralContainer, Pod
 
@@ -157,6 +158,18 @@ class PodLifecycle:
             limits = (self._pod.spec.active_deadline_seconds, self._script.evict_after_seconds)
             moments += [self._start + limit for limit in limits if limit is not None]
         return min(moments, default=math.inf)
+
+    def take_logs_to_write(self) -> list[tuple[ContainerLifecycle, ContainerLog]]:
+        """Return the containers that have started and whose logs a function writes, and clear them."""
+        started = [(container, log) for container in self._all() for log in container.logs_to_write]
+        for container in self._all():
+            container.logs_to_write = []
+        return started
+
+    def close_logs(self) -> None:
+        """End the logs of all containers: the pod was removed."""
+        for container in self._all():
+            container.close_log()
 
     def take_events(self) -> list[PodEvent]:
         """Return the new Events, and clear them."""
