@@ -19,6 +19,7 @@ __all__ = ["ContainerLifecycle", "ContainerStage", "PodEvent", "duration"]
 INITIAL_BACKOFF, MAX_BACKOFF = 10.0, 300.0  # the kubelet's backoff of image pulls and restarts, doubling each time
 BACKOFF_RESET = 600.0  # seconds of a run that reset the backoff: twice the maximum
 PULL_ERROR_SECONDS = 1.0  # how long ErrImagePull is reported before ImagePullBackOff, until the next pod sync
+_PARTS = ("limits", "requests")
 KILLED = 137  # 128 + SIGKILL
 
 
@@ -64,6 +65,7 @@ class ContainerLifecycle:
         self.stage = ContainerStage.WAITING
         self.until = math.inf  # when the stage ends
         self.restarts = 0
+        self.allocated = self.resources = spec.resources.to_wire()  # by the node, and in use
         self.waiting = ("ContainerCreating", "")  # reason and message of the state waiting
         self.events: list[PodEvent] = []
         self.logs_to_write: list[ContainerLog] = []  # of runs that have started since they were last taken
@@ -170,6 +172,7 @@ class ContainerLifecycle:
         self._pull_failures = 0
         self._began, self._started_at = at, format_time(_clock.now())
         self._runs += 1
+        self.resources = self.allocated
         self._open_log()
         self._add_event("Normal", "Created", "Container created")
         self._add_event("Normal", "Started", "Container started")
@@ -268,15 +271,29 @@ class ContainerLifecycle:
         if self.stage is ContainerStage.RUNNING and not image_changed:
             self._schedule(now)
         elif self.stage is ContainerStage.RUNNING:
-            self._add_event("Normal", "Killing", f"Container {spec.name} definition changed, will be restarted")
-            self._record_termination(0)
-            self.restarts += 1
-            self.begin(now)
+            self._restart(now, f"Container {spec.name} definition changed, will be restarted")
         elif self.stage is ContainerStage.CRASHED:
             self.until = now
         elif self.stage in (ContainerStage.PULL_FAILED, ContainerStage.PULL_BACKOFF):
             self._pull_failures = 0
             self.begin(now)
+
+    def _restart(self, now: float, why: str) -> None:
+        self._add_event("Normal", "Killing", why)
+        self._record_termination(0)
+        self.restarts += 1
+        self.begin(now)
+
+    def resize(self, now: float) -> None:
+        """Use the allocated resources: after a restart if the resize policy of a changed one demands that."""
+        names = {each.resource_name for each in self.spec.resize_policy if each.restart_policy == "RestartContainer"}
+        before, after = (
+            {part: values.get(part) or {} for part in _PARTS} for values in (self.resources, self.allocated)
+        )
+        changed = any(before[part].get(name) != after[part].get(name) for part in _PARTS for name in names)
+        self.resources = self.allocated
+        if changed and self.stage is ContainerStage.RUNNING:
+            self._restart(now, f"Container {self.spec.name} resize requires restart")
 
     def adopt(self, status: ContainerStatus, now: float) -> None:
         """Continue from the status that an earlier kubelet reported."""
@@ -316,11 +333,10 @@ class ContainerLifecycle:
         }
         if self._runs:
             shown["containerID"] = self._container_id()
-        resources = self.spec.resources.to_wire()
-        if resources:
-            shown["resources"] = resources
-            if "requests" in resources:
-                shown["allocatedResources"] = resources["requests"]
+        if self._runs:
+            shown["resources"] = self.resources  # also an empty one: it tells the API server that a resize is possible
+        if "requests" in self.allocated:
+            shown["allocatedResources"] = self.allocated["requests"]
         return shown
 
     def _last_state(self) -> dict[str, Any] | None:

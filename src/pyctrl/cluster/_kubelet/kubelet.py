@@ -21,6 +21,7 @@ from pyctrl.cluster._kubelet.node_status import add_node_status
 from pyctrl.cluster._kubelet.options import Kubelet
 from pyctrl.cluster._kubelet.pod_dependencies import PodDependencies
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
+from pyctrl.cluster._kubelet.pod_resize import NodeRoom
 from pyctrl.cluster._kubelet.pod_status import PodIPAllocator, pod_status, status_patch
 from pyctrl.cluster._kubelet.scripts import ContainerOutput, Script, script_of
 from pyctrl.cluster._legacy_event_recorder import LegacyEventRecorder
@@ -129,7 +130,11 @@ class KubeletReconciler(Reconciler[Pod]):
             await self._report(pod, lifecycle, now)
             await self._recorders[node].warning(pod, problem.event, problem.message)
             return Result.after(DEPENDENCY_RETRY)
+        elif lifecycle.resize.is_wanted(pod, now):
+            lifecycle.resize.allocate(await self._room(lifecycle, node), now)
         lifecycle.advance(now)
+        if lifecycle.is_over:
+            lifecycle.resize.end()
         self._write_logs(lifecycle)
         await self._report(pod, lifecycle, now)
         if lifecycle.is_over:
@@ -139,6 +144,15 @@ class KubeletReconciler(Reconciler[Pod]):
                 return None
         change = lifecycle.next_change(now)
         return None if change == math.inf else Result.after(timedelta(seconds=max(0.0, change - now)))
+
+    async def _room(self, lifecycle: PodLifecycle, node: str) -> NodeRoom:
+        """Return what the node of a pod can allocate beside its other pods."""
+        others = [
+            each.pod
+            for each in self._lifecycles.values()
+            if each is not lifecycle and each.node == node and not each.is_over
+        ]
+        return NodeRoom.of(await self.client.get(Node, Key("", node)), others)
 
     def _write_logs(self, lifecycle: PodLifecycle) -> None:
         """Run the log functions of the containers that have started."""

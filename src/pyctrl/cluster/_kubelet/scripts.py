@@ -104,6 +104,10 @@ class Script:
     termination_message: str | None = None
     #: The time to stop; a container that exceeds its grace period is killed.
     stop_seconds: float | None = None
+    #: The duration of a resize in place (`pods/resize`), while the pod has the condition PodResizeInProgress.
+    resize_seconds: float | None = None
+    #: The error of a resize in place, which stays in progress with this message.
+    resize_error: str | None = None
     #: The time from the start of the pod until the node evicts it; applies to the pod as a whole.
     evict_after_seconds: float | None = None
     #: The log: a text that each run prints at its start, or a function that writes to it while the container runs.
