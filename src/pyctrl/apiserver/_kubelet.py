@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
 from pyctrl._pipes import Pipe
@@ -14,6 +15,7 @@ __all__ = [
     "ExecHandler",
     "KubeletError",
     "KubeletServer",
+    "PodLogOptions",
     "PortForwardHandler",
     "TerminalSize",
     "TerminalSizeQueue",
@@ -82,10 +84,31 @@ ExecHandler: TypeAlias = Callable[[ContainerStreams], Awaitable[int]]
 PortForwardHandler: TypeAlias = Callable[[int, Pipe, Pipe], Awaitable[None]]
 
 
-class KubeletError(Exception):
-    """A kubelet refuses a request, with the status code and the message of the response."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodLogOptions:
+    """What a client requests of the log of a container.
 
-    def __init__(self, message: str, *, code: int = 500) -> None:
+    Attributes:
+        follow: Whether the log is streamed until the container ends.
+        previous: Whether it is the log of the run that ended last.
+        timestamps: Whether each line begins with its time.
+        since: The time of the first line.
+        tail_lines: The number of lines before the end at which the log begins.
+        limit_bytes: The number of bytes after which it ends.
+    """
+
+    follow: bool = False
+    previous: bool = False
+    timestamps: bool = False
+    since: datetime | None = None
+    tail_lines: int | None = None
+    limit_bytes: int | None = None
+
+
+class KubeletError(Exception):
+    """A kubelet refuses a request, with the message and the status code of the response."""
+
+    def __init__(self, message: str, *, code: int = 400) -> None:
         super().__init__(message)
         self.code = code
 
@@ -116,5 +139,13 @@ class KubeletServer(Protocol):
 
         Raises:
             KubeletError: The pod does not run.
+        """
+        ...
+
+    def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> AsyncGenerator[bytes, None]:
+        """Return the log of a container in chunks.
+
+        Raises:
+            KubeletError: The container has no log, with the code 404 if the kubelet does not know the pod.
         """
         ...

@@ -1,14 +1,15 @@
-"""Server of a simulated kubelet: runs commands in containers, and serves their ports, as their scripts say."""
+"""Server of a simulated kubelet: commands in containers, their logs and their ports, as their scripts say."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any
 
 from pyctrl._pipes import Pipe
 from pyctrl._tasks import end
 from pyctrl.api import Key
-from pyctrl.apiserver import ContainerStreams, ExecHandler, KubeletError, PortForwardHandler
+from pyctrl.apiserver import ContainerStreams, ExecHandler, KubeletError, PodLogOptions, PortForwardHandler
 from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
 from pyctrl.cluster._kubelet.ports import forward_port
@@ -35,7 +36,7 @@ class SimulatedKubeletServer:
         lifecycle = self._get(namespace, pod)
         found = lifecycle.find(container)
         if found is None or found.stage is not ContainerStage.RUNNING:
-            raise KubeletError(f'container not found ("{container}")')
+            raise KubeletError(f'container not found ("{container}")', code=500)
 
         async def run(streams: ContainerStreams) -> int:
             process = _process(lifecycle, found, command, streams)
@@ -49,7 +50,7 @@ class SimulatedKubeletServer:
         lifecycle = self._get(namespace, pod)
         found = lifecycle.find(container)
         if found is None or found.stage is not ContainerStage.RUNNING:
-            raise KubeletError(f"container {container} not found in pod {pod}_{namespace}")
+            raise KubeletError(f"container {container} not found in pod {pod}_{namespace}", code=500)
 
         async def attach(streams: ContainerStreams) -> int:
             if not found.spec.stdin:
@@ -66,7 +67,7 @@ class SimulatedKubeletServer:
         """Return the function that forwards connections to the ``ports`` of the scripts of a pod's containers."""
         lifecycle = self._get(namespace, pod)
         if not any(each.stage is ContainerStage.RUNNING for each in lifecycle.containers):
-            raise KubeletError(f'pod not found ("{pod}_{namespace}")')
+            raise KubeletError(f'pod not found ("{pod}_{namespace}")', code=500)
 
         async def forward(port: int, received: Pipe, sent: Pipe) -> None:
             running = [each for each in lifecycle.containers if each.stage is ContainerStage.RUNNING]
@@ -77,11 +78,46 @@ class SimulatedKubeletServer:
 
         return forward
 
+    def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> AsyncGenerator[bytes, None]:
+        """Return the log of a container: the last run's, or with `previous` that of the last run that ended."""
+        lifecycle = self._find(Key(namespace, pod))
+        if lifecycle is None:
+            raise KubeletError(f'pod "{pod}" does not exist', code=404)
+        subject = f'container "{container}" in pod "{pod}"'
+        found = lifecycle.find(container)
+        if found is None:
+            raise KubeletError(f"{subject} is not available")
+        status = found.status(asyncio.get_running_loop().time())
+        _check_log_status(status, subject, previous=options.previous)
+        log = found.find_log(previous=options.previous)
+        if log is None:  # of a container that an earlier kubelet has run
+            raise KubeletError(f"{subject} has no log: its kubelet was restarted")
+        return log.read(options)
+
     def _get(self, namespace: str, pod: str) -> PodLifecycle:
         lifecycle = self._find(Key(namespace, pod))
         if lifecycle is None:
             raise KubeletError("pod does not exist", code=404)
         return lifecycle
+
+
+def _check_log_status(status: Mapping[str, Any], subject: str, *, previous: bool) -> None:
+    """Refuse the log of a container that has none.
+
+    Raises:
+        KubeletError: It has not started or, with ``previous``, has not ended before.
+    """
+    if previous and not status["lastState"]:
+        raise KubeletError(f"previous terminated {subject} not found")
+    waiting = status["state"].get("waiting")
+    if waiting is None or status["lastState"]:
+        return
+    reason = waiting["reason"]
+    why = {
+        "ErrImagePull": "image can't be pulled",
+        "ImagePullBackOff": "trying and failing to pull image",
+    }.get(reason, reason)
+    raise KubeletError(f"{subject} is waiting to start: {why}")
 
 
 def _process(

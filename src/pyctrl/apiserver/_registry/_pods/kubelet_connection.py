@@ -1,4 +1,4 @@
-"""Connections from the API server to the kubelet of a pod's node, for the subresources that need one."""
+"""Connections to the kubelets of pods, their addresses, and the errors of nodes whose kubelet is not simulated."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from typing import Any
 
 from pyctrl.api import Access
 from pyctrl.apiserver._authz import access_forbidden
-from pyctrl.apiserver._errors import StatusError, bad_request, internal_error, not_found, unknown_error
+from pyctrl.apiserver._errors import StatusError, bad_request, not_found, unknown_error
 from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._registry.builtin_resource import RESTContext
 from pyctrl.apiserver._request.request import ResourceRequest
+from pyctrl.apiserver._storage.storage import Storage
 
-__all__ = ["KubeletConnections"]
+__all__ = ["KubeletConnections", "dial_error", "kubelet_address"]
 
 KUBELET_PORT = 10250
+# As of kube-apiserver's --kubelet-preferred-address-types.
+_PREFERRED = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
 
 
 class KubeletConnections:
@@ -50,17 +53,28 @@ class KubeletConnections:
             raise bad_request(f"pod {pod['metadata']['name']} does not have a host assigned")
         kubelet = self._kubelets.get(node)
         if kubelet is None:
-            raise self._unreachable(node)
+            raise dial_error(kubelet_address(self._backend.storage, node), "error dialing backend: ")
         return kubelet
 
-    def _unreachable(self, node: str) -> StatusError:
-        """Return the error of a node whose kubelet is not simulated: nothing listens at its address."""
-        stored = self._backend.storage.collection("", "nodes").find("", node)
-        if stored is None:
-            return not_found("nodes", node)
-        status: dict[str, Any] = stored.decode().get("status") or {}
-        address = next((each["address"] for each in status.get("addresses") or () if each.get("address")), "")
-        if not address:
-            return internal_error("no preferred addresses found; known addresses: []")
-        port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or KUBELET_PORT
-        return unknown_error(f"error dialing backend: dial tcp {address}:{port}: connect: connection refused")
+
+def kubelet_address(storage: Storage, node: str) -> str:
+    """Return host and port of the kubelet of a node.
+
+    Raises:
+        StatusError: The node does not exist, or has no address.
+    """
+    stored = storage.collection("", "nodes").find("", node)
+    if stored is None:
+        raise not_found("pods", node)  # as upstream, which takes it for an error about the resource of the request
+    status: dict[str, Any] = stored.decode().get("status") or {}
+    addresses = {each["type"]: each["address"] for each in reversed(status.get("addresses") or ())}
+    host = next((addresses[kind] for kind in _PREFERRED if addresses.get(kind)), "")
+    if not host:
+        raise unknown_error("no preferred addresses found; known addresses: []")
+    port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or KUBELET_PORT
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def dial_error(address: str, prefix: str) -> StatusError:
+    """Return the error of an address at which nothing listens."""
+    return unknown_error(f"{prefix}dial tcp {address}: connect: connection refused")

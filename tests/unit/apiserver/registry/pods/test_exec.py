@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver import ApiServer, KubeletError
+from pyctrl.apiserver import ApiServer, KubeletError, PodLogOptions
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -59,10 +59,13 @@ class NoContainers:
     """A kubelet whose pods do not run."""
 
     def get_exec(self, namespace: str, pod: str, container: str, command: list[str]) -> Any:
-        raise KubeletError('container not found ("a")')
+        raise KubeletError('container not found ("a")', code=500)
 
     def get_attach(self, namespace: str, pod: str, container: str) -> Any:
         raise NotImplementedError
 
     def get_port_forward(self, namespace: str, pod: str) -> Any:
+        raise NotImplementedError
+
+    def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> Any:
         raise NotImplementedError

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyctrl._headers import Headers
-from pyctrl.apiserver import ApiServer, KubeletError
+from pyctrl.apiserver import ApiServer, KubeletError, PodLogOptions
 
 PODS = "/api/v1/namespaces/default/pods"
 SPDY = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": "portforward.k8s.io"}
@@ -21,6 +21,9 @@ class NoPods:
         raise NotImplementedError
 
     def get_attach(self, namespace: str, pod: str, container: str) -> Any:
+        raise NotImplementedError
+
+    def get_logs(self, namespace: str, pod: str, container: str, options: PodLogOptions) -> Any:
         raise NotImplementedError
 
     def get_port_forward(self, namespace: str, pod: str) -> Any:
