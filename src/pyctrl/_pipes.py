@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
-__all__ = ["Pipe", "PipeConnection"]
+__all__ = ["ByteConnection", "Pipe", "PipeConnection"]
 
 LIMIT = 64 * 1024  # unread bytes at which a writer waits; Linux' default
 
@@ -67,6 +68,18 @@ class Pipe:
         self._is_broken = True
         self._data.clear()
         self._writable.set()
+
+
+class ByteConnection(Protocol):
+    """A connection that carries bytes in both directions. One task may read while another one writes."""
+
+    async def read(self) -> bytes:
+        """Return received bytes, at least one; b"" at the end."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes."""
+        ...
 
 
 class PipeConnection:

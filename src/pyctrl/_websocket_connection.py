@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from random import Random
-from typing import Protocol
 
+from pyctrl._pipes import ByteConnection
 from pyctrl._websocket import Message, MessageReader, Opcode, WebSocketProtocolError, encode_frame
 
-__all__ = ["NORMAL_CLOSURE", "PROTOCOL_ERROR", "ByteConnection", "WebSocketConnection", "WebSocketTunnel"]
+__all__ = ["NORMAL_CLOSURE", "PROTOCOL_ERROR", "WebSocketConnection", "WebSocketTunnel"]
 
 NORMAL_CLOSURE, PROTOCOL_ERROR = 1000, 1002
-
-
-class ByteConnection(Protocol):
-    """The connection that carries the frames."""
-
-    async def read(self) -> bytes:
-        """Return received bytes, at least one; b"" at the end."""
-        ...
-
-    async def write(self, data: bytes) -> None:
-        """Write bytes."""
-        ...
 
 
 class WebSocketConnection:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Protocol
 
-from pyctrl._pipes import Pipe
+from pyctrl._pipes import ByteConnection, Pipe
 from pyctrl._spdy.frames import (
     Data,
     Frame,
@@ -21,22 +20,10 @@ from pyctrl._spdy.frames import (
     SynStream,
 )
 
-__all__ = ["ByteConnection", "SPDYConnection", "SPDYStream"]
+__all__ = ["SPDYConnection", "SPDYStream"]
 
 UNREAD_LIMIT = 1024 * 1024  # bytes of a stream at which its connection is no longer read
 PART = 32 * 1024  # bytes of a data frame; larger ones would delay those of other streams
-
-
-class ByteConnection(Protocol):
-    """The connection that carries the frames."""
-
-    async def read(self) -> bytes:
-        """Return received bytes, at least one; b"" at the end."""
-        ...
-
-    async def write(self, data: bytes) -> None:
-        """Write bytes."""
-        ...
 
 
 class _Side(Enum):

@@ -34,6 +34,7 @@ from pyctrl.apiserver import (
 )
 from pyctrl.cli._apiserver.flags import WebhookFlags
 from pyctrl.cli._kubeconfig_file import check_kubeconfig, write_kubeconfig
+from pyctrl.cli._pod_script import load_pod_script
 from pyctrl.cli._progress import Progress, progress_line
 from pyctrl.cli._signals import run_until_signal
 from pyctrl.errors import CommandFailed
@@ -68,6 +69,7 @@ class ApiServerRunner:
     load: tuple[Path, ...]
     controllers: bool
     kubelet: bool
+    pod_script: str | None
     pod_start_seconds: float
     data: Path | None
     fsync: bool
@@ -174,7 +176,8 @@ class ApiServerRunner:
     def _cluster(self, server: ApiServer, authority: CertificateAuthority | None) -> Cluster:
         from pyctrl.cluster import Cluster, Kubelet
 
-        kubelet = Kubelet(start_seconds=self.pod_start_seconds) if self.kubelet else False
+        script = load_pod_script(self.pod_script)
+        kubelet = Kubelet(start_seconds=self.pod_start_seconds, script=script) if self.kubelet else False
         return Cluster(controllers=self.controllers, kubelet=kubelet, server=server, authority=authority)
 
     def _tokens(self) -> dict[str, User] | None:

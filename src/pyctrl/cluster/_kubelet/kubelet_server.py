@@ -10,10 +10,11 @@ from pyctrl._pipes import Pipe
 from pyctrl._tasks import end
 from pyctrl.api import Key
 from pyctrl.apiserver import ContainerStreams, ExecHandler, KubeletError, PodLogOptions, PortForwardHandler
+from pyctrl.cluster._kubelet.container_files import with_files
 from pyctrl.cluster._kubelet.container_lifecycle import ContainerLifecycle, ContainerStage
 from pyctrl.cluster._kubelet.pod_lifecycle import PodLifecycle
 from pyctrl.cluster._kubelet.ports import forward_port
-from pyctrl.cluster._kubelet.scripts import ExecProcess
+from pyctrl.cluster._kubelet.scripts import ExecFunction, ExecProcess
 
 __all__ = ["SimulatedKubeletServer"]
 
@@ -40,7 +41,7 @@ class SimulatedKubeletServer:
 
         async def run(streams: ContainerStreams) -> int:
             process = _process(lifecycle, found, command, streams)
-            code = await _run_until_exit(found, (found.script.exec or _refuse)(process))
+            code = await _run_until_exit(found, _program(found)(process))
             return KILLED if code is None else code
 
         return run
@@ -118,6 +119,12 @@ def _check_log_status(status: Mapping[str, Any], subject: str, *, previous: bool
         "ImagePullBackOff": "trying and failing to pull image",
     }.get(reason, reason)
     raise KubeletError(f"{subject} is waiting to start: {why}")
+
+
+def _program(container: ContainerLifecycle) -> ExecFunction:
+    """Return the function that runs the commands of a container."""
+    script = container.script
+    return script.exec or _refuse if script.files is None else with_files(script.files, script.exec)
 
 
 def _process(

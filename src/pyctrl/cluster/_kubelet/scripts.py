@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from pyctrl._pipes import Pipe
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 PREFIX = "pyctrl.dev/"
-_WITHOUT_ANNOTATION = frozenset(("exec", "attach", "ports"))
+_WITHOUT_ANNOTATION = frozenset(("exec", "attach", "ports", "files"))
 
 # Possessive quantifiers: a mismatch of a long command must not take cubic time.
 _EXIT = re.compile(
@@ -89,9 +90,9 @@ LogFunction = Callable[[ContainerOutput], Awaitable[None]]
 class Script:
     """The behaviour of a container on a simulated node. Fields that are None use the defaults of the `Kubelet`.
 
-    Each field but functions is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"`` for all of its
-    containers, ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence and may change at
-    any time.
+    Each field but functions and ``files`` is also an annotation of the pod, with dashes: ``pyctrl.dev/exit-code: "1"``
+    for all of its containers, ``pyctrl.dev/exit-code.main: "1"`` for the one named main. Annotations take precedence
+    and may change at any time.
     """
 
     #: The error of image pulls: ErrImagePull and ImagePullBackOff with this message while it is set.
@@ -128,6 +129,8 @@ class Script:
     #: The ports at which the container listens: functions that serve connections, or addresses of this machine, such as
     #: ``{5432: "localhost:15432"}``.
     ports: Mapping[int, PortFunction | str] | None = field(default=None, compare=False)
+    #: A directory of this machine that is the file system of the container, for `kubectl cp`.
+    files: Path | None = field(default=None, compare=False)
 
     @property
     def exit_codes(self) -> tuple[int, ...]:

@@ -103,6 +103,7 @@ async def test_an_address_of_this_machine() -> None:
             tasks.create_task(forward_port(f"127.0.0.1:{port}", received, sent))
             await received.write(b"hello\n")
             assert await sent.read_all() == b"you said hello\n"
+            received.close()
 
 
 @pytest.mark.real_time  # sockets
