@@ -142,7 +142,7 @@ class _SPDYForwarder:
             if (stream := pair.streams.get("error")) is not None:
                 await stream.write(message.encode())
         except ConnectionError:
-            return  # nobody is left to read it
+            return  # the client has disconnected
 
     async def _forward_pair(self, data: SPDYStream, error: SPDYStream) -> None:
         try:
