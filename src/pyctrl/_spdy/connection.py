@@ -44,8 +44,9 @@ class SPDYStream:
     """
 
     def __init__(self, connection: SPDYConnection, number: int, headers: Mapping[str, str]) -> None:
-        self.number, self.headers = number, headers
-        self.received = Pipe(limit=UNREAD_LIMIT)
+        self.number: int = number
+        self.headers: Mapping[str, str] = headers
+        self.received: Pipe = Pipe(limit=UNREAD_LIMIT)
         self._connection, self._side = connection, _Side.UNREPLIED
         self._is_accepted = False
         self._replied = asyncio.Event()  # also set when the stream is refused, or the connection has ended

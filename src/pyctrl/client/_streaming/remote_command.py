@@ -48,7 +48,8 @@ class RemoteProcess:
     """
 
     def __init__(self, opened: PodSocket) -> None:
-        self.stdout, self.stderr = Pipe(), Pipe()
+        self.stdout: Pipe = Pipe()
+        self.stderr: Pipe = Pipe()
         self._socket, self._protocol, self._request = opened.socket, opened.protocol, opened.request
         self._status = bytearray()  # of the error channel
         self._ended = asyncio.Event()
