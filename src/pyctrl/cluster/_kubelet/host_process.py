@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import signal
 import struct
-import termios
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -175,4 +173,7 @@ async def _follow(process: ExecProcess, terminal: int) -> None:
 
 
 def _resize(terminal: int, size: TerminalSize) -> None:
+    import fcntl  # here: Windows has neither, and can import the package
+    import termios
+
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", size.height, size.width, 0, 0))
