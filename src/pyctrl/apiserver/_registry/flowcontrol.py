@@ -7,6 +7,7 @@ from typing import Final
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
+from pyctrl.apiserver._registry.flow_validation import validate_flow_schema, validate_priority_level
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
@@ -14,11 +15,26 @@ from pyctrl.apiserver._schema.defaulting import set_defaults
 __all__ = ["RESOURCES"]
 
 
+_PRECEDENCE: Final = 1000
+_QUEUING: Final = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
+
+
+def _default_flow_schema(obj: Object) -> None:
+    """Default to a precedence in the middle."""
+    spec = obj.get("spec") or {}
+    if not spec.get("matchingPrecedence"):
+        spec["matchingPrecedence"] = _PRECEDENCE
+
+
 def _default_priority_level(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     limited = spec.get("limited")
     if limited is not None:
         set_defaults(limited, nominalConcurrencyShares=30, lendablePercent=0)
+        queuing = (limited.get("limitResponse") or {}).get("queuing")
+        if queuing is not None:
+            for key, number in _QUEUING.items():
+                queuing[key] = queuing.get(key) or number
     elif spec.get("exempt") is not None:
         set_defaults(spec["exempt"], nominalConcurrencyShares=0, lendablePercent=0)
 
@@ -53,7 +69,12 @@ RESOURCES: Final = (
         group=_GROUP,
         kind="FlowSchema",
         strategy=Strategy(
-            has_generation=True, on_update=(MetadataCheck.WHOLE,), status_reset_fields=STATUS_RESET_FIELDS
+            has_generation=True,
+            on_update=(MetadataCheck.WHOLE,),
+            status_reset_fields=STATUS_RESET_FIELDS,
+            defaults=(_default_flow_schema,),
+            validates=(validate_flow_schema,),
+            validates_status=(),
         ),
         cells=_flow_schema_cells,
     ),
@@ -65,6 +86,8 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             status_reset_fields=STATUS_RESET_FIELDS,
             defaults=(_default_priority_level,),
+            validates=(validate_priority_level,),
+            validates_status=(),
         ),
         cells=_priority_level_cells,
     ),

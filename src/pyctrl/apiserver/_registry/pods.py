@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry._pods.binding import BindingREST
@@ -14,9 +15,12 @@ from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONT
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
 from pyctrl.apiserver._registry._pods.exec import ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
-from pyctrl.apiserver._registry._pods.validation import validate_pod
+from pyctrl.apiserver._registry._pods.pod_updates import validate_pod
+from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_disabled_fields
+from pyctrl.apiserver._registry._pods.warnings import warnings_of_pod, warnings_of_template
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
+from pyctrl.apiserver._registry.pod_templates import validate_template
+from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -26,6 +30,9 @@ __all__ = ["RESOURCES", "quality_of_service"]
 def _prepare_pod(new: Object, old: Object | None) -> None:
     """Set phase and QoS class of a new pod; keep the fields of its IPs consistent."""
     spec = new["spec"]
+    drop_disabled_fields(spec)
+    if old is None:
+        add_label_keys(new)
     if old is None and spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1  # as upstream
     status: Object = new["status"] if old is not None else _first_status(spec)
@@ -53,8 +60,11 @@ def quality_of_service(spec: Mapping[str, JSON]) -> str:
     BestEffort: no requests or limits. Guaranteed: every container has limits for CPU and memory, equal to its requests.
     Burstable: all others.
     """
-    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    resources = [each.get("resources") or {} for each in containers]
+    if spec.get("resources"):
+        resources = [spec["resources"]]
+    else:
+        containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+        resources = [each.get("resources") or {} for each in containers]
     amounts = [
         {key: each[part][key] for key in ("cpu", "memory") if key in (each.get(part) or {})}
         for each in resources
@@ -98,6 +108,15 @@ def _pod_status(obj: Object) -> str:
     return reason
 
 
+def _prepare_pod_template(new: Object, _old: Object | None) -> None:
+    drop_disabled_fields(new["template"]["spec"])
+
+
+def _validate_pod_template(new: Object, _old: Object | None) -> Iterator[FieldError]:
+    """Check the template."""
+    yield from validate_template(new["template"], "template")
+
+
 def _default_pod_template(obj: Object) -> None:
     default_template(obj.setdefault("template", {}))
 
@@ -128,6 +147,8 @@ _POD: Final = Strategy(
     prepares=(_prepare_pod,),
     deletion=GRACEFUL_DELETION,
     validates=(validate_pod,),
+    warns=warnings_of_pod,
+    warns_on_update=lambda _new, _old: False,
     validates_status=(validate_pod,),  # with the old one: an existing pod may have more than a new one
     subresources={"ephemeralcontainers": EPHEMERAL_CONTAINERS},
     reset_fields={
@@ -151,7 +172,12 @@ RESOURCES: Final = (
             has_generation=True,
             allows_create_on_update=True,
             returns_deleted_object=True,
+            on_update=(MetadataCheck.CHANGE,),
             defaults=(_default_pod_template,),
+            prepares=(_prepare_pod_template,),
+            validates=(_validate_pod_template,),
+            warns=lambda new: warnings_of_template(new["template"], "template"),
+            warns_on_update=generation_differs,
         ),
         cells=_pod_template_cells,
     ),

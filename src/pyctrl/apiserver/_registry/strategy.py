@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._resources.deletion_strategy import DeletionStrategy
     from pyctrl.apiserver._storage.storage import WatchCacheEvent
 
-__all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at"]
+__all__ = ["Object", "SelectableField", "Strategy", "SubresourceStrategy", "fields_at", "generation_differs"]
 
 Object: TypeAlias = dict[str, JSON]
 _Default: TypeAlias = Callable[[Object], None]  # sets missing fields
@@ -51,6 +51,11 @@ class SelectableField(msgspec.Struct, frozen=True, eq=False):
 def fields_at(*paths: str, zero: str = "") -> dict[str, SelectableField]:
     """Return selectable fields whose labels are the paths of their values."""
     return {path: SelectableField((path,), zero) for path in paths}
+
+
+def generation_differs(new: Object, old: Object) -> bool:
+    """Return whether an update changes the generation, as kinds with pod templates warn only then."""
+    return bool(new["metadata"].get("generation") != old["metadata"].get("generation"))
 
 
 class SubresourceStrategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -86,6 +91,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     validates: tuple[_Validate, ...] = ()
     validates_status: tuple[_Validate, ...] | None = None  # of a write to the status; None: as a new object
     warns: _Warn | None = None
+    warns_on_update: Callable[[Object, Object], bool] = lambda _new, _old: True
     deletion: DeletionStrategy | None = None  # None: a deleted object is removed at once unless it has finalizers
     allocates: tuple[_Prepare, ...] = ()  # after validation
     observes: Callable[[WatchCacheEvent], None] | None = None  # called for each change of the stored objects

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyctrl.apiserver._registry._pods.validation import validate_pod, validate_pod_spec, volume_names
+from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
 
 SPEC: dict[str, Any] = {"containers": [], "restartPolicy": "Always", "dnsPolicy": "ClusterFirst"}
 
