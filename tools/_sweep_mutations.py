@@ -35,7 +35,8 @@ def _mutations(node: SchemaNode, value: JSON, path: _Place) -> Iterator[tuple[_P
     elif isinstance(value, list) and node.items is not None:
         for index, item in enumerate(value):
             yield from _mutations(node.items, item, (*path, index))
-        for item in [value[0], None, *_new_values(node.items)][:6] if value else ():
+        added: list[JSON] = [value[0], None, *_new_values(node.items)][:6] if value else []
+        for item in added:
             yield (*path, len(value)), (item,)
         if len(value) > 1:
             yield path, (value[1:],)
@@ -62,11 +63,10 @@ def _of_object(node: SchemaNode, value: JSON, path: _Place) -> Iterator[tuple[_P
 
 def _replacements(node: SchemaNode, value: JSON) -> Iterator[tuple[JSON, ...]]:
     yield (None,)
-    for each in ({}, [], 7, "text", True):
+    others: list[JSON] = [{}, [], 7, "text", True]
+    for each in others:
         if type(each) is not type(value):
             yield (each,)
-            if isinstance(value, str) != isinstance(each, str) and not isinstance(value, dict | list):
-                continue
     if isinstance(value, dict | list):
         yield (type(value)(),)
         return

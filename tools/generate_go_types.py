@@ -3,10 +3,10 @@
     python tools/generate_go_types.py MODULES
 
 MODULES is the directory `k8s.io` of a Go module cache with `api`, `apimachinery`, `apiextensions-apiserver`,
-`kube-aggregator` and `kubernetes` in the version that the documents in `pyctrl/_schemas` are from. The file has, by the
-end of a component's name: `pointers`, scalar fields whose zero is kept; `written`, fields that are written even if they are
-zero; `named`, the types of fields in decoding errors. `internal` has the internal types that messages print: for each field
-the Go name, the name on the wire and the type.
+`kube-aggregator` and `kubernetes` in the version that the documents in `pyctrl/_schemas` are from. The file has, by
+the end of a component's name: `pointers`, scalar fields whose zero is kept; `written`, fields that are written even if
+they are zero; `named`, the types of fields in decoding errors. `internal` has the internal types that messages print:
+for each field the Go name, the name on the wire and the type.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pyctrl import _schemas
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", type=Path)
     modules = parser.parse_args().modules
-    found: dict[str, object] = {"pointers": [], "written": [], "named": {}}
+    found: dict[str, Any] = {"pointers": [], "written": [], "named": {}}
     folders = dict(_packages(modules))
     shared = {name for each in ("core.v1", "meta.v1") for name, _ in ALIAS.findall(_sources(folders[each]))}
     for package, folder in folders.items():
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _module(modules: Path, name: str) -> Path:
-    return sorted(modules.glob(f"{name}@*"))[-1]
+    return max(modules.glob(f"{name}@*"))
 
 
 def _packages(modules: Path) -> Iterator[tuple[str, Path]]:
@@ -78,7 +78,7 @@ def _fields(body: str) -> Iterator[Field]:
             yield Field(name, kind, tag)
 
 
-def _add_package(found: dict, package: str, source: str, shared: set[str]) -> None:
+def _add_package(found: dict[str, Any], package: str, source: str, shared: set[str]) -> None:
     version = package.rpartition(".")[2]
     aliases = {name for name, _ in ALIAS.findall(source)}
     structs = {struct: list(_fields(body)) for struct, body in STRUCT.findall(source)}
@@ -89,7 +89,7 @@ def _add_package(found: dict, package: str, source: str, shared: set[str]) -> No
                 continue
             place, bare = f"{package}.{struct}.{key}", each.type.lstrip("*")
             is_scalar = bare in SCALARS or bare in aliases or bare.partition(".")[2] in shared
-            if each.type.startswith("*") and (is_scalar or bare.endswith("Time")) or "omitzero" in options:
+            if (each.type.startswith("*") and (is_scalar or bare.endswith("Time"))) or "omitzero" in options:
                 found["pointers"].append(place)
             is_value = each.type in ("resource.Quantity", "intstr.IntOrString")  # structs, which omitempty never omits
             if "omitzero" not in options and (is_value or "omitempty" not in options):
@@ -121,7 +121,8 @@ def _shown(kind: str, aliases: set[str], shared: set[str], version: str) -> str:
 def _internal(modules: Path) -> dict[str, list[list[str]]]:
     """Return the internal structs that messages print, and all that they refer to."""
     folder = _module(modules, "kubernetes") / "pkg/apis"
-    internal, external = {}, {}
+    internal: dict[str, list[Field]] = {}
+    external: dict[str, list[Field]] = {}
     api = _module(modules, "api")
     for group in ("core", "batch", "apps"):
         internal |= {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -14,8 +16,8 @@ Path_: TypeAlias = Sequence[str | int]
 #: Sends a request (method, path, query, media type, body) and returns the code, the warnings and the body.
 Send: TypeAlias = Callable[["Request"], Awaitable["Response"]]
 
-SWEEPS = Path(__file__).parent / "sweeps"
 FIELD_MANAGER = "sweep"
+_PARALLEL = 8
 _DISCOVERY = Path(__file__).parents[2] / "src/pyctrl/_schemas/discovery.json"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _KEY = re.compile(r"Key: /[^,]+")
@@ -23,6 +25,7 @@ _VOLATILE = frozenset(("resourceVersion", "managedFields", "selfLink"))
 _TIMES = frozenset(
     ("creationTimestamp", "deletionTimestamp", "lastTransitionTime", "lastUpdateTime", "lastPhaseTransitionTime")
 )
+_NAMED_BY_SPEC = ("CustomResourceDefinition", "APIService", "IPAddress")
 _ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
 
 
@@ -80,6 +83,14 @@ class Target(NamedTuple):
         return f"{self.collection}/{self.body['metadata']['name']}"
 
 
+class Case(NamedTuple):
+    """A request: a verb, on a base object with one change or without one."""
+
+    target: Target
+    verb: str
+    mutation: Mutation | None
+
+
 def targets(bodies: Sequence[JSON]) -> Iterator[Target]:
     """Yield the targets of base objects."""
     resources = _resources()
@@ -128,6 +139,24 @@ class Sweep:
             self._stored[target.name] = (await self._send(Request("GET", target.path, {}, "", None))).body
         return found
 
+    async def answers(self, cases: Sequence[Case]) -> list[JSON]:
+        """Return the answers to requests; None where a mutation does not fit the stored object."""
+        found: list[JSON] = [None] * len(cases)
+        for index, case in enumerate(cases):
+            if case.mutation is None:  # first, as the others are differences to these
+                found[index] = await self.answer(*case)
+        pending = iter([each for each in enumerate(cases) if each[1].mutation is not None])
+
+        async def work() -> None:
+            for index, case in pending:
+                with suppress(KeyError, IndexError, TypeError):
+                    found[index] = await self.answer(*case)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_PARALLEL):
+                group.create_task(work())
+        return found
+
     async def answer(self, target: Target, verb: str, mutation: Mutation | None) -> JSON:
         """Return the answer to a changed object: an error, or how the result differs from that of the base object."""
         if verb == "update":
@@ -138,9 +167,9 @@ class Sweep:
         body = mutation.apply(base) if mutation else base
         if isinstance(body.get("metadata"), dict) and verb != "update":
             body = {**body, "metadata": {**body["metadata"]}}
-            if body["metadata"].get("name") == target.body["metadata"]["name"] and verb != "apply":
-                if target.body["kind"] not in ("CustomResourceDefinition", "APIService", "IPAddress"):
-                    body["metadata"]["name"] += "-x"
+            is_base_name = body["metadata"].get("name") == target.body["metadata"]["name"]
+            if is_base_name and verb != "apply" and target.body["kind"] not in _NAMED_BY_SPEC:
+                body["metadata"]["name"] += "-x"
         response = await self._send(_request(target, verb, body))
         if not 200 <= response.code < 300:
             return _with_warnings(error_of(response), response)
@@ -148,8 +177,8 @@ class Sweep:
             result = comparable(response.body)
             self._base_answers[target.name, verb] = result
             return _with_warnings({"object": result}, response)
-        changes = list(_changes(self._base_answers.get((target.name, verb)), comparable(response.body), ()))
-        return _with_warnings({"code": response.code, "changes": changes}, response)
+        found = list(changes(self._base_answers.get((target.name, verb)), comparable(response.body), ()))
+        return _with_warnings({"code": response.code, "changes": found}, response)
 
 
 def _request(target: Target, verb: str, body: JSON) -> Request:
@@ -193,8 +222,7 @@ def _with_warnings(answer: JSON, response: Response) -> JSON:
 def comparable(value: JSON, key: str = "") -> JSON:
     """Return a result without values that differ from server to server."""
     if isinstance(value, dict):
-        items = {name: comparable(each, name) for name, each in value.items() if name not in _VOLATILE}
-        return items
+        return {name: comparable(each, name) for name, each in value.items() if name not in _VOLATILE}
     if isinstance(value, list) and key not in _ALLOCATED:
         return [comparable(each) for each in value]
     if key in _ALLOCATED and value not in ("None", ""):
@@ -215,7 +243,8 @@ def _masked(value: JSON) -> JSON:
     return value
 
 
-def _changes(before: JSON, after: JSON, path: tuple[str | int, ...]) -> Iterator[JSON]:
+def changes(before: JSON, after: JSON, path: tuple[str | int, ...]) -> Iterator[JSON]:
+    """Yield the paths of the values that differ, each with the new value if there is one."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             if key not in after:
@@ -223,9 +252,9 @@ def _changes(before: JSON, after: JSON, path: tuple[str | int, ...]) -> Iterator
             elif key not in before:
                 yield ["/".join(map(str, (*path, key))), after[key]]
             else:
-                yield from _changes(before[key], after[key], (*path, key))
+                yield from changes(before[key], after[key], (*path, key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from _changes(old, new, (*path, index))
+            yield from changes(old, new, (*path, index))
     elif before != after or type(before) is not type(after):
         yield ["/".join(map(str, path)), after]

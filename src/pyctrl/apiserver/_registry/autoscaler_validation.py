@@ -55,9 +55,7 @@ def _reference(reference: _Part, path: str, *, needs_group: bool) -> _Errors:
     version = text_of(reference, "apiVersion")
     if version.count("/") > 1:
         yield invalid_value(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
-    elif needs_group and not version.partition("/")[1]:
-        yield invalid_value(f"{path}.apiVersion", version, "apiVersion must specify API group")
-    elif needs_group and version.startswith("/"):
+    elif (needs_group and not version.partition("/")[1]) or (needs_group and version.startswith("/")):
         yield invalid_value(f"{path}.apiVersion", version, "apiVersion must specify API group")
 
 

@@ -28,7 +28,7 @@ _SCALE_DOWN: Final = {"selectPolicy": "Max", "policies": [{"type": "Percent", "v
 
 
 def _default_autoscaler(obj: Object) -> None:
-    """Default to at least one replica, and in v2 to 80 % of the requested CPU and to the behavior that there is none."""
+    """Default to at least one replica and to 80 % of the requested CPU; fill a behavior that is set."""
     spec = obj["spec"]
     set_defaults(spec, minReplicas=1)
     if obj["apiVersion"] == "autoscaling/v1":

@@ -17,9 +17,13 @@ class _Bounds(NamedTuple):
     names: Mapping[str, int] = {}
 
 
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_WEEKDAYS = {name: number for number, name in enumerate("sun mon tue wed thu fri sat".split())}
-_FIELDS: Final = (_Bounds(0, 59), _Bounds(0, 23), _Bounds(1, 31), _Bounds(1, 12, _MONTHS), _Bounds(0, 6, _WEEKDAYS))
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_FIELDS: Final = (
+    *(_Bounds(0, 59), _Bounds(0, 23), _Bounds(1, 31)),
+    _Bounds(1, 12, {name: number for number, name in enumerate(_MONTHS, 1)}),
+    _Bounds(0, 6, {name: number for number, name in enumerate(_WEEKDAYS)}),
+)
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 _DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(h|ms|us|µs|μs|ns|m|s))+|[-+]?0")
 _LARGEST = 2**63

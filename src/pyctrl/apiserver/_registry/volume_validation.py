@@ -22,7 +22,10 @@ _Errors: TypeAlias = Iterator[FieldError]
 _RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
 _MANY = "may not specify more than 1 volume type"
 _LONGEST_PORTAL = 64
-_LONG = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."
+_LONG = (
+    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is "
+    "specified."
+)
 _SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
 
 

@@ -1,9 +1,9 @@
 """Facts of the built-in kinds' Go types that their OpenAPI documents do not have.
 
 An optional field of the document is a pointer or a plain value in Go. The zero of a pointer (`replicas: 0`) is kept.
-The zero of a plain value (`paused: false`, `message: ""`) is omitted, unless it is always written. Times differ: both are
-optional in the document, and a plain time is written as null. `tools/generate_go_types.py` reads the facts from Kubernetes'
-sources.
+The zero of a plain value (`paused: false`, `message: ""`) is omitted, unless it is always written. Times differ: both
+are optional in the document, and a plain time is written as null. `tools/generate_go_types.py` reads the facts from
+Kubernetes' sources.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ def test_a_selector_selects_the_labels_of_its_template(selector: Any, fields: li
 
 def test_lasting_pods_restart_always() -> None:
     """A restart policy that is valid for a pod is not valid for a workload whose pods run forever."""
-    found = validate_lasting_pods(_spec({"matchLabels": {"app": "a"}}, restartPolicy="Never"), "Deployment", noun="deployment")
+    found = validate_lasting_pods(
+        _spec({"matchLabels": {"app": "a"}}, restartPolicy="Never"), "Deployment", noun="deployment"
+    )
     assert [(each.field, each.reason) for each in found] == [
         ("spec.template.spec.restartPolicy", "FieldValueNotSupported")
     ]

@@ -34,7 +34,7 @@ from pyctrl.apiserver._registry.field_validation import (
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = [
-    "PodFacts",
+    "PodReferences",
     "validate_containers",
     "validate_ephemeral_containers",
     "validate_init_containers",
@@ -55,7 +55,7 @@ _NOT_EPHEMERAL: Final = (  # in the order of the Go struct
 )
 
 
-class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
+class PodReferences(msgspec.Struct, frozen=True, kw_only=True):
     """What the containers of a pod refer to."""
 
     volumes: Mapping[str, _Container]  # the valid ones
@@ -66,7 +66,7 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
     host_users: bool
 
 
-def validate_containers(containers: Sequence[_Container], path: str, pod: PodFacts) -> _Errors:
+def validate_containers(containers: Sequence[_Container], path: str, pod: PodReferences) -> _Errors:
     """Check the containers of a pod."""
     if not containers:
         yield required(path)
@@ -83,7 +83,7 @@ def validate_containers(containers: Sequence[_Container], path: str, pod: PodFac
 
 
 def validate_init_containers(
-    containers: Sequence[_Container], others: Sequence[_Container], path: str, pod: PodFacts
+    containers: Sequence[_Container], others: Sequence[_Container], path: str, pod: PodReferences
 ) -> _Errors:
     """Check the init containers of a pod; their names differ from those of the other containers."""
     seen = {text_of(each, "name") for each in others}
@@ -112,7 +112,7 @@ def validate_init_containers(
 
 
 def validate_ephemeral_containers(
-    containers: Sequence[_Container], others: Sequence[_Container], path: str, pod: PodFacts
+    containers: Sequence[_Container], others: Sequence[_Container], path: str, pod: PodReferences
 ) -> _Errors:
     """Check ephemeral containers; they have fewer fields."""
     targets = {text_of(each, "name") for each in others}
@@ -142,7 +142,7 @@ def padded_image(container: _Container, path: str) -> _Errors:
         yield invalid_value(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
-def _container(container: _Container, path: str, pod: PodFacts) -> _Errors:
+def _container(container: _Container, path: str, pod: PodReferences) -> _Errors:
     yield from required_name(names.label, text_of(container, "name"), f"{path}.name")
     if not container.get("image"):
         yield required(f"{path}.image")
@@ -193,7 +193,7 @@ def _host_port_conflicts(containers: Sequence[_Container], path: str) -> _Errors
             seen.add(text)
 
 
-def _mounts(container: _Container, path: str, pod: PodFacts) -> _Errors:
+def _mounts(container: _Container, path: str, pod: PodReferences) -> _Errors:
     devices = container.get("volumeDevices") or ()
     device_names = {text_of(each, "name") for each in devices}
     device_paths = {text_of(each, "devicePath") for each in devices}
@@ -239,7 +239,7 @@ def _mount_details(mount: _Container, container: _Container, path: str, where: s
         yield not_supported(where, recursive, ("Disabled", "Enabled", "IfPossible"))
 
 
-def _devices(container: _Container, path: str, pod: PodFacts) -> _Errors:
+def _devices(container: _Container, path: str, pod: PodReferences) -> _Errors:
     mounts = container.get("volumeMounts") or ()
     mount_names = {text_of(each, "name") for each in mounts}
     mount_paths = {text_of(each, "mountPath") for each in mounts}
@@ -264,7 +264,7 @@ def _devices(container: _Container, path: str, pod: PodFacts) -> _Errors:
             seen_names.add(name)
 
 
-def _device_name(name: str, path: str, seen: set[str], pod: PodFacts) -> _Errors:
+def _device_name(name: str, path: str, seen: set[str], pod: PodReferences) -> _Errors:
     volume = pod.volumes.get(name)
     if not name:
         yield required(path)
@@ -315,7 +315,7 @@ def _restart_rules(container: _Container, path: str) -> _Errors:
             yield too_many(f"{where}.exitCodes.values", len(codes["values"]), _MOST_EXIT_CODES)
 
 
-def _lifecycle_and_probes(container: _Container, path: str, pod: PodFacts) -> _Errors:
+def _lifecycle_and_probes(container: _Container, path: str, pod: PodReferences) -> _Errors:
     if container.get("lifecycle") is not None:
         yield from validate_lifecycle(container["lifecycle"], f"{path}.lifecycle", pod.grace, pod.system)
     for key in PROBES:

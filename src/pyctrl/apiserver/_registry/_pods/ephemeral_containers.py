@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pyctrl._go.text import shown_value
 from pyctrl.apiserver._errors import FieldError, field_forbidden
 from pyctrl.apiserver._registry._pods.containers import validate_ephemeral_containers
-from pyctrl.apiserver._registry._pods.validation import pod_facts
+from pyctrl.apiserver._registry._pods.validation import pod_references
 from pyctrl.apiserver._registry._pods.volumes import validate_volumes
 from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
 from pyctrl.apiserver._schema.schema import JSON
@@ -39,7 +39,7 @@ def _validate_ephemeral(new: Object, old: Object | None) -> Iterator[FieldError]
     others = (*spec["containers"], *(spec.get("initContainers") or ()))
     volumes, _ = validate_volumes(spec.get("volumes") or (), "spec.volumes", is_pod=True)
     containers = spec.get("ephemeralContainers") or ()
-    yield from validate_ephemeral_containers(containers, others, _PATH, pod_facts(spec, volumes))
+    yield from validate_ephemeral_containers(containers, others, _PATH, pod_references(spec, volumes))
     yield from _validate_kept(spec, old["spec"])
 
 

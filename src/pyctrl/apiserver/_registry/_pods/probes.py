@@ -26,12 +26,10 @@ _NO_HEADER = (
 _LINUX_SIGNALS = tuple(
     sorted(
         (
-            *(
-                f"SIG{name}"
-                for name in "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF".split()
-            ),
-            *(f"SIG{name}" for name in "PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2".split()),
-            *(f"SIG{name}" for name in "VTALRM WINCH XCPU XFSZ RTMIN RTMAX".split()),
+            *("SIGABRT", "SIGALRM", "SIGBUS", "SIGCHLD", "SIGCLD", "SIGCONT", "SIGFPE", "SIGHUP", "SIGILL", "SIGINT"),
+            *("SIGIO", "SIGIOT", "SIGKILL", "SIGPIPE", "SIGPOLL", "SIGPROF", "SIGPWR", "SIGQUIT", "SIGSEGV"),
+            *("SIGSTKFLT", "SIGSTOP", "SIGSYS", "SIGTERM", "SIGTRAP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG"),
+            *("SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGWINCH", "SIGXCPU", "SIGXFSZ", "SIGRTMIN", "SIGRTMAX"),
             *(f"SIGRTMIN+{number}" for number in range(1, 16)),
             *(f"SIGRTMAX-{number}" for number in range(1, 15)),
         )

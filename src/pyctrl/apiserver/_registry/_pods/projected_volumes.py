@@ -132,7 +132,7 @@ def _trust_bundle(source: _Part, path: str, paths: _Paths) -> _Errors:
 def _bundle_name(name: str, source: _Part, path: str) -> _Errors:
     if not name:
         yield required(f"{path}.name", "must be a valid object name")
-    signer, colon, rest = name.rpartition(":")
+    _signer, colon, rest = name.rpartition(":")
     for why in names.subdomain(rest if colon else name):
         yield invalid_value(f"{path}.name", name, f"not a valid clustertrustbundlename: {why}")
     if source.get("labelSelector") is not None:

@@ -142,7 +142,7 @@ def _huge_pages(name: str, quantity: str, path: str) -> _Errors:
     try:
         size = Quantity(name.removeprefix("hugepages-")).value
     except ValueError:
-        size = 0
+        size = _ZERO.value
     amount = Quantity(quantity).value
     if size <= 0 or amount <= 0 or amount % size:
         yield invalid_value(path, quantity, f"{quantity} is not positive integer multiple of {name}")

@@ -17,7 +17,7 @@ from pyctrl.apiserver._errors import (
 )
 from pyctrl.apiserver._meta.validation import validate_labels
 from pyctrl.apiserver._registry._pods.containers import (
-    PodFacts,
+    PodReferences,
     validate_containers,
     validate_ephemeral_containers,
     validate_init_containers,
@@ -34,7 +34,7 @@ from pyctrl.apiserver._registry._pods.volumes import validate_volumes
 from pyctrl.apiserver._registry.field_validation import address, in_range, invalid_name, text_of
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["containers_with_paths", "pod_facts", "validate_pod_spec"]
+__all__ = ["containers_with_paths", "pod_references", "validate_pod_spec"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Errors: TypeAlias = Iterator[FieldError]
@@ -50,7 +50,7 @@ def validate_pod_spec(spec: _Part, path: str, *, pod_name: str = "", is_pod: boo
     volumes, errors = validate_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name=pod_name, is_pod=is_pod)
     yield from errors
     yield from _claims(spec, f"{path}.resourceClaims")
-    yield from _all_containers(spec, path, pod_facts(spec, volumes))
+    yield from _all_containers(spec, path, pod_references(spec, volumes))
     yield from validate_pod_resources(spec, path)
     if spec.get("hostNetwork"):
         yield from _host_ports(spec, f"{path}.containers", is_pod=is_pod)
@@ -74,9 +74,9 @@ def validate_pod_spec(spec: _Part, path: str, *, pod_name: str = "", is_pod: boo
     yield from _file_keys(spec, containers)
 
 
-def pod_facts(spec: _Part, volumes: Mapping[str, _Part]) -> PodFacts:
+def pod_references(spec: _Part, volumes: Mapping[str, _Part]) -> PodReferences:
     """Return what the containers of a pod refer to."""
-    return PodFacts(
+    return PodReferences(
         volumes=volumes,
         claims=[each["name"] for each in spec.get("resourceClaims") or () if each.get("name")],
         restart_policy=text_of(spec, "restartPolicy"),
@@ -93,7 +93,7 @@ def containers_with_paths(spec: _Part, path: str) -> Iterator[tuple[str, _Part]]
             yield f"{path}.{key}[{index}]", container
 
 
-def _all_containers(spec: _Part, path: str, pod: PodFacts) -> _Errors:
+def _all_containers(spec: _Part, path: str, pod: PodReferences) -> _Errors:
     containers, first = spec.get("containers") or (), spec.get("initContainers") or ()
     yield from validate_containers(containers, f"{path}.containers", pod)
     yield from validate_init_containers(first, containers, f"{path}.initContainers", pod)

@@ -24,7 +24,10 @@ __all__ = ["validate_volumes"]
 _Part: TypeAlias = Mapping[str, JSON]
 _Check: TypeAlias = Callable[[_Part, str], Iterator[FieldError]]
 _MANY = "may not specify more than 1 volume type"
-_LONG = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."
+_LONG = (
+    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is "
+    "specified."
+)
 _LONGEST_PORTAL = 64
 
 

@@ -81,7 +81,8 @@ def _warnings(pod: _Part, prefix: str) -> _Warnings:
     yield from _ports(spec, path)
     yield from _port_names(spec, path)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
-        yield f"{path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
+        why = "must be >= 0; negative values are invalid and will be treated as 1"
+        yield f"{path}.terminationGracePeriodSeconds: {why}"
     yield from _pod_affinity(spec.get("affinity") or {}, f"{path}.affinity")
     for index, server in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
         yield from ip_warnings(server, f"{path}.dnsConfig.nameservers[{index}]")
@@ -120,8 +121,8 @@ def _volumes(volumes: Sequence[_Part], path: str) -> _Warnings:
         for key, (shown, why) in _VOLUMES.items():
             if volume.get(key) is not None:
                 yield f"{path}[{index}].{shown}: {why}"
-        template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
-        for part in ("requests", "limits") if template else ():
+        template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
+        for part in ("requests", "limits"):
             amounts = ((template.get("spec") or {}).get("resources") or {}).get(part) or {}
             where = f"{path}[{index}].ephemeral.volumeClaimTemplate.spec.resources.{part}"
             yield from _fraction(amounts, "storage", where)
