@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
+
+import msgspec
 
 from pyctrl._go.text import shown_value
 from pyctrl._validation import names
@@ -46,6 +49,7 @@ _STANDARD = (
 )
 _OF_PODS = ("cpu", "hugepages-", "memory")
 _ZERO = Quantity("0")
+_REMEMBERED = 256  # resources of containers, as most have those of another
 
 
 def is_native(name: str) -> bool:
@@ -100,8 +104,14 @@ def validate_container_resources(resources: _Part, path: str, claims: Sequence[s
     Args:
         claims: The names of the pod's resource claims.
     """
-    yield from _requirements(resources, path, container_resource_name)
+    if resources and not _is_valid(msgspec.json.encode(resources)):
+        yield from _requirements(resources, path, container_resource_name)
     yield from _claims(resources.get("claims") or (), f"{path}.claims", claims)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _is_valid(resources: bytes) -> bool:
+    return not any(_requirements(msgspec.json.decode(resources), "", container_resource_name))
 
 
 def _requirements(resources: _Part, path: str, check_name: _NameCheck) -> _Errors:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TypeAlias
+
+import msgspec
 
 from pyctrl._go.text import shown_value
 from pyctrl._validation import names
@@ -43,10 +46,25 @@ _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _MOST_NAMESERVERS, _MOST_SEARCHES, _LONGEST_SEARCH_LIST = 3, 32, 2048
 _LARGEST_SECONDS = 2**31 - 1
 _LONGEST_HOSTNAME = 64
+_REMEMBERED = 1024  # specs
 
 
 def validate_pod_spec(spec: _Part, path: str, *, pod_name: str = "", is_pod: bool = False) -> _Errors:
-    """Check the spec of a pod or a pod template, in the order of kube-apiserver."""
+    """Check the spec of a pod or a pod template, in the order of kube-apiserver.
+
+    A spec that was valid is not checked again: most pods have the spec of another, and writes of a status check it.
+    """
+    has_claims = any(each.get("ephemeral") for each in spec.get("volumes") or ())  # named after the pod
+    if has_claims or not _is_valid(msgspec.json.encode(spec), is_pod):
+        yield from _errors(spec, path, pod_name=pod_name, is_pod=is_pod)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _is_valid(spec: bytes, is_pod: bool) -> bool:
+    return not any(_errors(msgspec.json.decode(spec), "", pod_name="", is_pod=is_pod))
+
+
+def _errors(spec: _Part, path: str, *, pod_name: str, is_pod: bool) -> _Errors:
     volumes, errors = validate_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name=pod_name, is_pod=is_pod)
     yield from errors
     yield from _claims(spec, f"{path}.resourceClaims")

@@ -59,13 +59,13 @@ def validate_volumes(
 
 def _source(volume: _Part, path: str, pod_name: str, *, is_pod: bool) -> Iterator[FieldError]:
     is_first = True
-    for key, check in _SOURCES.items():
-        source = volume.get(key)
+    for key in (key for key in _SOURCES if key in volume):
+        source = volume[key]
         if source is None:
             continue
         if is_first:
             where = _PATHS.get(key, key)
-            yield from check(source, f"{path}.{where}")
+            yield from _SOURCES[key](source, f"{path}.{where}")
             if key == "image" and is_pod:
                 yield from required_texts(source, f"{path}.image", "reference")
         else:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
+
+import msgspec
 
 from pyctrl._go.text import quoted
 from pyctrl._validation import names
@@ -43,6 +46,8 @@ _VOLUMES = {
     "cephfs": ("cephfs", "deprecated in v1.28, non-functional in v1.31+"),
     "rbd": ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
 }
+_WITH_FILES = ("configMap", "secret", "downwardAPI", "projected")
+_REMEMBERED = 1024  # specs, as most pods have the spec of another
 _NO_PODS = "a null labelSelector results in matching no pod"
 _REQUIRED, _PREFERRED = (f"{how}DuringSchedulingIgnoredDuringExecution" for how in ("required", "preferred"))
 
@@ -61,7 +66,18 @@ def warnings_of_template(template: _Part, path: str) -> _Warnings:
 
 
 def _warnings(pod: _Part, prefix: str) -> _Warnings:
-    spec, path = pod.get("spec") or {}, f"{prefix}spec"
+    spec, annotations = pod.get("spec") or {}, (pod.get("metadata") or {}).get("annotations") or {}
+    if not _ANNOTATIONS.keys().isdisjoint(annotations) or _has_warnings(msgspec.json.encode(spec)):
+        yield from _all_warnings(spec, annotations, prefix)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _has_warnings(spec: bytes) -> bool:
+    return any(_all_warnings(msgspec.json.decode(spec), {}, ""))
+
+
+def _all_warnings(spec: _Part, annotations: _Part, prefix: str) -> _Warnings:
+    path = f"{prefix}spec"
     yield from _node_labels(spec, path)
     for index, each in enumerate(spec.get("topologySpreadConstraints") or ()):
         where, key = f"{path}.topologySpreadConstraints[{index}]", text_of(each, "topologyKey")
@@ -69,7 +85,6 @@ def _warnings(pod: _Part, prefix: str) -> _Warnings:
             yield f"{where}.topologyKey: {key} is {DEPRECATED_LABELS[key]}"
         if each.get("labelSelector") is None:
             yield f"{where}.labelSelector: {_NO_PODS}"
-    annotations = (pod.get("metadata") or {}).get("annotations") or {}
     for key, why in _ANNOTATIONS.items():
         if key in annotations:
             yield f"{prefix}metadata.annotations[{key}]: {why}"
@@ -118,16 +133,17 @@ def node_term_warnings(term: _Part, path: str, *, check_values: bool) -> _Warnin
 
 def _volumes(volumes: Sequence[_Part], path: str) -> _Warnings:
     for index, volume in enumerate(volumes):
-        for key, (shown, why) in _VOLUMES.items():
-            if volume.get(key) is not None:
-                yield f"{path}[{index}].{shown}: {why}"
+        for key in volume.keys() & _VOLUMES.keys():  # at most one, as the volume is valid
+            shown, why = _VOLUMES[key]
+            yield f"{path}[{index}].{shown}: {why}"
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
-        for part in ("requests", "limits"):
-            amounts = ((template.get("spec") or {}).get("resources") or {}).get(part) or {}
+        resources = (template.get("spec") or {}).get("resources") or {}
+        for part in ("requests", "limits") if resources else ():
             where = f"{path}[{index}].ephemeral.volumeClaimTemplate.spec.resources.{part}"
-            yield from _fraction(amounts, "storage", where)
+            yield from _fraction(resources.get(part) or {}, "storage", where)
     for volume in volumes:
-        yield from _overlaps(volume)
+        if not volume.keys().isdisjoint(_WITH_FILES):
+            yield from _overlaps(volume)
 
 
 def _overlaps(volume: _Part) -> _Warnings:
@@ -197,15 +213,21 @@ def _fractions(amounts: _Part, path: str) -> _Warnings:
 
 
 def _fraction(amounts: _Part, name: str, path: str) -> _Warnings:
-    if name in amounts and Quantity(amounts[name]).value % 1:
+    if name in amounts and _is_fraction(amounts[name]):
         yield f"{path}[{name}]: fractional byte value {quoted(amounts[name])} is invalid, must be an integer"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _is_fraction(quantity: str) -> bool:
+    return bool(Quantity(quantity).value % 1)
 
 
 def _container(container: _Part, path: str) -> _Warnings:
     resources = container.get("resources") or {}
     for name in ("memory", "ephemeral-storage"):
         for part in ("limits", "requests"):
-            yield from _fraction(resources.get(part) or {}, name, f"{path}.resources.{part}")
+            if amounts := resources.get(part):
+                yield from _fraction(amounts, name, f"{path}.resources.{part}")
     seen: set[str] = set()
     for index, variable in enumerate(container.get("env") or ()):
         name, value = text_of(variable, "name"), text_of(variable, "value")
