@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError
-from pyctrl.apiserver._registry.autoscaler_validation import validate_autoscaler_spec
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.autoscaler_validation import validate_autoscaler_spec
+else:  # imported with the first object
+    validate_autoscaler_spec = lazy_function(
+        "pyctrl.apiserver._registry.autoscaler_validation", "validate_autoscaler_spec"
+    )
 
 __all__ = ["RESOURCES"]
 

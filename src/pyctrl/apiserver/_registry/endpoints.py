@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry._pods.warnings import ip_warnings
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.endpoint_validation import validate_endpoint_slice, validate_endpoints
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, first_few
 from pyctrl.apiserver._schema.defaulting import set_defaults
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.warnings import ip_warnings
+    from pyctrl.apiserver._registry.endpoint_validation import validate_endpoint_slice, validate_endpoints
+else:  # imported with the first object
+    ip_warnings = lazy_function("pyctrl.apiserver._registry._pods.warnings", "ip_warnings")
+    validate_endpoint_slice = lazy_function("pyctrl.apiserver._registry.endpoint_validation", "validate_endpoint_slice")
+    validate_endpoints = lazy_function("pyctrl.apiserver._registry.endpoint_validation", "validate_endpoints")
 
 __all__ = ["RESOURCES"]
 

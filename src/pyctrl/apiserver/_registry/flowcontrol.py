@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.generation import STATUS_RESET_FIELDS
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.flow_validation import validate_flow_schema, validate_priority_level
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.flow_validation import validate_flow_schema, validate_priority_level
+else:  # imported with the first object
+    validate_flow_schema = lazy_function("pyctrl.apiserver._registry.flow_validation", "validate_flow_schema")
+    validate_priority_level = lazy_function("pyctrl.apiserver._registry.flow_validation", "validate_priority_level")
 
 __all__ = ["RESOURCES"]
 

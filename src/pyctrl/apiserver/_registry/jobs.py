@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyctrl._go.durations import age, between
+from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_selector
 from pyctrl.apiserver._registry._pods.defaults import default_template
 from pyctrl.apiserver._registry._pods.preparation import drop_disabled_fields
-from pyctrl.apiserver._registry._pods.warnings import warnings_of_template
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.cron_schedules import schedule_error
 from pyctrl.apiserver._registry.field_validation import not_negative
 from pyctrl.apiserver._registry.go_structs import go_struct, go_value
-from pyctrl.apiserver._registry.job_validation import validate_job_spec
 from pyctrl.apiserver._registry.pod_templates import (
     hostname_warnings,
     immutable_selector,
@@ -33,6 +31,15 @@ from pyctrl.apiserver._registry.strategy import Object, SelectableField, Strateg
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, selector_of, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.warnings import warnings_of_template
+    from pyctrl.apiserver._registry.cron_schedules import schedule_error
+    from pyctrl.apiserver._registry.job_validation import validate_job_spec
+else:  # imported with the first object
+    warnings_of_template = lazy_function("pyctrl.apiserver._registry._pods.warnings", "warnings_of_template")
+    validate_job_spec = lazy_function("pyctrl.apiserver._registry.job_validation", "validate_job_spec")
+    schedule_error = lazy_function("pyctrl.apiserver._registry.cron_schedules", "schedule_error")
 
 __all__ = ["RESOURCES"]
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyctrl._go.text import shown_value
+from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry._pods.resources import resource_quantity
-from pyctrl.apiserver._registry._pods.scheduling import taint_effect
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import invalid_name, network, text_of
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.resources import resource_quantity
+    from pyctrl.apiserver._registry._pods.scheduling import taint_effect
+else:  # imported with the first object
+    resource_quantity = lazy_function("pyctrl.apiserver._registry._pods.resources", "resource_quantity")
+    taint_effect = lazy_function("pyctrl.apiserver._registry._pods.scheduling", "taint_effect")
 
 __all__ = ["RESOURCES"]
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.api import Quantity
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry._pods.defaults import default_volume_source
-from pyctrl.apiserver._registry._pods.warnings import node_term_warnings
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.go_structs import go_diff, go_struct
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, access_modes, spec_of, status_of
-from pyctrl.apiserver._registry.volume_claims import validate_claim_spec
-from pyctrl.apiserver._registry.volume_validation import validate_volume_spec
 from pyctrl.apiserver._schema.defaulting import copied, set_defaults
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.warnings import node_term_warnings
+    from pyctrl.apiserver._registry.volume_claims import validate_claim_spec
+    from pyctrl.apiserver._registry.volume_validation import validate_volume_spec
+else:  # imported with the first object
+    node_term_warnings = lazy_function("pyctrl.apiserver._registry._pods.warnings", "node_term_warnings")
+    validate_claim_spec = lazy_function("pyctrl.apiserver._registry.volume_claims", "validate_claim_spec")
+    validate_volume_spec = lazy_function("pyctrl.apiserver._registry.volume_validation", "validate_volume_spec")
 
 __all__ = ["RESOURCES"]
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.api import LabelSelector
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import validate_annotations, validate_labels, validate_selector
 from pyctrl.apiserver._registry._pods.annotations import validate_pod_annotations
 from pyctrl.apiserver._registry._pods.preparation import drop_disabled_fields
-from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
-from pyctrl.apiserver._registry._pods.warnings import warnings_of_template
 from pyctrl.apiserver._registry.go_structs import go_value
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.validation import validate_pod_spec
+    from pyctrl.apiserver._registry._pods.warnings import warnings_of_template
+else:  # imported with the first object
+    validate_pod_spec = lazy_function("pyctrl.apiserver._registry._pods.validation", "validate_pod_spec")
+    warnings_of_template = lazy_function("pyctrl.apiserver._registry._pods.warnings", "warnings_of_template")
 
 __all__ = [
     "hostname_warnings",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError
 from pyctrl.apiserver._meta.system_fields import timestamp
 from pyctrl.apiserver._meta.validation import MetadataCheck
@@ -15,14 +16,20 @@ from pyctrl.apiserver._registry._pods.ephemeral_containers import EPHEMERAL_CONT
 from pyctrl.apiserver._registry._pods.eviction import EvictionREST
 from pyctrl.apiserver._registry._pods.exec import ExecREST
 from pyctrl.apiserver._registry._pods.log import LogREST
-from pyctrl.apiserver._registry._pods.pod_updates import validate_pod
 from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_disabled_fields
-from pyctrl.apiserver._registry._pods.warnings import warnings_of_pod, warnings_of_template
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.pod_templates import validate_template
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.pod_updates import validate_pod
+    from pyctrl.apiserver._registry._pods.warnings import warnings_of_pod, warnings_of_template
+else:  # imported with the first object
+    validate_pod = lazy_function("pyctrl.apiserver._registry._pods.pod_updates", "validate_pod")
+    warnings_of_pod = lazy_function("pyctrl.apiserver._registry._pods.warnings", "warnings_of_pod")
+    warnings_of_template = lazy_function("pyctrl.apiserver._registry._pods.warnings", "warnings_of_template")
 
 __all__ = ["RESOURCES", "quality_of_service"]
 

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.api import Quantity
 from pyctrl.apiserver._errors import FieldError, duplicate, field_forbidden, invalid_value, required
 from pyctrl.apiserver._meta.validation import MetadataCheck
-from pyctrl.apiserver._registry._pods.resources import (
-    container_resource_name,
-    is_native,
-    resource_name,
-    resource_quantity,
-)
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import invalid_name, text_of
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, status_of
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.resources import (
+        container_resource_name,
+        is_native,
+        resource_name,
+        resource_quantity,
+    )
+else:  # imported with the first object
+    container_resource_name = lazy_function("pyctrl.apiserver._registry._pods.resources", "container_resource_name")
+    is_native = lazy_function("pyctrl.apiserver._registry._pods.resources", "is_native")
+    resource_name = lazy_function("pyctrl.apiserver._registry._pods.resources", "resource_name")
+    resource_quantity = lazy_function("pyctrl.apiserver._registry._pods.resources", "resource_quantity")
 
 __all__ = ["RESOURCES"]
 

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, duplicate, invalid_value
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_labels
-from pyctrl.apiserver._registry._pods.resources import validate_container_resources
-from pyctrl.apiserver._registry._pods.scheduling import validate_tolerations
-from pyctrl.apiserver._registry._pods.warnings import DEPRECATED_LABELS
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.field_validation import required_name, text_of
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.resources import validate_container_resources
+    from pyctrl.apiserver._registry._pods.scheduling import validate_tolerations
+    from pyctrl.apiserver._registry._pods.warnings import deprecation_of_label
+else:  # imported with the first object
+    validate_container_resources = lazy_function(
+        "pyctrl.apiserver._registry._pods.resources", "validate_container_resources"
+    )
+    validate_tolerations = lazy_function("pyctrl.apiserver._registry._pods.scheduling", "validate_tolerations")
+    deprecation_of_label = lazy_function("pyctrl.apiserver._registry._pods.warnings", "deprecation_of_label")
 
 __all__ = ["RESOURCES"]
 
@@ -52,8 +61,8 @@ def _tolerations(tolerations: Sequence[Mapping[str, JSON]]) -> Iterator[FieldErr
 def _warnings(new: Object) -> Iterator[str]:
     """Warn about deprecated node labels."""
     for key in (new.get("scheduling") or {}).get("nodeSelector") or ():
-        if key in DEPRECATED_LABELS:
-            yield f"scheduling.nodeSelector: {DEPRECATED_LABELS[key]}"
+        if why := deprecation_of_label(key):
+            yield f"scheduling.nodeSelector: {why}"
 
 
 RESOURCES: Final = (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyctrl._go.text import shown_value
+from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
 from pyctrl.apiserver._errors import FieldError, field_forbidden, invalid_value, not_supported, required
 from pyctrl.apiserver._meta.validation import MetadataCheck, validate_annotations, validate_labels
@@ -27,9 +28,13 @@ from pyctrl.apiserver._registry.pod_templates import (
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.strategy import Object, Strategy, generation_differs
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, spec_of, status_of
-from pyctrl.apiserver._registry.volume_claims import validate_claim_spec
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.volume_claims import validate_claim_spec
+else:  # imported with the first object
+    validate_claim_spec = lazy_function("pyctrl.apiserver._registry.volume_claims", "validate_claim_spec")
 
 __all__ = ["RESOURCES"]
 

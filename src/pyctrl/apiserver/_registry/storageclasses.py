@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.validation import MetadataCheck
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
-from pyctrl.apiserver._registry.storage_validation import (
-    validate_attachment,
-    validate_attributes_class,
-    validate_capacity,
-    validate_csi_driver,
-    validate_csi_node,
-    validate_storage_class,
-)
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
 from pyctrl.apiserver._schema.defaulting import set_defaults
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry.storage_validation import (
+        validate_attachment,
+        validate_attributes_class,
+        validate_capacity,
+        validate_csi_driver,
+        validate_csi_node,
+        validate_storage_class,
+    )
+else:  # imported with the first object
+    validate_attachment = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_attachment")
+    validate_attributes_class = lazy_function(
+        "pyctrl.apiserver._registry.storage_validation", "validate_attributes_class"
+    )
+    validate_capacity = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_capacity")
+    validate_csi_driver = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_csi_driver")
+    validate_csi_node = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_csi_node")
+    validate_storage_class = lazy_function("pyctrl.apiserver._registry.storage_validation", "validate_storage_class")
 
 __all__ = ["RESOURCES"]
 

@@ -6,14 +6,24 @@ The messages were observed on kube-apiserver 1.36, whose errors about a changed 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from pyctrl._go.text import shown_value
+from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._errors import FieldError, field_forbidden
-from pyctrl.apiserver._registry._pods.containers import validate_ephemeral_containers
-from pyctrl.apiserver._registry._pods.validation import pod_references
-from pyctrl.apiserver._registry._pods.volumes import validate_volumes
 from pyctrl.apiserver._registry.strategy import Object, SubresourceStrategy
 from pyctrl.apiserver._schema.schema import JSON
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._registry._pods.containers import validate_ephemeral_containers
+    from pyctrl.apiserver._registry._pods.validation import pod_references
+    from pyctrl.apiserver._registry._pods.volumes import validate_volumes
+else:  # imported with the first object
+    validate_ephemeral_containers = lazy_function(
+        "pyctrl.apiserver._registry._pods.containers", "validate_ephemeral_containers"
+    )
+    pod_references = lazy_function("pyctrl.apiserver._registry._pods.validation", "pod_references")
+    validate_volumes = lazy_function("pyctrl.apiserver._registry._pods.volumes", "validate_volumes")
 
 __all__ = ["EPHEMERAL_CONTAINERS"]
 

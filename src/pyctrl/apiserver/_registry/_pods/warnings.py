@@ -16,11 +16,11 @@ from pyctrl.apiserver._registry._pods.validation import containers_with_paths
 from pyctrl.apiserver._registry.field_validation import text_of
 from pyctrl.apiserver._schema.schema import JSON
 
-__all__ = ["DEPRECATED_LABELS", "ip_warnings", "node_term_warnings", "warnings_of_pod", "warnings_of_template"]
+__all__ = ["deprecation_of_label", "ip_warnings", "node_term_warnings", "warnings_of_pod", "warnings_of_template"]
 
 _Part: TypeAlias = Mapping[str, JSON]
 _Warnings: TypeAlias = Iterator[str]
-DEPRECATED_LABELS = {
+_DEPRECATED_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
     "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
     "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
@@ -81,8 +81,8 @@ def _all_warnings(spec: _Part, annotations: _Part, prefix: str) -> _Warnings:
     yield from _node_labels(spec, path)
     for index, each in enumerate(spec.get("topologySpreadConstraints") or ()):
         where, key = f"{path}.topologySpreadConstraints[{index}]", text_of(each, "topologyKey")
-        if key in DEPRECATED_LABELS:
-            yield f"{where}.topologyKey: {key} is {DEPRECATED_LABELS[key]}"
+        if key in _DEPRECATED_LABELS:
+            yield f"{where}.topologyKey: {key} is {_DEPRECATED_LABELS[key]}"
         if each.get("labelSelector") is None:
             yield f"{where}.labelSelector: {_NO_PODS}"
     for key, why in _ANNOTATIONS.items():
@@ -107,8 +107,8 @@ def _all_warnings(spec: _Part, annotations: _Part, prefix: str) -> _Warnings:
 
 def _node_labels(spec: _Part, path: str) -> _Warnings:
     for key in spec.get("nodeSelector") or ():
-        if key in DEPRECATED_LABELS:
-            yield f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
+        if key in _DEPRECATED_LABELS:
+            yield f"{path}.nodeSelector[{key}]: {_DEPRECATED_LABELS[key]}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     where = f"{path}.affinity.nodeAffinity"
     for index, term in enumerate((affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()):
@@ -122,8 +122,8 @@ def node_term_warnings(term: _Part, path: str, *, check_values: bool) -> _Warnin
     """Yield the warnings about a term of a node selector."""
     for index, each in enumerate(term.get("matchExpressions") or ()):
         key, where = text_of(each, "key"), f"{path}.matchExpressions[{index}]"
-        if key in DEPRECATED_LABELS:
-            yield f"{where}.key: {key} is {DEPRECATED_LABELS[key]}"
+        if key in _DEPRECATED_LABELS:
+            yield f"{where}.key: {key} is {_DEPRECATED_LABELS[key]}"
         for number, value in enumerate(each.get("values") or () if check_values else ()):
             yield from (f"{where}.values[{number}]: {value} is invalid, {why}" for why in names.label_value(value))
 
@@ -291,6 +291,11 @@ def _pod_affinity(affinity: _Part, path: str) -> _Warnings:
         for index, each in enumerate(of.get(_PREFERRED) or ()):
             if (each.get("podAffinityTerm") or {}).get("labelSelector") is None:
                 yield f"{path}.{key}.{_PREFERRED}[{index}].podAffinityTerm.labelSelector: {_NO_PODS}"
+
+
+def deprecation_of_label(key: str) -> str:
+    """Return why a label of nodes is deprecated; "" if it is not."""
+    return _DEPRECATED_LABELS.get(key, "")
 
 
 def ip_warnings(text: str, path: str) -> _Warnings:
