@@ -26,7 +26,10 @@ STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL
 FIELD = re.compile(r'^\t(?:(\w+)\s+)?([\w.*\[\]]+)(?:\s+`.*?json:"([^"]*)".*?`)?\s*(?://.*)?$', re.MULTILINE)
 ALIAS = re.compile(r"^type (\w+) (string|map\[\w+\][\w.]+|\[\]\w+)$", re.MULTILINE)
 SCALARS = frozenset(("string", "bool", "int32", "int64", "float64", "int"))
-PRINTED = ("PodTemplateSpec", "PersistentVolumeClaim", "PersistentVolumeSpec", "VolumeNodeAffinity")
+PRINTED = (
+    *("PodTemplateSpec", "PersistentVolumeClaim", "PersistentVolumeSpec", "VolumeNodeAffinity", "VolumeAttachmentSpec"),
+    *("ResourceClaimSpec", "ResourceClaimTemplateSpec", "DeviceAttribute"),
+)
 
 
 class Field(NamedTuple):
@@ -124,7 +127,7 @@ def _internal(modules: Path) -> dict[str, list[list[str]]]:
     internal: dict[str, list[Field]] = {}
     external: dict[str, list[Field]] = {}
     api = _module(modules, "api")
-    for group in ("core", "batch", "apps"):
+    for group in ("resource", "storage", "core", "batch", "apps"):  # a name of several groups is that of the last
         internal |= {
             name: list(_fields(body)) for name, body in STRUCT.findall((folder / group / "types.go").read_text())
         }
