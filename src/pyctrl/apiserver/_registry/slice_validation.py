@@ -272,14 +272,16 @@ def _shared_capacity(capacity: _Part, path: str) -> _Errors:
         why = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
         yield field_forbidden(where, why)
         return
-    for key, found in (("validValues", values), ("validRange", limits)):
-        if (found if key == "validValues" else found is not None) and default is None:
-            yield required(f"{where}.default", f"required when {key} is defined")
-            return
     if values:
-        yield from _options(values, default, whole, f"{where}.validValues")
+        if default is None:
+            yield required(f"{where}.default", "required when validValues is defined")
+        else:
+            yield from _options(values, default, whole, f"{where}.validValues")
     elif limits is not None:
-        yield from _range(limits, default, whole, f"{where}.validRange")
+        if default is None:
+            yield required(f"{where}.default", "required when validRange is defined")
+        else:
+            yield from _range(limits, default, whole, f"{where}.validRange")
 
 
 def _options(values: Sequence[str], default: str, whole: str, path: str) -> _Errors:
