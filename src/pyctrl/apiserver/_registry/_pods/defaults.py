@@ -19,6 +19,7 @@ _IMAGE = re.compile(
 )
 _LONGEST_IMAGE = 255
 _FILE_MODE = 420  # 0644
+_NOTHING = Quantity("0")
 _VOLUME_DEFAULTS: dict[str, dict[str, JSON]] = {
     "configMap": {"defaultMode": _FILE_MODE},
     "secret": {"defaultMode": _FILE_MODE},
@@ -56,21 +57,38 @@ def _default_host_ports(spec: Object) -> None:
 
 
 def _default_pod_requests(spec: Object) -> None:
-    """Default the requests of a whole pod to those of its containers, or to its limits."""
-    resources = spec.get("resources")
-    if resources is None:
+    """Default the requests of a whole pod with limits to those of its containers, or to its limits."""
+    resources = spec.get("resources") or {}
+    limits = resources.get("limits") or {}
+    if limits or resources.get("requests"):
+        pages = {name: each for name, each in _totals(spec, "limits").items() if name.startswith("hugepages-")}
+        limits = {**pages, **limits}
+    if not limits:
         return
-    requests = dict(resources.get("requests") or {})
-    containers = [(each.get("resources") or {}).get("requests") or {} for each in spec.get("containers") or ()]
-    for name in ("cpu", "memory"):
-        amounts = [Quantity(each[name]) for each in containers if name in each]
-        if amounts and name not in requests:
-            requests[name] = sum(amounts[1:], start=amounts[0]).canonical()
-    for name, limit in (resources.get("limits") or {}).items():
-        if name in ("cpu", "memory") or name.startswith("hugepages-"):
-            requests.setdefault(name, limit)
-    if requests:
+    resources["limits"] = limits
+    used = {name: each for name, each in _totals(spec, "requests").items() if name in ("cpu", "memory")}
+    own = {name: each for name, each in limits.items() if name in ("cpu", "memory") or name.startswith("hugepages-")}
+    if requests := {**own, **used, **(resources.get("requests") or {})}:
         resources["requests"] = requests
+
+
+def _totals(spec: Object, part: str) -> dict[str, str]:
+    """Return what the containers of a pod need at most: together, with the sidecars, or one init container."""
+    running: dict[str, Quantity] = {}
+    most: dict[str, Quantity] = {}
+    for container in spec.get("initContainers") or ():
+        is_sidecar = container.get("restartPolicy") == "Always"
+        for name, text in ((container.get("resources") or {}).get(part) or {}).items():
+            amount = running.get(name, _NOTHING) + Quantity(text)
+            if is_sidecar:
+                running[name] = amount
+            most[name] = max(most.get(name, _NOTHING), amount)
+    for container in spec.get("containers") or ():
+        for name, text in ((container.get("resources") or {}).get(part) or {}).items():
+            running[name] = running.get(name, _NOTHING) + Quantity(text)
+    return {
+        name: max(running.get(name, _NOTHING), most.get(name, _NOTHING)).canonical() for name in {**most, **running}
+    }
 
 
 def default_template(template: Object) -> None:
