@@ -88,7 +88,7 @@ def _keep_allocated(spec: Object, before: Mapping[str, JSON]) -> None:
                 spec[key] = before[key]
     if has_address(before) and has_address(spec):
         for key in ("ipFamilies", "ipFamilyPolicy"):
-            if not spec.get(key) and before.get(key):
+            if spec.get(key) in (None, []) and before.get(key):
                 spec[key] = before[key]
     if has_node_ports(before) and has_node_ports(spec):
         _keep_node_ports(spec, before)

@@ -21,6 +21,7 @@ _METADATA = (  # in the order of the Go struct
     *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp"),
     *("deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"),
 )
+_POINTERS = ("deletionGracePeriodSeconds",)  # whose zero counts
 _GO_NAMES = {"uid": "uID"}  # upstream lowers the first letter of the Go name
 _ONLY_CLAIMS = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
 
@@ -36,7 +37,7 @@ def forbidden_metadata(metadata: _Part, path: str) -> Iterator[FieldError]:
     yield from validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     yield from validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     for key in _METADATA:
-        if metadata.get(key) not in (None, "", 0):
+        if metadata.get(key) not in (None, "", 0) or (key in _POINTERS and metadata.get(key) is not None):
             yield field_forbidden(f"{path}.{_GO_NAMES.get(key, key)}", "cannot be set")
 
 
