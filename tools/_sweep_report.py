@@ -67,7 +67,7 @@ def _request(case: Case) -> str:
     if case.mutation is None:
         return f"{case.target.name} {case.verb} the base object"
     path, value = ".".join(map(str, case.mutation.path)), case.mutation.value
-    return f"{case.target.name} {case.verb} {path}={json.dumps(value[0])[:60] if value else '(removed)'}"
+    return f"{case.target.name} {case.verb} {path}={json.dumps(value[0])[:200] if value else '(removed)'}"
 
 
 def _differing_parts(wanted: JSON, got: JSON) -> tuple[str, str]:

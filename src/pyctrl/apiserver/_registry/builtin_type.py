@@ -207,7 +207,9 @@ class BuiltinResourceType:
         if part is not None:
             part.keep(new, old)
         strategy.prepare(new, old)
-        if self.has_generation:
+        if self.has_generation and not strategy.increments_generation:
+            keep_metadata(new["metadata"], old["metadata"], ("generation",))
+        elif self.has_generation:
             bump_generation(new, old, annotations_too=strategy.annotations_increment_generation and subresource is None)
         causes = validate_metadata_update(
             new["metadata"],

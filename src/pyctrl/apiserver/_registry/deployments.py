@@ -123,6 +123,13 @@ def _default_replication_controller(obj: Object) -> None:
             set_defaults(obj["metadata"], labels=dict(labels))
 
 
+def _replica_set_warnings(new: Object) -> Iterator[str]:
+    """Warn about a new name that pods cannot have as their hostname, and about the template."""
+    if new["metadata"].get("generation") == 1:
+        yield from hostname_warnings(new["metadata"])
+    yield from warn_template(new)
+
+
 def _validate_replica_set(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check a ReplicaSet; its selector does not change."""
     spec = new["spec"]
@@ -188,7 +195,7 @@ RESOURCES: Final = (
             defaults=(_default_replica_set,),
             prepares=(prepare_template,),
             validates=(_validate_replica_set,),
-            warns=warn_template,
+            warns=_replica_set_warnings,
             warns_on_update=generation_differs,
         ),
         cells=_replica_set_cells,

@@ -16,11 +16,20 @@ _Part: TypeAlias = Mapping[str, JSON]
 _ZEROS: dict[str, JSON] = {"string": "", "bool": False, "int32": 0, "int64": 0, "int": 0, "float64": 0}
 _METADATA = (
     *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp"),
-    *("deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers"),
+    *(
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "labels",
+        "annotations",
+        "ownerReferences",
+        "finalizers",
+        "managedFields",
+    ),
 )
+_OWNER = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _CONTEXT = 3  # lines of context in a diff
 _OF_POD_SPEC = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
-_AS_SENT = frozenset(("metav1.Time", "metav1.ObjectMeta", "intstr.IntOrString"))
+_AS_SENT = frozenset(("metav1.Time", "metav1.ObjectMeta", "intstr.IntOrString", "runtime.RawExtension"))
 
 
 def go_struct(name: str, value: _Part | None) -> dict[str, JSON] | None:
@@ -47,6 +56,10 @@ def _field(struct: str, key: str, value: _Part) -> JSON:
 
 def _metadata(metadata: _Part) -> _Part:
     found = {key: metadata[key] for key in _METADATA if metadata.get(key) not in (None, "", [], {})}
+    if "ownerReferences" in found:
+        found["ownerReferences"] = [
+            {key: each[key] for key in _OWNER if key in each} for each in found["ownerReferences"]
+        ]
     return {key: dict(sorted(each.items())) if isinstance(each, dict) else each for key, each in found.items()}
 
 

@@ -101,6 +101,11 @@ def _cidrs(cidrs: Sequence[str]) -> Iterator[FieldError]:
     for index, each in enumerate(cidrs):
         yield from network(each, f"spec.podCIDRs[{index}]")
     if len(cidrs) > 1:
+        wrong = next((index for index, each in enumerate(cidrs) if any(network(each, ""))), None)
+        if wrong is not None:
+            why = f"invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {cidrs[wrong]})"
+            text = f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{why}"
+            yield FieldError("InternalError", text, "spec.podCIDRs")
         families = [":" in each for each in cidrs]
         if len(cidrs) > 2 or families[0] == families[1]:
             why = "may specify no more than one CIDR for each IP family"

@@ -15,7 +15,7 @@ from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.go_structs import go_diff, go_struct
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import Cells, access_modes, spec_of, status_of
-from pyctrl.apiserver._schema.defaulting import copied, set_defaults
+from pyctrl.apiserver._schema.defaulting import copied, set_defaults, set_missing
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _SOURCE_WARNINGS: Final = {
 
 def _default_claim(obj: Object) -> None:
     """Default to a filesystem volume."""
-    set_defaults(obj["spec"], volumeMode="Filesystem")
+    set_missing(obj["spec"], volumeMode="Filesystem")
     set_defaults(obj["status"], phase="Pending")
 
 
@@ -75,7 +75,7 @@ def _prepare_claim(new: Object, old: Object | None) -> None:
 
 def _validate_claim(new: Object, old: Object | None) -> Iterator[FieldError]:
     """Check the spec of a claim, and that it does not change."""
-    yield from validate_claim_spec(new["spec"], "spec")
+    yield from validate_claim_spec(new["spec"], "spec", old and old["spec"])
     if old is not None:
         yield from _claim_change(new, old)
 
@@ -145,7 +145,8 @@ def _requested(spec: Mapping[str, JSON]) -> JSON:
 def _default_volume(obj: Object) -> None:
     """Default to the reclaim policy Retain and a filesystem volume."""
     spec = obj["spec"]
-    set_defaults(spec, persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
+    set_defaults(spec, persistentVolumeReclaimPolicy="Retain")
+    set_missing(spec, volumeMode="Filesystem")
     set_defaults(obj["status"], phase="Pending")
     default_volume_source(spec)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from pyctrl._lazy_imports import lazy_function
 from pyctrl._validation import names
@@ -142,6 +143,12 @@ def _shown_scopes(selector: Mapping[str, JSON] | None) -> JSON:
 # -- LimitRange --------------------------------------------------------------------------------------------------
 
 
+def _prepare_limit_range(new: Object, old: Object | None) -> None:
+    """Name a new LimitRange without a name."""
+    if old is None and not new["metadata"].get("name"):
+        new["metadata"]["name"] = str(uuid4())
+
+
 def _validate_limit_range(new: Object, _old: Object | None) -> Iterator[FieldError]:
     """Check the limits of each type."""
     seen: set[str] = set()
@@ -249,6 +256,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             allows_create_on_update=True,
             defaults=(_default_limit_range,),
+            prepares=(_prepare_limit_range,),
             validates=(_validate_limit_range,),
         ),
     ),

@@ -65,7 +65,10 @@ RESOURCES: Final = (
         group="scheduling.k8s.io",
         kind="PriorityClass",
         strategy=Strategy(
-            has_generation=True, defaults=(_default_priority_class,), validates=(_validate_priority_class,)
+            has_generation=True,
+            increments_generation=False,
+            defaults=(_default_priority_class,),
+            validates=(_validate_priority_class,),
         ),
         cells=_priority_class_cells,
     ),

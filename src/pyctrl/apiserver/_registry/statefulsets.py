@@ -28,7 +28,7 @@ from pyctrl.apiserver._registry.pod_templates import (
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.strategy import Object, Strategy, generation_differs
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, spec_of, status_of
-from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.defaulting import set_defaults, set_missing
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _default_stateful_set(obj: Object) -> None:
         strategy["rollingUpdate"].pop("maxUnavailable", None)  # the feature gate is off by default in 1.36
     for claim in spec.get("volumeClaimTemplates") or ():
         claim.update(kind="PersistentVolumeClaim", apiVersion="v1")
-        set_defaults(claim["spec"], volumeMode="Filesystem")
+        set_missing(claim["spec"], volumeMode="Filesystem")
         set_defaults(claim["status"], phase="Pending")
     default_template(spec["template"])
 

@@ -19,6 +19,7 @@ from pyctrl.apiserver._errors import (
 from pyctrl.apiserver._meta.validation import validate_selector
 from pyctrl.apiserver._registry._pods.volume_sources import csi_driver_name
 from pyctrl.apiserver._registry.field_validation import NEGATIVE, invalid_name, not_negative, text_of
+from pyctrl.apiserver._registry.go_structs import go_struct, go_value
 from pyctrl.apiserver._registry.pod_templates import shown_selector
 from pyctrl.apiserver._registry.strategy import Object
 from pyctrl.apiserver._registry.volume_validation import validate_inline_volume
@@ -57,7 +58,8 @@ def validate_storage_class(new: Object, old: Object | None) -> _Errors:
     if old is not None:
         for key in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
             if (new.get(key) or None) != (old.get(key) or None):
-                yield invalid_value(key, new.get(key), "field is immutable")
+                shown = go_value("map[string]string", new.get(key)) if key == "parameters" else new.get(key)
+                yield invalid_value(key, shown, "field is immutable")
 
 
 def _provisioner(obj: _Part, key: str) -> _Errors:
@@ -129,13 +131,7 @@ def validate_attachment(new: Object, old: Object | None) -> _Errors:
     if volume is not None:
         yield from invalid_name(names.subdomain, volume, "spec.source.persistentVolumeName")
     if old is not None and spec != old["spec"]:
-        yield invalid_value("spec", _shown_attachment(spec), "field is immutable")
-
-
-def _shown_attachment(spec: _Part) -> JSON:
-    source = spec.get("source") or {}
-    shown = {"PersistentVolumeName": source.get("persistentVolumeName"), "InlineVolumeSpec": None}
-    return {"Attacher": text_of(spec, "attacher"), "Source": shown, "NodeName": text_of(spec, "nodeName")}
+        yield invalid_value("spec", go_struct("VolumeAttachmentSpec", spec), "field is immutable")
 
 
 # -- CSI ---------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyctrl._lazy_imports import lazy_function
 from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry._pods.defaults import default_volume_source
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy
 from pyctrl.apiserver._registry.table_cells import NONE, UNSET, Cells, spec_of, status_of
@@ -65,7 +66,8 @@ def _default_driver(obj: Object) -> None:
 
 
 def _prepare_driver(new: Object, old: Object | None) -> None:
-    """Count the changes of the spec; a new driver has no generation."""
+    """Count the changes of the spec, of which a new driver has none; drop a field of a disabled feature."""
+    new["spec"].pop("preventPodSchedulingIfMissing", None)
     if old is not None and new["spec"] != old["spec"]:
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -107,6 +109,13 @@ def _attachment_cells(obj: Object) -> Cells:
 
 def _attributes_class_cells(obj: Object) -> Cells:
     return {"DriverName": obj.get("driverName", "")}
+
+
+def _default_attachment(obj: Object) -> None:
+    """Default the source of an inline volume."""
+    source = (obj.get("spec") or {}).get("source") or {}
+    if (inline := source.get("inlineVolumeSpec")) is not None:
+        default_volume_source(inline)
 
 
 RESOURCES: Final = (
@@ -163,6 +172,7 @@ RESOURCES: Final = (
             on_update=(MetadataCheck.WHOLE,),
             allows_unconditional_update=False,
             returns_deleted_object=True,
+            defaults=(_default_attachment,),
             validates=(validate_attachment,),
             validates_status=(),
         ),

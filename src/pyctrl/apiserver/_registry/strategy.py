@@ -75,6 +75,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     name_rule: names.Rule = names.subdomain
     has_generation: bool = False
+    increments_generation: bool = True  # a change of the spec does
     annotations_increment_generation: bool = False  # a change of annotations does, as for Deployments
     keeps_status_on_create: bool = False
     allows_unconditional_update: bool = True  # an update without a resourceVersion

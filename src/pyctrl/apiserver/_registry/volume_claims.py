@@ -21,6 +21,7 @@ _METADATA = (  # in the order of the Go struct
     *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp"),
     *("deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"),
 )
+_POINTERS = ("deletionGracePeriodSeconds",)  # whose zero counts
 _GO_NAMES = {"uid": "uID"}  # upstream lowers the first letter of the Go name
 _ONLY_CLAIMS = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
 
@@ -36,12 +37,14 @@ def forbidden_metadata(metadata: _Part, path: str) -> Iterator[FieldError]:
     yield from validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     yield from validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     for key in _METADATA:
-        if metadata.get(key) not in (None, "", 0):
+        if metadata.get(key) not in (None, "", 0) or (key in _POINTERS and metadata.get(key) is not None):
             yield field_forbidden(f"{path}.{_GO_NAMES.get(key, key)}", "cannot be set")
 
 
-def validate_claim_spec(spec: _Part, path: str) -> Iterator[FieldError]:
-    """Check the spec of a claim."""
+def validate_claim_spec(spec: _Part, path: str, old: _Part | None = None) -> Iterator[FieldError]:
+    """Check the spec of a claim; groups of sources may stay invalid if the old spec, where there is one, has any."""
+    sources = ((old or {}).get(key) or {} for key in ("dataSource", "dataSourceRef"))
+    checks_group = not any(each.get("apiGroup") is not None for each in sources)
     if not spec.get("accessModes"):
         yield required(f"{path}.accessModes", "at least 1 access mode is required")
     yield from validate_selector(spec.get("selector") or {}, f"{path}.selector")
@@ -53,7 +56,7 @@ def validate_claim_spec(spec: _Part, path: str) -> Iterator[FieldError]:
         yield not_supported(f"{path}.volumeMode", mode, VOLUME_MODES)
     for key in ("dataSource", "dataSourceRef"):
         if spec.get(key) is not None:
-            yield from _source(spec[key], f"{path}.{key}")
+            yield from _source(spec[key], f"{path}.{key}", checks_group=checks_group)
     yield from _sources_agree(spec, path)
     yield from _class_name(spec, "volumeAttributesClassName", path)
 
@@ -77,12 +80,12 @@ def _class_name(spec: _Part, key: str, path: str) -> Iterator[FieldError]:
         yield from invalid_name(names.subdomain, name, f"{path}.{key}")
 
 
-def _source(source: _Part, path: str) -> Iterator[FieldError]:
+def _source(source: _Part, path: str, *, checks_group: bool) -> Iterator[FieldError]:
     yield from required_texts(source, path, "name", "kind")
     group, kind = text_of(source, "apiGroup"), text_of(source, "kind")
     if not group and kind != "PersistentVolumeClaim":
         yield invalid_value(path, kind, _ONLY_CLAIMS)
-    if group:
+    if group and checks_group:
         yield from invalid_name(names.subdomain, group, f"{path}.apiGroup")
     if namespace := text_of(source, "namespace"):
         yield from invalid_name(names.label, namespace, f"{path}.namespace")

@@ -88,7 +88,8 @@ def _capacity(capacity: _Part | None, path: str) -> _Errors:
     if not capacity:
         yield required(path)
     if "storage" not in (capacity or {}) or len(capacity or {}) > 1:
-        yield not_supported(path, dict(sorted((capacity or {}).items())), ("storage",))
+        shown = None if capacity is None else dict(sorted(capacity.items()))
+        yield not_supported(path, shown, ("storage",))
     for name, quantity in (capacity or {}).items():
         amount = Quantity(quantity)
         if amount < 0:

@@ -19,7 +19,7 @@ from tests.unit.apiserver.registry._refusals import refusals
             [
                 "spec.accessModes: Required value",
                 "spec.capacity: Required value",
-                'spec.capacity: Unsupported value: {}: supported values: "storage"',
+                'spec.capacity: Unsupported value: null: supported values: "storage"',
                 "spec: Required value: must specify a volume type",
             ],
         ),

@@ -6,7 +6,7 @@ import re
 
 from pyctrl.api import Quantity
 from pyctrl.apiserver._registry.strategy import Object
-from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._schema.defaulting import set_defaults, set_missing
 from pyctrl.apiserver._schema.schema import JSON
 
 __all__ = ["default_pod", "default_template", "default_volume_source"]
@@ -185,4 +185,4 @@ def _default_volume(volume: Object) -> None:
     if (image := volume.get("image")) is not None:
         set_defaults(image, pullPolicy=_pull_policy(image.get("reference") or ""))
     if claim := (volume.get("ephemeral") or {}).get("volumeClaimTemplate"):
-        set_defaults(claim["spec"], volumeMode="Filesystem")
+        set_missing(claim["spec"], volumeMode="Filesystem")
