@@ -14,8 +14,6 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
@@ -28,7 +26,6 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
 )
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
-from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.create import CreateHandler
@@ -179,13 +176,16 @@ class ApiServer:
         self._metrics = RequestMetrics()
         self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
         self._establishing = EstablishingController(backend)
-        self._kubernetes = None if is_extension else KubernetesControllers(backend, access.accounts)
+        self._kubernetes = (
+            KubernetesControllers(backend, access.accounts, self.registry.service_cluster_ip_range)
+            if isinstance(self.registry, ResourceRegistry)
+            else None
+        )
+        #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
+        self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
         self.proxy_client: KeyPair | None = None
-        self._audit: AuditLog | None = None
-        if isinstance(self.registry, ResourceRegistry):
-            self._create_bootstrap_objects(self.registry.kubernetes_service_ip)
-        self._audit = audit  # set last: the requests that create the default objects are not audited
+        self._audit = audit
 
     def _add_handlers(self, backend: RESTStorage) -> None:
         self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
@@ -207,11 +207,6 @@ class ApiServer:
         return default_admission_chain(
             self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
         )
-
-    def _create_bootstrap_objects(self, kubernetes_service_ip: str) -> None:
-        loopback = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in bootstrap_objects(kubernetes_service_ip):
-            self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
 
     @property
     def loopback_token(self) -> str:
@@ -374,7 +369,7 @@ class ApiServer:
             response = await _call(handler, request)
         self._establishing.sync()
         if self._kubernetes is not None:
-            self._kubernetes.api_services.sync()
+            self._kubernetes.sync()
         return response
 
     async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from pyctrl.apiserver._authn.openid import OpenIDMetadata
 from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationTrustController
+from pyctrl.apiserver._bootstrap.component_statuses import ComponentStatuses
+from pyctrl.apiserver._bootstrap.service_ip_addresses import ServiceIPAddressController
+from pyctrl.apiserver._bootstrap.system_objects import SystemObjectsController
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import ServiceAccountTokens
@@ -16,9 +19,25 @@ __all__ = ["KubernetesControllers"]
 
 
 class KubernetesControllers:
-    """The controllers of built-in objects, and the OpenID documents of service account tokens."""
+    """The controllers of built-in objects, and the OpenID documents of service account tokens.
 
-    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens) -> None:
+    Args:
+        backend: The storage of the server.
+        accounts: The service account tokens of the server.
+        service_cidr: The range of cluster IPs.
+    """
+
+    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens, service_cidr: str) -> None:
         self.openid: OpenIDMetadata = OpenIDMetadata(accounts)
-        self.api_services: AutoRegisterController = AutoRegisterController(backend)
         self.authentication_trust: ClusterAuthenticationTrustController = ClusterAuthenticationTrustController(backend)
+        self.component_statuses: ComponentStatuses = ComponentStatuses(backend.registry)
+        self._api_services = AutoRegisterController(backend)
+        self._system_objects = SystemObjectsController(backend, service_cidr)
+        self._ip_addresses = ServiceIPAddressController(backend)
+        self.sync()
+
+    def sync(self) -> None:
+        """Make the objects consistent with the state that a request has left."""
+        self._api_services.sync()
+        self._system_objects.sync()
+        self._ip_addresses.sync()

@@ -326,12 +326,14 @@ RESOURCES: Final = (
     BuiltinResource(
         group=_GROUP,
         kind="MutatingAdmissionPolicy",
+        storage_version="v1beta1",
         strategy=Strategy(**_METADATA),
         cells=_policy_cells("mutations"),
     ),
     BuiltinResource(
         group=_GROUP,
         kind="MutatingAdmissionPolicyBinding",
+        storage_version="v1beta1",
         strategy=Strategy(**_METADATA),
         cells=_policy_binding_cells,
     ),

@@ -140,6 +140,7 @@ RESOURCES: Final = (
     BuiltinResource(
         group="autoscaling",
         kind="HorizontalPodAutoscaler",
+        storage_version="v2",
         strategy=Strategy(defaults=(_default_autoscaler,), validates=(_validate_autoscaler,)),
         cells=_autoscaler_cells,
         conversions={"autoscaling/v1": _to_v1, "autoscaling/v2": _to_v2},

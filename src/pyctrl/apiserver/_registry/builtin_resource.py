@@ -55,6 +55,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.
         storage_group: The group whose collection stores the objects, where it is not `group`.
+        storage_version: The version of the objects in etcd, where it is not the served one.
         storage_prefix: The prefix of the keys in etcd, where it is not the plural.
         deprecation: The warning that answers every request.
     """
@@ -66,6 +67,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     rest: Mapping[str, RESTFactory] = {}
     conversions: Mapping[str, Callable[[Object], Object]] = {}
     storage_group: str | None = None
+    storage_version: str = ""
     storage_prefix: str = ""
     deprecation: str = ""
 

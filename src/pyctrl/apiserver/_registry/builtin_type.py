@@ -69,7 +69,7 @@ class BuiltinResourceType:
         self.allows_create_on_update: bool = self.strategy.allows_create_on_update
         self.returns_deleted_object: bool = self.strategy.returns_deleted_object
         self.storage_group: str = self.group if resource.storage_group is None else resource.storage_group
-        self.storage_version: str = version
+        self.storage_version: str = resource.storage_version or version
         self.storage_prefix: str = resource.storage_prefix or self.plural
         self.document: str = f"{self.group or 'core'}_{version}"  # the OpenAPI document that describes the kind
         self._components = components

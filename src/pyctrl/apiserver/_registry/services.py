@@ -27,7 +27,7 @@ __all__ = ["RESOURCES"]
 
 
 _STICKY_SECONDS = 10800  # of session affinity: three hours
-_FAMILY = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
+_ADDRESSES = ("clusterIP", "clusterIPs")
 
 
 def _default_service(obj: Object) -> None:
@@ -109,10 +109,10 @@ def _keep_node_ports(spec: Object, before: Mapping[str, JSON]) -> None:
 def _drop_unused(spec: Object, before: Mapping[str, JSON]) -> None:
     """Drop unchanged fields that the old type has and the new type does not."""
     if has_address(before) and not has_address(spec):
-        if all(spec.get(key) == before.get(key) for key in ("clusterIP", "clusterIPs")):
-            for key in _FAMILY:
+        if all(spec.get(key) == before.get(key) for key in _ADDRESSES):
+            for key in _ADDRESSES:
                 spec.pop(key, None)
-        _drop_same(spec, before, "internalTrafficPolicy")
+        _drop_same(spec, before, "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
     if has_node_ports(before) and not has_node_ports(spec) and node_ports(spec) == node_ports(before):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
