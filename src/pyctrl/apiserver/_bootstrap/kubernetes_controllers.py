@@ -8,6 +8,7 @@ from pyctrl.apiserver._authn.openid import OpenIDMetadata
 from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationTrustController
 from pyctrl.apiserver._bootstrap.component_statuses import ComponentStatuses
+from pyctrl.apiserver._bootstrap.flow_schema_status import FlowSchemaStatusController
 from pyctrl.apiserver._bootstrap.service_ip_addresses import ServiceIPAddressController
 from pyctrl.apiserver._bootstrap.system_objects import SystemObjectsController
 
@@ -33,6 +34,7 @@ class KubernetesControllers:
         self.component_statuses: ComponentStatuses = ComponentStatuses(backend.registry)
         self._api_services = AutoRegisterController(backend)
         self._system_objects = SystemObjectsController(backend, service_cidr)
+        self._flow_schemas = FlowSchemaStatusController(backend)
         self._ip_addresses = ServiceIPAddressController(backend)
         self.sync()
 
@@ -40,4 +42,5 @@ class KubernetesControllers:
         """Make the objects consistent with the state that a request has left."""
         self._api_services.sync()
         self._system_objects.sync()
+        self._flow_schemas.sync()
         self._ip_addresses.sync()

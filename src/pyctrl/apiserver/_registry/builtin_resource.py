@@ -50,6 +50,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         strategy: Defaults, validation and the like; a factory where it keeps state, called once for each server.
         cells: Makes the cells of an object's table row; the columns Name and Age need none.
+        row_order: The sort key of a table's rows; None keeps the order of the list.
         rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
             such as reviews.
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
@@ -64,6 +65,7 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     kind: str
     strategy: Strategy | Callable[[], Strategy] = _PLAIN
     cells: Callable[[Object], Cells] | None = None
+    row_order: Callable[[Object], tuple[int, str]] | None = None
     rest: Mapping[str, RESTFactory] = {}
     conversions: Mapping[str, Callable[[Object], Object]] = {}
     storage_group: str | None = None

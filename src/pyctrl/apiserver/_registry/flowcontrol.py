@@ -34,6 +34,11 @@ def _flow_schema_cells(obj: Object) -> Cells:
     }
 
 
+def _flow_schema_order(obj: Object) -> tuple[int, str]:
+    """Return the key by which FlowSchemas are matched, and shown."""
+    return spec_of(obj).get("matchingPrecedence", 0), obj["metadata"]["name"]
+
+
 def _priority_level_cells(obj: Object) -> Cells:
     spec = spec_of(obj)
     limited = spec.get("limited") or {}
@@ -56,6 +61,7 @@ RESOURCES: Final = (
             has_generation=True, on_update=(MetadataCheck.WHOLE,), status_reset_fields=STATUS_RESET_FIELDS
         ),
         cells=_flow_schema_cells,
+        row_order=_flow_schema_order,
     ),
     BuiltinResource(
         group=_GROUP,

@@ -35,3 +35,10 @@ def test_selectors_choose_components(ask: Asker) -> None:
     _, found = ask("GET", PATH, fieldSelector="metadata.name=etcd-0")
     assert [each["metadata"]["name"] for each in found["items"]] == ["etcd-0"]
     assert ask("GET", PATH, labelSelector="a=b")[1]["items"] == []
+
+
+def test_a_table_shows_the_health(ask: Asker) -> None:
+    """`kubectl get componentstatuses` shows status, message and error."""
+    _, table = ask("GET", PATH, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
+    assert [each["name"] for each in table["columnDefinitions"]] == ["Name", "Status", "Message", "Error"]
+    assert table["rows"][2]["cells"] == ["etcd-0", "Healthy", "ok", ""]
