@@ -11,6 +11,7 @@ from pyctrl.apiserver._bootstrap.component_statuses import ComponentStatuses
 from pyctrl.apiserver._bootstrap.flow_schema_status import FlowSchemaStatusController
 from pyctrl.apiserver._bootstrap.service_ip_addresses import ServiceIPAddressController
 from pyctrl.apiserver._bootstrap.system_objects import SystemObjectsController
+from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import ServiceAccountTokens
@@ -23,17 +24,17 @@ class KubernetesControllers:
     """The controllers of built-in objects, and the OpenID documents of service account tokens.
 
     Args:
-        backend: The storage of the server.
+        backend: The storage of the server, whose registry is a `ResourceRegistry`.
         accounts: The service account tokens of the server.
-        service_cidr: The range of cluster IPs.
     """
 
-    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens, service_cidr: str) -> None:
+    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens) -> None:
+        assert isinstance(backend.registry, ResourceRegistry)  # extension API servers have another one
         self.openid: OpenIDMetadata = OpenIDMetadata(accounts)
         self.authentication_trust: ClusterAuthenticationTrustController = ClusterAuthenticationTrustController(backend)
         self.component_statuses: ComponentStatuses = ComponentStatuses(backend.registry)
         self._api_services = AutoRegisterController(backend)
-        self._system_objects = SystemObjectsController(backend, service_cidr)
+        self._system_objects = SystemObjectsController(backend, backend.registry.service_cluster_ip_range)
         self._flow_schemas = FlowSchemaStatusController(backend)
         self._ip_addresses = ServiceIPAddressController(backend)
         self.sync()

@@ -33,35 +33,39 @@ class ServiceIPAddressController:
         self._type = backend.registry.require("networking.k8s.io", "v1", "ipaddresses")
         self._services = backend.collection(backend.registry.require("", "v1", "services"))
         self._addresses = backend.collection(self._type)
-        self._missing: set[tuple[str, str]] = set()  # namespace and name of services that may lack an IPAddress
+        self._owners = {each: stored for stored in self._services.current("") for each in _cluster_ips(stored)}
+        self._changed = dict.fromkeys(self._owners)  # addresses to look at, in a reproducible order
         self._services.listen(self._observe_service)
         self._addresses.listen(self._observe_address)
 
     def sync(self) -> None:
-        """Create the IPAddresses that a client has deleted."""
-        while self._missing:
-            service = self._services.find(*self._missing.pop())
-            for address in _cluster_ips(service):
-                self._allocate(address, service)
+        """Create and delete IPAddresses after services and IPAddresses have changed."""
+        while self._changed:
+            address = next(iter(self._changed))
+            self._sync_address(address)
+            self._changed.pop(address, None)
 
     def _observe_service(self, event: WatchCacheEvent) -> None:
-        before, after = list(_cluster_ips(event.previous)), list(_cluster_ips(event.current))
-        for address in after:
-            if address not in before:
-                self._allocate(address, event.current)
-        for address in before:
-            if address not in after:
-                self._release(address)
+        for address in _cluster_ips(event.previous):
+            self._owners.pop(address, None)
+            self._changed[address] = None
+        for address in _cluster_ips(event.current):
+            assert event.current is not None  # it has addresses
+            self._owners[address] = event.current
+            self._changed[address] = None
 
     def _observe_address(self, event: WatchCacheEvent) -> None:
-        if event.current is None and event.previous is not None:
-            parent = (event.previous.decode().get("spec") or {}).get("parentRef") or {}
-            if parent.get("resource") == "services" and not parent.get("group"):
-                self._missing.add((parent.get("namespace", ""), parent.get("name", "")))
+        if event.previous is not None and event.current is None:
+            self._changed[event.previous.name] = None
 
-    def _allocate(self, address: str, service: StoredObject | None) -> None:
-        if service is None or self._addresses.find("", address) is not None:
-            return
+    def _sync_address(self, address: str) -> None:
+        stored, service = self._addresses.find("", address), self._owners.get(address)
+        if stored is None and service is not None:
+            self._create(address, service)
+        elif stored is not None and service is None and stored.labels.get(_MANAGED_BY) == _ALLOCATOR:
+            self._addresses.remove(stored)
+
+    def _create(self, address: str, service: StoredObject) -> None:
         labels = {_FAMILY: "IPv6" if ":" in address else "IPv4", _MANAGED_BY: _ALLOCATOR}
         parent = {"resource": "services", "namespace": service.namespace, "name": service.name}
         obj: dict[str, Any] = {"metadata": {"name": address, "labels": labels}, "spec": {"parentRef": parent}}
@@ -71,11 +75,6 @@ class ServiceIPAddressController:
         }
         managers = [managed_by("kube-apiserver", _API_VERSION, fields)]
         put_new_object(self._backend, self._type, obj, managers=managers)
-
-    def _release(self, address: str) -> None:
-        stored = self._addresses.find("", address)
-        if stored is not None and stored.labels.get(_MANAGED_BY) == _ALLOCATOR:
-            self._addresses.remove(stored)
 
 
 def _cluster_ips(service: StoredObject | None) -> Iterator[str]:

@@ -60,8 +60,8 @@ class SystemObjectsController:
     def sync(self) -> None:
         """Create the objects that a request has deleted."""
         if self._was_deleted:
-            self._was_deleted = False
             self._create_missing()
+            self._was_deleted = False
 
     def _observe(self, event: WatchCacheEvent) -> None:
         self._was_deleted = self._was_deleted or event.current is None
