@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from pyctrl import _schemas
-from pyctrl.client import Client, Config, HttpRequest
+from pyctrl.api import Key
+from pyctrl.client import Client, Config, HttpRequest, wait_for
+from pyctrl.kinds.core.v1 import Endpoints
+from pyctrl.kinds.discovery.v1 import EndpointSlice
 from pyctrl.testing import control_plane
 
 TARGET = Path(_schemas.__file__).parent / "bootstrap_objects.json"
@@ -68,10 +71,10 @@ def main() -> None:
 
 
 async def _read(config: Config) -> list[dict[str, Any]]:
-    """Return the objects of all lists, once the last of them exist."""
+    """Return the objects of all lists, once those of the service `kubernetes` exist, which come last."""
     async with Client.connect(config) as client:
-        while not all([[each async for each in _listed(client, path)] for path in PATHS[-3:]]):
-            await asyncio.sleep(1)
+        await wait_for(client, Endpoints, Key("default", "kubernetes"))
+        await wait_for(client, EndpointSlice, Key("default", "kubernetes"))
         return [each for path in PATHS async for each in _listed(client, path)]
 
 

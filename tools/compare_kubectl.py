@@ -5,7 +5,8 @@
 
 ASSETS is a directory with etcd, kube-apiserver, kube-controller-manager and kubectl, as for `KUBEBUILDER_ASSETS`. Each
 script runs in a namespace of its own. Its blocks, separated by empty lines, are compared by exit status and by what
-they print; uids, times, versions, ports and generated names are replaced first. The exit status is 1 if a block differs.
+they print; uids, times, versions, ports and generated names are replaced first. The exit status is 1 if a block
+differs.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("assets", type=Path)
     parser.add_argument("scripts", nargs="*", metavar="SCRIPT", help="scripts of tools/kubectl; by default all")
     parser.add_argument("--kubectl", type=Path, help="by default that of ASSETS")
-    parser.add_argument("--against", type=Path, nargs=2, metavar=("REAL", "OURS"), help="kubeconfigs of running servers")
+    parser.add_argument(
+        "--against", type=Path, nargs=2, metavar=("REAL", "OURS"), help="kubeconfigs of running servers"
+    )
     parser.add_argument("--show", action="store_true", help="print the blocks that do not differ, too")
     options = parser.parse_intermixed_args(arguments)
     kubectl = (options.kubectl or options.assets / "kubectl").resolve()
@@ -108,9 +111,7 @@ def _embedded(home: Path) -> Iterator[Path]:
         server.terminate()
 
 
-def _compare(
-    script: Path, configs: Sequence[Path], kubectl: Path, home: Path, *, show: bool
-) -> tuple[int, int]:
+def _compare(script: Path, configs: Sequence[Path], kubectl: Path, home: Path, *, show: bool) -> tuple[int, int]:
     """Run a script against both clusters; return the numbers of blocks that differ, and of all."""
     blocks = [block for block in re.split(r"\n{2,}", script.read_text().strip()) if not _is_comment(block)]
     with ThreadPoolExecutor() as pool:

@@ -15,7 +15,9 @@ __all__ = ["FlowSchemaStatusController"]
 
 _GROUP: Final = "flowcontrol.apiserver.k8s.io"
 _MANAGER: Final = "api-priority-and-fairness-config-consumer-v1"
-_FIELDS: Final = {name: {} for name in (".", "f:lastTransitionTime", "f:message", "f:reason", "f:status", "f:type")}
+_FIELDS: Final[dict[str, Any]] = {
+    name: {} for name in (".", "f:lastTransitionTime", "f:message", "f:reason", "f:status", "f:type")
+}
 _CONDITION: Final = "Dangling"
 
 

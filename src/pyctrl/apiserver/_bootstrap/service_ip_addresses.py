@@ -69,7 +69,7 @@ class ServiceIPAddressController:
         labels = {_FAMILY: "IPv6" if ":" in address else "IPv4", _MANAGED_BY: _ALLOCATOR}
         parent = {"resource": "services", "namespace": service.namespace, "name": service.name}
         obj: dict[str, Any] = {"metadata": {"name": address, "labels": labels}, "spec": {"parentRef": parent}}
-        fields = {
+        fields: dict[str, Any] = {
             "f:metadata": {"f:labels": {".": {}, **{f"f:{label}": {} for label in labels}}},
             "f:spec": {"f:parentRef": {".": {}, "f:name": {}, "f:namespace": {}, "f:resource": {}}},
         }

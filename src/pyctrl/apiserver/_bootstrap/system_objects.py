@@ -77,7 +77,11 @@ class SystemObjectsController:
     def _objects(self) -> Iterator[tuple[ResourceType, dict[str, Any]]]:
         """Yield the objects as of now, in the order of their creation."""
         moment = now()
-        times = {"time": timestamp(moment), "date": f"{moment:%Y-%m-%d}", "microtime": f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}"}
+        times = {
+            "time": timestamp(moment),
+            "date": f"{moment:%Y-%m-%d}",
+            "microtime": f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}",
+        }
         text = _template().substitute(self._values, **times)
         for entry in msgspec.json.decode(text)["items"]:
             group, _, version = entry["object"]["apiVersion"].rpartition("/")
@@ -85,7 +89,7 @@ class SystemObjectsController:
 
 
 def _with_system_fields(metadata: dict[str, Any], random: Random) -> dict[str, Any]:
-    names = {key: metadata.pop(key) for key in ("name", "namespace") if key in metadata}
+    names: dict[str, Any] = {key: metadata.pop(key) for key in ("name", "namespace") if key in metadata}
     return {**names, "uid": new_uid(random), "resourceVersion": "", **metadata}
 
 

@@ -14,7 +14,7 @@ _STATUS: Final = {"True": "Healthy", "False": "Unhealthy"}
 
 
 def _component_status_cells(obj: Object) -> Cells:
-    condition = next((each for each in obj.get("conditions") or () if each["type"] == "Healthy"), {})
+    condition: Object = next((each for each in obj.get("conditions") or () if each["type"] == "Healthy"), {})
     return {
         "Status": _STATUS.get(condition.get("status", ""), "Unknown"),
         "Message": condition.get("message", ""),
