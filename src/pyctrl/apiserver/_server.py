@@ -246,7 +246,7 @@ class ApiServer:
         """
         if self._kubernetes is None:
             raise ValueError("an extension API server publishes nothing: its kube-apiserver does")
-        self._kubernetes.authentication_trust.publish(info)
+        self._kubernetes.publish(info)
         self.proxy_client = proxy_client or self.proxy_client
 
     def compact(self) -> None:

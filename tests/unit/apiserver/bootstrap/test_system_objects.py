@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from pyctrl import _clock
-from pyctrl.apiserver import ApiServer, ResourceRegistry
+from pyctrl.apiserver import ApiServer, ClusterAuthenticationInfo, ResourceRegistry
 from tests.unit.apiserver._kit import Asker
 
 FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
@@ -67,12 +67,23 @@ def test_times_and_uids_are_of_this_server() -> None:
         assert re.fullmatch("apiserver-[a-z2-7]{26}", lease["metadata"]["name"])
         assert lease["spec"]["holderIdentity"].startswith(lease["metadata"]["name"])
         assert lease["spec"]["renewTime"] == "2026-01-01T12:00:00.000000Z"
-        name = "kube-apiserver-legacy-service-account-token-tracking"
-        _, tracking = ask("GET", f"/api/v1/namespaces/kube-system/configmaps/{name}")
+        assert lease["metadata"]["creationTimestamp"] == "2026-01-01T12:00:00Z"
+        assert lease["metadata"]["managedFields"][0]["manager"] == "kube-apiserver"
+        assert "$" not in str(lease)
+
+
+def test_a_server_that_is_served_has_a_config_map() -> None:
+    """The ConfigMap about tokens exists from the moment on when the server publishes how users authenticate."""
+    path = "/api/v1/namespaces/kube-system/configmaps"
+    with _clock.use(lambda: NOON):
+        ask = Asker()
+        assert ask("GET", path)[1]["items"] == []
+        ask.server.publish_authentication(ClusterAuthenticationInfo(client_ca=b""))
+        [tracking] = ask("GET", path)[1]["items"]
+        assert tracking["metadata"]["name"] == "kube-apiserver-legacy-service-account-token-tracking"
         assert tracking["data"] == {"since": "2026-01-01"}
-        assert tracking["metadata"]["creationTimestamp"] == "2026-01-01T12:00:00Z"
-        assert tracking["metadata"]["managedFields"][0]["manager"] == "kube-apiserver"
-        assert "$" not in str(leases) + str(tracking)
+        assert ask("DELETE", f"{path}/{tracking['metadata']['name']}")[0] == 200
+        assert len(ask("GET", path)[1]["items"]) == 1
 
 
 @pytest.mark.parametrize(
