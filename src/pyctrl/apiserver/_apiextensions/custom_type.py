@@ -71,6 +71,7 @@ class CustomResourceType:
     returns_deleted_object: bool = False
     rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their subresources are the same for all definitions
     rest_storage: ResourceStorage | None = None
+    row_order: None = None
     connected: tuple[ConnectedSubresource, ...] = ()  # subresources that no definition can declare
 
     def __init__(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pyctrl._go.durations import age
 from pyctrl.apiserver._meta.table_columns import DESCRIPTIONS, NAME_COLUMN
-from pyctrl.apiserver._registry.builtin_type import BuiltinResourceType
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ def convert_to_table(
     Args:
         include: The part of the object in each row: `Metadata`, `Object`, or `None`.
     """
-    if isinstance(resource_type, BuiltinResourceType) and resource_type.resource.row_order is not None:
-        objects = sorted(objects, key=resource_type.resource.row_order)
+    if resource_type.row_order is not None:
+        objects = sorted(objects, key=resource_type.row_order)
     rows = [{"cells": resource_type.cells(obj), **_object(obj, version, include)} for obj in objects]
     return {
         "kind": "Table",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyctrl._go.durations import age
@@ -62,6 +62,7 @@ class BuiltinResourceType:
         self.strategy: Strategy = strategy or resource.new_strategy()
         self.parts: frozenset[str] = self.subresources & {"status", *self.strategy.subresources}
         self.rest: Mapping[str, RESTFactory] = resource.rest
+        self.row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = resource.row_order
         self.rest_storage: ResourceStorage | None = None
         self.has_generation: bool = self.strategy.has_generation
         self.deletion: DeletionStrategy | None = self.strategy.deletion
