@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyctrl._go.durations import age
-from pyctrl.apiserver._meta.table_columns import DEFAULT_COLUMNS, DESCRIPTIONS, NAME_COLUMN
+from pyctrl.apiserver._meta.table_columns import DESCRIPTIONS, NAME_COLUMN
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def convert_to_table(
         for obj in objects
     ]
     # Built-in kinds without columns of their own have another convertor in kube-apiserver: its empty list is null.
-    is_null = not rows and not resource_type.is_custom and list(resource_type.columns) == list(DEFAULT_COLUMNS)
+    is_null = not rows and not resource_type.is_custom and resource_type.columns[-1]["name"] == "Created At"
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{version}",

@@ -27,12 +27,15 @@ def _default_endpoint_slice(obj: Object) -> None:
         set_defaults(port, protocol="TCP")
 
 
+_NO_PORT: Final[tuple[Object, ...]] = ({},)  # of headless services
+
+
 def _endpoints_cells(obj: Object) -> Cells:
     subsets = obj.get("subsets") or ()
     found = [
         _with_port(address.get("ip", ""), port.get("port"))
         for subset in subsets
-        for port in subset.get("ports") or ({},)
+        for port in subset.get("ports") or _NO_PORT
         for address in subset.get("addresses") or ()
     ]
     return {"Endpoints": first_few(found) if found or not subsets else ""}
