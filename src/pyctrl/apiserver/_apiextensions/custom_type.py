@@ -72,6 +72,7 @@ class CustomResourceType:
     rest: Mapping[str, RESTFactory] = MappingProxyType({})  # their subresources are the same for all definitions
     rest_storage: ResourceStorage | None = None
     row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = None
+    row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = None
     connected: tuple[ConnectedSubresource, ...] = ()  # subresources that no definition can declare
 
     def __init__(

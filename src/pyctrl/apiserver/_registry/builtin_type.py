@@ -63,6 +63,7 @@ class BuiltinResourceType:
         self.parts: frozenset[str] = self.subresources & {"status", *self.strategy.subresources}
         self.rest: Mapping[str, RESTFactory] = resource.rest
         self.row_order: Callable[[dict[str, JSON]], tuple[int, str]] | None = resource.row_order
+        self.row_conditions: Callable[[dict[str, JSON]], list[JSON]] | None = resource.row_conditions
         self.rest_storage: ResourceStorage | None = None
         self.has_generation: bool = self.strategy.has_generation
         self.deletion: DeletionStrategy | None = self.strategy.deletion

@@ -10,13 +10,12 @@ from pyctrl.apiserver._registry.table_cells import Cells
 
 __all__ = ["RESOURCES"]
 
-_STATUS: Final = {"True": "Healthy", "False": "Unhealthy"}
-
 
 def _component_status_cells(obj: Object) -> Cells:
     condition: Object = next((each for each in obj.get("conditions") or () if each["type"] == "Healthy"), {})
+    is_healthy = condition.get("status") == "True"
     return {
-        "Status": _STATUS.get(condition.get("status", ""), "Unknown"),
+        "Status": "Unknown" if not condition else "Healthy" if is_healthy else "Unhealthy",
         "Message": condition.get("message", ""),
         "Error": condition.get("error", ""),
     }

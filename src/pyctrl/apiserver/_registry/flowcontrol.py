@@ -25,7 +25,7 @@ def _default_priority_level(obj: Object) -> None:
 
 def _flow_schema_cells(obj: Object) -> Cells:
     spec = spec_of(obj)
-    conditions = {each["type"]: each["status"] for each in status_of(obj).get("conditions") or ()}
+    conditions = {each.get("type", ""): each.get("status", "") for each in status_of(obj).get("conditions") or ()}
     return {
         "PriorityLevel": (spec.get("priorityLevelConfiguration") or {}).get("name", NONE),
         "MatchingPrecedence": spec.get("matchingPrecedence", 0),

@@ -16,7 +16,14 @@ from pyctrl.apiserver._registry._services.types import (
 from pyctrl.apiserver._registry._services.validation import service_warnings, validate_service, validate_service_status
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
-from pyctrl.apiserver._registry.table_cells import NONE, Cells, labels_of, spec_of, status_of
+from pyctrl.apiserver._registry.table_cells import (
+    NONE,
+    Cells,
+    labels_of,
+    load_balancer_addresses,
+    spec_of,
+    status_of,
+)
 from pyctrl.apiserver._schema.defaulting import set_defaults
 from pyctrl.apiserver._schema.schema import JSON
 
@@ -132,13 +139,11 @@ def _drop_same(spec: Object, before: Mapping[str, JSON], *keys: str) -> None:
 
 def _service_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
-    ingress = [
-        each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()
-    ]
+    ingress = load_balancer_addresses(status)
     kind = spec.get("type", "")
     external = list(spec.get("externalIPs") or ())
     if kind == "ExternalName":
-        shown = spec.get("externalName") or NONE
+        shown = spec.get("externalName", "")
     elif kind == "LoadBalancer":
         shown = ",".join([*ingress, *external]) or "<pending>"
     else:
