@@ -29,6 +29,7 @@ from pyctrl.cel._environment import Environment, Program
 from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed
 from pyctrl.cel._library.authorizer import AuthorizerAttributes, AuthorizerDecision, AuthorizerValue, ResourceCheck
 from pyctrl.cel._parser import NOT_INSTALLED, has_library
+from pyctrl.cel._patch_types import JSON_PATCH, OBJECT, object_value_json, type_name_problems, value_json
 from pyctrl.cel._types import BOOL, DYN, INT, NULL, STRING, Type, list_of, map_of, optional_of
 from pyctrl.cel._values import NONE, Optional
 
@@ -36,12 +37,14 @@ __all__ = [
     "BOOL",
     "DYN",
     "INT",
+    "JSON_PATCH",
     "MATCH_CONDITION",
     "NAMESPACE",
     "NONE",
     "NOT_INSTALLED",
     "NO_OVERLOAD",
     "NULL",
+    "OBJECT",
     "REQUEST",
     "STRING",
     "AuthorizerAttributes",
@@ -60,8 +63,11 @@ __all__ = [
     "list_of",
     "map_of",
     "object_type",
+    "object_value_json",
     "optional_of",
     "policy_variables",
     "schema_decl_type",
+    "type_name_problems",
+    "value_json",
     "value_reader",
 ]

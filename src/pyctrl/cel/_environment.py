@@ -25,6 +25,7 @@ from pyctrl.cel._library.times import TIMES
 from pyctrl.cel._library.urls import URLS
 from pyctrl.cel._literals import literal_issues
 from pyctrl.cel._parser import parse
+from pyctrl.cel._patch_types import PATCHES, patch_type
 from pyctrl.cel._planner import Closure, Planner
 from pyctrl.cel._signatures import Overload, overloads, read_type
 from pyctrl.cel._types import Type
@@ -67,6 +68,14 @@ TYPE_NAMES: Mapping[str, Type] = {
     "net.IP": read_type("net.IP"),
     "net.CIDR": read_type("net.CIDR"),
 }
+
+
+class _PatchTypeNames(dict[str, Type]):
+    """Names of types, with those of the messages of patches."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        found = super().get(name)
+        return found if found is not None else patch_type(name) or default
 
 
 class Program:
@@ -112,10 +121,13 @@ class Environment:
 
     Args:
         variables: Name -> type of the variables that expressions may refer to.
+        has_patch_types: Expressions may construct `Object{...}` and `JSONPatch{...}`.
     """
 
-    def __init__(self, variables: Mapping[str, Type]) -> None:
+    def __init__(self, variables: Mapping[str, Type], *, has_patch_types: bool = False) -> None:
         self._variables = dict(variables)
+        self._functions = {**_functions(), **overloads(PATCHES)} if has_patch_types else _functions()
+        self._type_names = _PatchTypeNames(TYPE_NAMES) if has_patch_types else TYPE_NAMES
 
     def compile(self, text: str) -> Program:
         """Compile an expression.
@@ -124,7 +136,7 @@ class Environment:
             CompileFailed: It does not parse, does not type-check, or has an invalid constant.
         """
         expression = parse(text)
-        checker = Checker(self._variables, _functions(), TYPE_NAMES)
+        checker = Checker(self._variables, self._functions, self._type_names)
         checker.check(expression)
         issues = checker.issues or literal_issues(expression)
         if issues:

@@ -26,6 +26,7 @@ from pyctrl.cel._library.containers import index_map
 from pyctrl.cel._library.conversions import CONVERSIONS
 from pyctrl.cel._library.times import SECOND
 from pyctrl.cel._loops import Loop, decided, plan_loop
+from pyctrl.cel._patch_types import constructed_value
 from pyctrl.cel._values import NONE, Optional, TypeValue, equal
 
 __all__ = ["Closure", "Planner"]
@@ -220,6 +221,8 @@ class Planner:
         return run
 
     def _message(self, literal: MapLiteral) -> Closure:
+        if literal.type.kind == "object":
+            return self._object(literal)
         given = {each.key.value: self.plan(each.value) for each in literal.entries if isinstance(each.key, Constant)}
         make = as_timestamp if literal.message.endswith("Timestamp") else as_duration
 
@@ -228,6 +231,10 @@ class Planner:
             return make(values.get("seconds", 0) * SECOND + values.get("nanos", 0))
 
         return run
+
+    def _object(self, literal: MapLiteral) -> Closure:
+        fields, name = self._map(literal), literal.type.name
+        return lambda frame: constructed_value(name, fields(frame))
 
     def _loop(self, loop: Comprehension) -> Closure:
         ranged, initial = self.plan(loop.range), self.plan(loop.initial)
