@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import base64
+import calendar
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pyctrl._go.text import quoted
 from pyctrl.cel._errors import EvaluationFailed
-from pyctrl.cel._library.conversions import write_duration
+from pyctrl.cel._library.conversions import type_name, write_duration
 from pyctrl.cel._library.times import write_timestamp
 from pyctrl.cel._signatures import Table
 from pyctrl.cel._types import DYN, STRING, FieldType, Type
-from pyctrl.cel._values import Duration, ObjectValue, Optional, Timestamp, Uint
+from pyctrl.cel._values import NONE, Duration, ObjectValue, Optional, Timestamp, TypeValue, Uint
 
 __all__ = [
     "JSON_PATCH",
     "OBJECT",
     "PATCHES",
     "constructed_value",
+    "go_formats",
     "object_value_json",
     "patch_type",
     "type_name_problems",
@@ -82,7 +85,7 @@ def constructed_value(type_name: str, fields: Mapping[str, Any]) -> ObjectValue:
             if name not in JSON_PATCH.fields:
                 raise EvaluationFailed(f"unexpected JSONPatchType field: {name}")
             if name != "value" and not isinstance(value, str):
-                found = _GO_TYPES.get(type(value), "map[ref.Val]ref.Val")
+                found = _GO_TYPES.get(type(value), "[]ref.Val" if isinstance(value, list) else "map[ref.Val]ref.Val")
                 raise EvaluationFailed(f"unexpected type {found} for JSONPatchType '{name}' field")
     return ObjectValue(fields, type_name)
 
@@ -131,8 +134,14 @@ def _name_problems(value: Any, wanted: str) -> Iterator[str]:
 
 
 def object_value_json(value: Any) -> Any:
-    """Return the JSON of an object that an expression constructed."""
+    """Return the JSON of an object that an expression constructed; values without JSON stay as they are.
+
+    Raises:
+        EvaluationFailed: A key of a map is not a string.
+    """
     if isinstance(value, dict):
+        if any(type(key) is not str for key in value):
+            raise EvaluationFailed("map key is not a string")
         return {key: object_value_json(each) for key, each in value.items()}
     if isinstance(value, list):
         return [object_value_json(each) for each in value]
@@ -160,9 +169,38 @@ def value_json(value: Any) -> Any:
         case Duration():
             return write_duration(value)
         case dict():
-            return {str(key): value_json(each) for key, each in value.items()}
+            for key in value:
+                if not isinstance(key, str):
+                    raise EvaluationFailed(f"unsupported type conversion from '{type_name(key)}' to string")
+            return {key: value_json(each) for key, each in value.items()}
         case list():
             return [value_json(each) for each in value]
         case Optional():
-            raise EvaluationFailed("unsupported conversion of optional_type to JSON")
-    raise EvaluationFailed(f"no JSON of a value of type {type(value).__name__}")
+            return None if value is NONE else value_json(value.value)
+        case TypeValue():
+            raise EvaluationFailed("type conversion not supported for 'type'")
+    shown = type_name(value).rpartition(".")[2]
+    raise EvaluationFailed(f"type conversion error from '{shown}' to '*structpb.Value'")
+
+
+def go_formats(value: Any) -> tuple[str, str, str]:
+    """Return how Go shows a value without JSON in errors: its type, and its formats `%v` and `%#v`."""
+    match value:
+        case None:
+            return "structpb.NullValue", "NULL_VALUE", "0"
+        case bytes():
+            syntax = ", ".join(f"{each:#x}" for each in value)
+            return "[]uint8", f"[{' '.join(map(str, value))}]", f"[]uint8{{{syntax}}}"
+        case Duration():
+            return "time.Duration", write_duration(value), str(value.nanoseconds)
+        case Timestamp():
+            text = write_timestamp(value).replace("T", " ").replace("Z", " +0000 UTC")
+            return "time.Time", text, _date_syntax(value)
+    return type_name(value), str(value), str(value)
+
+
+def _date_syntax(timestamp: Timestamp) -> str:
+    seconds, nanoseconds = divmod(timestamp.nanoseconds, 10**9)
+    at = datetime(1970, 1, 1) + timedelta(seconds=seconds)  # noqa: DTZ001 (in UTC, as shown)
+    month = calendar.month_name[at.month]
+    return f"time.Date({at.year}, time.{month}, {at.day}, {at.hour}, {at.minute}, {at.second}, {nanoseconds}, time.UTC)"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyctrl.cel._dispatch import resolve_call
-from pyctrl.cel._errors import NO_OVERLOAD, CompileFailed, EvaluationFailed
+from pyctrl.cel._errors import NO_OVERLOAD, EvaluationFailed, InstantiationFailed
 from pyctrl.cel._expressions import (
     Call,
     Comprehension,
@@ -26,7 +26,7 @@ from pyctrl.cel._library.containers import index_map
 from pyctrl.cel._library.conversions import CONVERSIONS
 from pyctrl.cel._library.times import SECOND
 from pyctrl.cel._loops import Loop, decided, plan_loop
-from pyctrl.cel._patch_types import constructed_value
+from pyctrl.cel._patch_types import constructed_value, patch_type
 from pyctrl.cel._values import NONE, Optional, TypeValue, equal
 
 __all__ = ["Closure", "Planner"]
@@ -50,7 +50,7 @@ class Planner:
         """Return the closure that evaluates an expression.
 
         Raises:
-            CompileFailed: The evaluation of a constant failed.
+            InstantiationFailed: The evaluation of a constant failed.
         """
         match expression:
             case Constant(value=value):
@@ -85,6 +85,8 @@ class Planner:
         found = self._slot(name)
         if found is None:
             value = TypeValue(name.removeprefix("."))
+            if patch_type(value.name) is not None:  # as upstream, which knows these names in messages only
+                raise InstantiationFailed(f"program instantiation failed: reference to undefined type: {value.name}")
             return lambda _frame: value
         slot, may_fail = found
         return _accumulated(slot) if may_fail else lambda frame: frame[slot]
@@ -344,5 +346,5 @@ def _folded(function: Callable[..., Any], values: Sequence[Any]) -> Closure:
     try:
         value = function(*values)
     except EvaluationFailed as failed:
-        raise CompileFailed(f"program instantiation failed: {failed}") from failed
+        raise InstantiationFailed(f"program instantiation failed: {failed}") from failed
     return lambda _frame: value

@@ -35,7 +35,9 @@ from pyctrl.apiserver._admission._plugins.storage_object_in_use_protection impor
 from pyctrl.apiserver._admission._plugins.taint_nodes_by_condition import TaintNodesByCondition
 from pyctrl.apiserver._admission.chain import AdmissionChain, DynamicPlugin, Plugin
 from pyctrl.apiserver._admission.matching import MatchContext
+from pyctrl.apiserver._admission.mutating_policy import MutatingAdmissionPolicies
 from pyctrl.apiserver._admission.plugin_names import IN_ORDER
+from pyctrl.apiserver._admission.policy_source import PolicySourceContext
 from pyctrl.apiserver._admission.validating_policy import ValidatingAdmissionPolicies
 from pyctrl.apiserver._admission.versioned_attributes import CustomObjectConverter, VersionConverter
 from pyctrl.apiserver._admission.webhook_call import AdmissionReviewClient
@@ -144,13 +146,13 @@ def _dynamic_plugins(
     storage, registry, authorizer = server.storage, server.registry, server.authorizer
     match_context, versions = MatchContext(registry, server.core("namespaces")), VersionConverter(conversions)
     matcher = WebhookMatcher(match_context, versions, authorizer)
+    policies = PolicySourceContext(storage, registry, match_context)
     review_client = AdmissionReviewClient(client, registry.components, server.random)
     mutating = WebhookConfigurations(storage.collection(_GROUP, "mutatingwebhookconfigurations"))
     validating = WebhookConfigurations(storage.collection(_GROUP, "validatingwebhookconfigurations"))
     return {
+        "MutatingAdmissionPolicy": MutatingAdmissionPolicies(policies, versions, authorizer),
         "MutatingAdmissionWebhook": MutatingAdmissionWebhook(mutating, matcher, review_client, versions),
-        "ValidatingAdmissionPolicy": ValidatingAdmissionPolicies(
-            storage, registry, match_context, versions, authorizer
-        ),
+        "ValidatingAdmissionPolicy": ValidatingAdmissionPolicies(policies, versions, authorizer),
         "ValidatingAdmissionWebhook": ValidatingAdmissionWebhook(validating, matcher, review_client, versions),
     }

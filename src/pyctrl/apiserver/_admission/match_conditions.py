@@ -14,6 +14,7 @@ from pyctrl.cel import (
     NOT_INSTALLED,
     CompileFailed,
     Environment,
+    InstantiationFailed,
     Program,
     Type,
     has_library,
@@ -82,6 +83,9 @@ def validate_expression(
         return
     try:
         program = environment.compile(text)
+    except InstantiationFailed as failed:
+        yield FieldError("InternalError", f"Internal error: {failed}", path)
+        return
     except CompileFailed as failed:
         yield invalid_value(path, text if shown is None else shown, str(failed))
         return

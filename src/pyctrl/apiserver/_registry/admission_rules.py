@@ -74,6 +74,6 @@ def static_suffix_warnings(obj: Mapping[str, JSON]) -> Iterator[str]:
     """Warn of a name that is reserved for configuration in files of the server."""
     if obj["metadata"].get("name", "").endswith(_STATIC_SUFFIX):
         yield (
-            f'metadata.name: names ending with "{_STATIC_SUFFIX}" are reserved for static manifest-based configurations '
-            "and cannot be managed via the API"
+            f'metadata.name: names ending with "{_STATIC_SUFFIX}" are reserved for static manifest-based '
+            "configurations and cannot be managed via the API"
         )

@@ -26,6 +26,7 @@ from pyctrl.cel import (
     STRING,
     CompileFailed,
     Environment,
+    InstantiationFailed,
     Type,
     has_library,
     list_of,
@@ -115,6 +116,8 @@ def _validate_variables(scope: _Scope, spec: Mapping[str, JSON], path: str) -> I
         found = DYN
         try:
             found = scope.environment().compile(text).type
+        except InstantiationFailed as failed:
+            yield FieldError("InternalError", f"Internal error: {failed}", f"{where}.expression")
         except CompileFailed as failed:
             yield invalid_value(f"{where}.expression", text, str(failed))
         if scope.variables is not None:
