@@ -31,6 +31,8 @@ from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, Reso
 from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
+from pyctrl.apiserver._storage.backend import Backend, BackendState, Revision
+from pyctrl.apiserver._storage.sqlite import SQLiteBackend
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
     HttpsCaller,
@@ -51,6 +53,8 @@ __all__ = [
     "AuditLog",
     "AuthenticationWebhook",
     "AuthorizationWebhook",
+    "Backend",
+    "BackendState",
     "CertificateAuthority",
     "ClusterAuthenticationInfo",
     "ConnectedSubresource",
@@ -73,6 +77,8 @@ __all__ = [
     "ResourceStorage",
     "ResourceType",
     "Response",
+    "Revision",
+    "SQLiteBackend",
     "ServiceReference",
     "ServiceResolver",
     "StorageList",

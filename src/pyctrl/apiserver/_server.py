@@ -14,8 +14,6 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
@@ -27,8 +25,8 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
     ClusterAuthenticationInfo,
 )
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
-from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
-from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
+from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
+from pyctrl.apiserver._bootstrap.system_objects import create_bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.create import CreateHandler
@@ -47,6 +45,7 @@ from pyctrl.apiserver._errors import (
     not_found,
     resource_not_served,
     too_large_resource_version,
+    unknown_error,
 )
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
@@ -60,9 +59,11 @@ from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
+from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
 from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._storage.backend import Backend
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -73,6 +74,7 @@ from pyctrl.apiserver._webhooks import (
     WebhookClient,
     resolve_reviews,
 )
+from pyctrl.errors import StorageError
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._extension.storage_handler import StorageHandler
@@ -85,8 +87,6 @@ log = logging.getLogger("pyctrl.apiserver")
 
 VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
 
-VERSION_DIGITS = 20  # of the largest 64-bit number
-
 _REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
@@ -96,8 +96,9 @@ Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 class ApiServer:
     """A Kubernetes API server in memory.
 
-    All objects are lost with the server. It is deterministic: names and uids come from `random`, times from pyctrl's
-    clock, timeouts from the running loop. One server belongs to one event loop. It has no tasks and need not be closed.
+    All objects are lost with the server, unless a `backend` keeps them. It is deterministic: names and uids come from
+    `random`, times from pyctrl's clock, timeouts from the running loop. One server belongs to one event loop. It has no
+    tasks and need not be closed.
 
     Args:
         tokens: Users by bearer token. Without tokens and webhooks every user is an administrator.
@@ -121,10 +122,13 @@ class ApiServer:
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
         disable_admission_plugins: Admission plugins to disable that are on by default.
         anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
+        backend: Keeps the objects, their history, and the keys that sign tokens over restarts, such as a
+            `SQLiteBackend`. The server does not close it. Use another `random` in each run: uids come from it.
 
     Raises:
         ValueError: An admission plugin does not exist or is not implemented, or the authorization modes do not fit the
             webhooks.
+        StorageError: The backend cannot be read or written.
     """
 
     def __init__(
@@ -145,22 +149,22 @@ class ApiServer:
         request_authenticator: RequestAuthenticator | None = None,
         always_allow_paths: Collection[str] = (),
         anonymous_auth: bool = True,
+        backend: Backend | None = None,
     ) -> None:
-        self.storage: Storage = Storage(history=history)
+        self.storage: Storage = Storage(history=history, backend=backend)
         self.registry: ServedResources = ResourceRegistry() if registry is None else registry
         random = random or Random()
         is_extension = not isinstance(self.registry, ResourceRegistry)
         if isinstance(self.registry, ResourceRegistry):
             self.registry.observe(self.storage)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
-        reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
             self.storage,
             random,
             client,
             tokens=tokens,
             authorization=authorization,
-            webhooks=reviewers,
+            webhooks=(authentication_webhook, authorization_webhook),
             request_authenticator=request_authenticator,
             always_allow_paths=always_allow_paths,
         )
@@ -170,21 +174,22 @@ class ApiServer:
         admission = AdmissionChain() if is_extension else self._admission(random, client, plugins)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
-        backend = RESTStorage(
-            self.storage, self.registry, random, admission, access.authorizer, access.escalation, conversions
-        )
-        if self.has_rbac:
-            store_bootstrap_policy(backend)
-        self._add_handlers(backend)
+        authorizer, escalation = access.authorizer, access.escalation
+        rest = RESTStorage(self.storage, self.registry, random, admission, authorizer, escalation, conversions)
+        self._add_handlers(rest)
         self._metrics = RequestMetrics()
         self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
-        self._establishing = EstablishingController(backend)
-        self._kubernetes = None if is_extension else KubernetesControllers(backend, access.accounts)
+        self._establishing = EstablishingController(rest)
+        self._kubernetes = None if is_extension else KubernetesControllers(rest, access.accounts)
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
         self.proxy_client: KeyPair | None = None
         self._audit: AuditLog | None = None
+        self.storage.load()
+        self._establishing.resume()
+        if self.has_rbac:
+            reconcile_bootstrap_policy(rest)
         if isinstance(self.registry, ResourceRegistry):
-            self._create_bootstrap_objects(self.registry.kubernetes_service_ip)
+            create_bootstrap_objects(self.handle_nowait, self.loopback_token, self.registry.kubernetes_service_ip)
         self._audit = audit  # set last: the requests that create the default objects are not audited
 
     def _add_handlers(self, backend: RESTStorage) -> None:
@@ -207,11 +212,6 @@ class ApiServer:
         return default_admission_chain(
             self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
         )
-
-    def _create_bootstrap_objects(self, kubernetes_service_ip: str) -> None:
-        loopback = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in bootstrap_objects(kubernetes_service_ip):
-            self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
 
     @property
     def loopback_token(self) -> str:
@@ -273,7 +273,7 @@ class ApiServer:
             peer: The client of the connection, if there is one.
         """
         for name, value in query:
-            version = _number(value) if name == "resourceVersion" else 0
+            version = requested_version(value) if name == "resourceVersion" else 0
             if version > self.storage.version and self._is_stored(path):
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
         lowered = first_values(headers, self._request_authenticator)
@@ -328,6 +328,9 @@ class ApiServer:
             response = refusal.response()
         except WouldBlock:
             raise
+        except StorageError as error:
+            log.error("Storage error", extra={"method": context.method, "path": context.path, "error": str(error)})  # noqa: TRY400 (the traceback tells nothing)
+            response = unknown_error(f"the storage refused the write: {error.problem}").response()
         except RecursionError:
             response = bad_request("the object is nested too deeply").response()
         except Exception as error:
@@ -372,10 +375,17 @@ class ApiServer:
             response = await self._call_converted(handler, request)
         else:
             response = await _call(handler, request)
-        self._establishing.sync()
-        if self._kubernetes is not None:
-            self._kubernetes.api_services.sync()
+        self._sync()
         return response
+
+    def _sync(self) -> None:
+        """Let the server's own controllers follow a request. If the storage refuses, the next request continues."""
+        try:
+            self._establishing.sync()
+            if self._kubernetes is not None:
+                self._kubernetes.api_services.sync()
+        except StorageError as error:
+            log.warning("Storage error", extra={"error": str(error)})
 
     async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:
         """Call a handler for a resource with a conversion webhook: convert the objects of the request first."""
@@ -422,7 +432,8 @@ class ApiServer:
         if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
             raise resource_not_served()  # a resource that is only created has no other URL than its collection
         if target.subresource and target.subresource not in resource.subresources:
-            raise self._no_subresource(request)
+            is_custom = resource.is_custom
+            raise not_found(target.resource, target.name, target.group) if is_custom else resource_not_served()
         verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
@@ -462,13 +473,6 @@ class ApiServer:
         handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
         return handler
 
-    @staticmethod
-    def _no_subresource(request: ResourceRequest) -> StatusError:
-        target = request.target
-        if request.resource.is_custom:
-            return not_found(target.resource, target.name, target.group)
-        return resource_not_served()
-
     def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):
             return self._watches.watch(request)
@@ -483,7 +487,7 @@ class ApiServer:
 
     def _check_version(self, request: ResourceRequest) -> None:
         """Refuse a resource version that the storage has not reached; `handle` has waited for it."""
-        version = _number(request.query.get("resourceVersion"))
+        version = requested_version(request.query.get("resourceVersion"))
         if version > self.storage.version:
             raise too_large_resource_version(version, self.storage.version)
 
@@ -491,8 +495,3 @@ class ApiServer:
 async def _call(handler: Handler, request: ResourceRequest) -> Response:
     response = handler(request)
     return response if isinstance(response, Response) else await response
-
-
-def _number(version: str) -> int:
-    """Read a resource version; 0 when it is no number, which the handler refuses."""
-    return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0

@@ -56,7 +56,6 @@ class AutoRegisterController:
         registry = self._backend.registry
         if registry.epoch == self._epoch:
             return
-        self._epoch = registry.epoch
         versions = [(group, version) for group, each in registry.group_versions.items() for version in each]
         wanted = {f"{version}.{group}": (group, version) for group, version in versions if group != _RESOURCE[0]}
         collection = self._backend.collection(self._type)
@@ -66,6 +65,7 @@ class AutoRegisterController:
         for name, (group, version) in wanted.items():
             if collection.find("", name) is None:
                 self._make(name, group, version)
+        self._epoch = registry.epoch  # last: when the storage refuses a write, the next call continues
 
     def _make(self, name: str, group: str, version: str) -> None:
         label = _BUILT_IN if group in _GROUPS else _CUSTOM
