@@ -25,6 +25,7 @@ from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcemen
 )
 from pyctrl.apiserver._admission._plugins.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from pyctrl.apiserver._admission._plugins.pod_node_selector import PodNodeSelector
+from pyctrl.apiserver._admission._plugins.pod_security import PodSecurity
 from pyctrl.apiserver._admission._plugins.pod_toleration_restriction import PodTolerationRestriction
 from pyctrl.apiserver._admission._plugins.pod_topology_labels import PodTopologyLabels
 from pyctrl.apiserver._admission._plugins.priority import Priority
@@ -87,6 +88,7 @@ _PLUGINS: Final[Mapping[str, Callable[[_Server], Plugin]]] = {
     "ServiceAccount": lambda at: ServiceAccount(at.core("serviceaccounts"), at.random),
     "TaintNodesByCondition": lambda _: TaintNodesByCondition(),
     "AlwaysPullImages": lambda _: AlwaysPullImages(),
+    "PodSecurity": lambda at: PodSecurity(at.core("namespaces"), at.core("pods")),
     "PodNodeSelector": lambda at: PodNodeSelector(at.core("namespaces")),
     "Priority": lambda at: Priority(at.storage.collection("scheduling.k8s.io", "priorityclasses")),
     "DefaultTolerationSeconds": lambda _: DefaultTolerationSeconds(),
