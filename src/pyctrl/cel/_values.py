@@ -95,7 +95,7 @@ class ObjectValue(dict[str, Value]):
 
     def __init__(self, fields: Mapping[str, Value], type_name: str) -> None:
         super().__init__(fields)
-        self.type_name = type_name
+        self.type_name: str = type_name
 
 
 _PLAIN = frozenset((str, int, bool, float, bytes, type(None), Timestamp, Duration, TypeValue, Uint))
