@@ -284,8 +284,8 @@ def _groups(groups: list[str] | None) -> str:
     return ",".join(map(quoted, groups or ()))
 
 
-def _rfc3339(time: datetime) -> str:
+def _rfc3339(received: datetime) -> str:
     """Return a time as in Go's RFC3339Nano: without trailing zeros."""
-    whole = time.strftime("%Y-%m-%dT%H:%M:%S")
-    fraction = f".{time.microsecond:06d}".rstrip("0") if time.microsecond else ""
+    whole = received.strftime("%Y-%m-%dT%H:%M:%S")
+    fraction = f".{received.microsecond:06d}".rstrip("0") if received.microsecond else ""
     return f"{whole}{fraction}Z"
