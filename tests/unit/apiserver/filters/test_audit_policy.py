@@ -11,8 +11,7 @@ import pytest
 
 from pyctrl.apiserver import ApiServer, AuditLog, AuditPolicy, User
 from pyctrl.apiserver._filters.audit_policy import AuditLevel
-from pyctrl.apiserver._request.options import QueryParameters
-from pyctrl.apiserver._request.request import parse_target
+from pyctrl.apiserver._request.request import QueryParameters, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext
 from tests.unit.apiserver._kit import CONFIGMAPS, MERGE, Asker
 
