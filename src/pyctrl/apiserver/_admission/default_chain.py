@@ -24,6 +24,7 @@ from pyctrl.apiserver._admission._plugins.node_declared_feature_validator import
 from pyctrl.apiserver._admission._plugins.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
+from pyctrl.apiserver._admission._plugins.param_authorization import ParamAuthorization
 from pyctrl.apiserver._admission._plugins.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from pyctrl.apiserver._admission._plugins.pod_node_selector import PodNodeSelector
 from pyctrl.apiserver._admission._plugins.pod_resize_validator import PodResizeValidator
@@ -133,7 +134,10 @@ def default_admission_chain(
     server = _Server(storage, registry, random, authorizer)
     dynamic = _dynamic_plugins(server, client, conversions)
     return AdmissionChain(
-        [make(server) for name, make in _in_order(_PLUGINS) if name in enabled],
+        [
+            ParamAuthorization(storage, registry, authorizer),
+            *(make(server) for name, make in _in_order(_PLUGINS) if name in enabled),
+        ],
         [plugin for name, plugin in dynamic.items() if name in enabled],
         [make(server) for name, make in _in_order(_LAST_PLUGINS) if name in enabled],
     )
