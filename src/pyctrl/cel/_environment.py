@@ -8,6 +8,7 @@ from typing import Any
 
 from pyctrl.cel._checker import Checker
 from pyctrl.cel._cost_estimator import estimate_cost
+from pyctrl.cel._cost_planner import CostLimitExceeded, CostPlanner
 from pyctrl.cel._declarations import DeclType
 from pyctrl.cel._errors import EvaluationFailed, compile_failed
 from pyctrl.cel._expressions import Expression
@@ -83,6 +84,8 @@ class Program:
 
     def __init__(self, text: str, expression: Expression, variables: tuple[str, ...]) -> None:
         planner = Planner(variables)
+        self._variables = variables
+        self._cost_plan: tuple[CostPlanner, Closure] | None = None  # made at first use
         self.text = text
         self.expression = expression
         self.type: Type = expression.type
@@ -97,6 +100,32 @@ class Program:
     def estimate_cost(self, root: DeclType) -> int:
         """Return the maximum cost of an evaluation with variables of this type."""
         return estimate_cost(self.expression, root)
+
+    def evaluate_with_cost(self, variables: Mapping[str, Any]) -> tuple[Any, int]:
+        """Evaluate the expression; return the value, or the error of a failed evaluation, and the actual cost."""
+        planner, run = self._costed()
+        frame: list[Any] = [None] * planner.size
+        frame[planner.cost] = 0
+        value: Any = None
+        try:
+            for name, slot in planner.used.items():
+                frame[slot] = variables[name]
+            value = run(frame)
+        except KeyError as error:
+            value = EvaluationFailed(f"no such attribute(s): {error.args[0]}")
+        except EvaluationFailed as failed:
+            value = failed
+        except CostLimitExceeded:
+            value = EvaluationFailed("operation cancelled: actual cost limit exceeded")
+        except RecursionError:
+            value = EvaluationFailed("the value is nested too deeply")
+        return value, frame[planner.cost]
+
+    def _costed(self) -> tuple[CostPlanner, Closure]:
+        if self._cost_plan is None:
+            planner = CostPlanner(self._variables)
+            self._cost_plan = planner, planner.plan(self.expression)
+        return self._cost_plan
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
         """Evaluate the expression with these variables.

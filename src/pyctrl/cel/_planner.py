@@ -29,7 +29,7 @@ from pyctrl.cel._loops import Loop, decided, plan_loop
 from pyctrl.cel._patch_types import constructed_value, patch_type
 from pyctrl.cel._values import NONE, Optional, TypeValue, equal
 
-__all__ = ["Closure", "Planner"]
+__all__ = ["Closure", "Frame", "Planner"]
 
 
 Frame: TypeAlias = list[Any]
@@ -248,11 +248,14 @@ class Planner:
             names[loop.second] = (second, False)
         self._scopes.append(names)
         planned = Loop(ranged, initial, accumulator, first, second if loop.second else None)
-        condition_and_step = plan_loop(planned, loop, self.plan)
+        condition_and_step = self._plan_loop(planned, loop)
         self._scopes.pop()
         result = self.plan(loop.result)
         self._scopes.pop()
         return condition_and_step(result)
+
+    def _plan_loop(self, planned: Loop, loop: Comprehension) -> Callable[[Closure], Closure]:
+        return plan_loop(planned, loop, self.plan)
 
 
 _SPECIAL: Mapping[str, Callable[[Planner, Call], Closure]] = {

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyctrl.apiserver._admission.condition_evaluator import CostBudget, OutOfBudget
 from pyctrl.apiserver._admission.mutating_patch import (
     MutationFailed,
     apply_configuration,
     apply_json_patch_value,
     decode_patched,
 )
-from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, ExpressionFailed
+from pyctrl.apiserver._admission.policy_compiler import BUDGET, CompositedCompiler, ExpressionFailed
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -31,7 +32,7 @@ class PolicyMutator:
     """
 
     #: What a patch raises if it cannot be evaluated or applied.
-    failures = (ExpressionFailed, MutationFailed)
+    failures = (ExpressionFailed, MutationFailed, OutOfBudget)
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         self._compiler = CompositedCompiler(spec, has_patch_types=True)
@@ -50,16 +51,19 @@ class PolicyMutator:
             return self._json_patch(mutation["jsonPatch"]["expression"])
         return self._apply_configuration(mutation["applyConfiguration"]["expression"])
 
+    def _evaluate(self, text: str, context: Mapping[str, Any]) -> Any:
+        return self._compiler.evaluate(text, self._compiler.activation(context), CostBudget(BUDGET))
+
     def _json_patch(self, text: str) -> _Patch:
         def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: ResourceType | None) -> dict[str, Any]:
-            operations = self._compiler.evaluate(text, self._compiler.activation(context))
+            operations = self._evaluate(text, context)
             return apply_json_patch_value(operations, obj, kind)
 
         return patch
 
     def _apply_configuration(self, text: str) -> _Patch:
         def patch(context: Mapping[str, Any], obj: dict[str, Any], kind: ResourceType | None) -> dict[str, Any]:
-            value = self._compiler.evaluate(text, self._compiler.activation(context))
+            value = self._evaluate(text, context)
             new = apply_configuration(value, obj, kind)
             if kind is not None:
                 decode_patched(new, kind, "Ignore")

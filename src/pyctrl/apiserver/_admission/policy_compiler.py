@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyctrl.apiserver._admission.attributes import Attributes
-from pyctrl.apiserver._admission.condition_evaluator import Objects, match_conditions_hold, variables_of
+from pyctrl.apiserver._admission.condition_evaluator import CostBudget, Objects, match_conditions_hold, variables_of
 from pyctrl.cel import Environment, EvaluationFailed, Program, Type, policy_variables
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authz import Authorizer
     from pyctrl.apiserver._resources.resource_type import ResourceType
 
-__all__ = ["CompositedCompiler", "ExpressionFailed", "policy_activation"]
+__all__ = ["BUDGET", "CompositedCompiler", "ExpressionFailed", "policy_activation"]
+
+
+BUDGET: Final = 10_000_000  # of the expressions of one evaluation of a policy, as upstream
 
 
 class ExpressionFailed(Exception):
@@ -40,16 +43,26 @@ class _Variables(dict[str, Any]):
         super().__init__()
         self._programs = programs
         self._context = {**context, "variables": self}
+        self._failed: dict[str, str] = {}
+        self.cost = 0
 
     def __contains__(self, name: object) -> bool:
         return name in self._programs
 
     def __missing__(self, name: str) -> Any:
-        try:
-            value = self[name] = self._programs[name].evaluate(self._context)
-        except EvaluationFailed as failed:
-            raise EvaluationFailed(f'composited variable "{name}" fails to evaluate: {failed}') from failed
-        return value
+        if name not in self._failed:
+            value, cost = self._programs[name].evaluate_with_cost(self._context)
+            self.cost += cost
+            if not isinstance(value, EvaluationFailed):
+                self[name] = value
+                return value
+            self._failed[name] = f'composited variable "{name}" fails to evaluate: {value}'
+        raise EvaluationFailed(self._failed[name])
+
+    def take_cost(self) -> int:
+        """Return the cost of the variables that were evaluated since the last call."""
+        cost, self.cost = self.cost, 0
+        return cost
 
 
 class CompositedCompiler:
@@ -92,13 +105,16 @@ class CompositedCompiler:
         activation = self.activation({**context, "namespaceObject": None})
         return match_conditions_hold(self._conditions, activation, lambda text: self._program(text.strip()))
 
-    def evaluate(self, text: str, activation: Mapping[str, Any]) -> Any:
-        """Return the value of an expression.
+    def evaluate(self, text: str, activation: Mapping[str, Any], budget: CostBudget) -> Any:
+        """Return the value of an expression, and take its cost and that of its variables from the budget.
 
         Raises:
             ExpressionFailed: The evaluation failed.
+            OutOfBudget: It costs too much.
         """
-        try:
-            return self._program(text).evaluate(activation)
-        except EvaluationFailed as failed:
-            raise ExpressionFailed(f"expression '{text}' resulted in error: {failed}") from failed
+        value, cost = self._program(text).evaluate_with_cost(activation)
+        budget.spend(activation["variables"].take_cost())
+        budget.spend(cost)
+        if isinstance(value, EvaluationFailed):
+            raise ExpressionFailed(f"expression '{text}' resulted in error: {value}") from value
+        return value

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pyctrl.apiserver._admission.condition_evaluator import MatchConditionsFailed
-from pyctrl.apiserver._admission.policy_compiler import CompositedCompiler, ExpressionFailed
+from pyctrl.apiserver._admission.condition_evaluator import CostBudget, MatchConditionsFailed, OutOfBudget
+from pyctrl.apiserver._admission.policy_compiler import BUDGET, CompositedCompiler, ExpressionFailed
 
 __all__ = ["PolicyDecision", "PolicyEvaluator", "ValidateResult"]
 
@@ -53,18 +53,24 @@ class PolicyEvaluator:
                 return ValidateResult()
         except MatchConditionsFailed as failed:
             return self._failed(str(failed))
-        result = ValidateResult()
+        try:
+            return self._evaluate(context)
+        except OutOfBudget as exceeded:
+            return self._failed(str(exceeded))
+
+    def _evaluate(self, context: Mapping[str, Any]) -> ValidateResult:
+        result, budget = ValidateResult(), CostBudget(BUDGET)
         activation = self._compiler.activation(context)
         messages = self._compiler.activation(_without_authorizer(context))
         for index, validation in enumerate(self._validations):
             try:
-                holds = self._compiler.evaluate(validation["expression"], activation) is True
+                holds = self._compiler.evaluate(validation["expression"], activation, budget) is True
             except ExpressionFailed as failed:
                 if self._fails:
                     result.failures.append(PolicyDecision(str(failed), expression_index=index))
                 continue
             if not holds:
-                message, reason = self._message(validation, messages), validation.get("reason", "")
+                message, reason = self._message(validation, messages, budget), validation.get("reason", "")
                 result.failures.append(PolicyDecision(message, reason, index))
         self._annotate(result, self._compiler.activation(_without_authorizer(context)))
         return result
@@ -72,23 +78,26 @@ class PolicyEvaluator:
     def _failed(self, message: str) -> ValidateResult:
         return ValidateResult([PolicyDecision(message)] if self._fails else [])
 
-    def _message(self, validation: Mapping[str, Any], activation: Mapping[str, Any]) -> str:
+    def _message(self, validation: Mapping[str, Any], activation: Mapping[str, Any], budget: CostBudget) -> str:
         """Return the message of a failed validation: its messageExpression's, its message, or its expression."""
         plain = str(validation.get("message") or f"failed expression: {validation['expression'].strip()}").strip()
         text = validation.get("messageExpression")
         if not text:
             return plain
         try:
-            message = self._compiler.evaluate(text, activation)
+            message = self._compiler.evaluate(text, activation, budget)
         except ExpressionFailed:
             return plain
+        except OutOfBudget as exceeded:
+            return f"failed messageExpression: {exceeded}"
         found = message.strip() if isinstance(message, str) else ""
         return plain if not found or len(found.encode()) > _MAX_MESSAGE_BYTES or "\n" in found else found
 
     def _annotate(self, result: ValidateResult, activation: Mapping[str, Any]) -> None:
+        budget = CostBudget(BUDGET)
         for annotation in self._annotations:
             try:
-                value = self._compiler.evaluate(annotation["valueExpression"].strip(), activation)
+                value = self._compiler.evaluate(annotation["valueExpression"].strip(), activation, budget)
             except ExpressionFailed as failed:
                 if self._fails:
                     result.annotation_errors.append(PolicyDecision(str(failed)))
