@@ -32,7 +32,7 @@ class RequestTarget(NamedTuple):
         segments = (unquote(path) if "%" in path else path).removeprefix("/").removesuffix("/").split("/")
         if segments[0] == "api" and len(segments) >= 3:
             group, version, rest = "", segments[1], segments[2:]
-        elif segments[0] == "apis" and len(segments) >= 4:
+        elif segments[0] == "apis" and len(segments) >= 4 and segments[1]:
             group, version, rest = segments[1], segments[2], segments[3:]
         else:
             return None

@@ -62,6 +62,7 @@ from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_tab
 from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
+from pyctrl.apiserver._request.route_errors import check_route
 from pyctrl.apiserver._resources.resource_type import ResourceType
 from pyctrl.apiserver._storage.backend import Backend
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
@@ -398,15 +399,13 @@ class ApiServer:
                 await conversions.show([error.stored], error.resource, request)
 
     def _resource(self, target: RequestTarget) -> ResourceType | None:
-        """Return the resource of the URL; None when its group and version are not served."""
+        """Return the resource of the URL; None when nothing of its group is served there."""
         resource = self.registry.find(target.group, target.version, target.resource)
-        if resource is None:
-            if self.registry.knows(target.group, target.version):
-                raise resource_not_served()
-            return None
-        if target.namespace and not resource.namespaced:
+        if resource is not None and (resource.namespaced or not target.namespace):
+            return resource
+        if self.registry.is_builtin_group(target.group):
             raise resource_not_served()
-        return resource
+        return None
 
     # -- handlers ----------------------------------------------------------------------------------------------
 
@@ -434,6 +433,7 @@ class ApiServer:
         if target.subresource and target.subresource not in resource.subresources:
             is_custom = resource.is_custom
             raise not_found(target.resource, target.name, target.group) if is_custom else resource_not_served()
+        check_route(request)
         verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
@@ -444,6 +444,8 @@ class ApiServer:
     def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
         """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
         target, resource, method = request.target, request.resource, request.method
+        if method == "HEAD" and resource.is_custom:
+            method = "GET"
         storage = None if resource.rest_storage is None else self._storage_handler(resource, resource.rest_storage)
         verbs = self._verbs if storage is None else storage.routes
         if target.subresource in resource.parts:
