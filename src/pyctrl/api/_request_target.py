@@ -43,7 +43,8 @@ class RequestTarget(NamedTuple):
         if rest[0] == "namespaces" and len(rest) >= 3 and not (group == "" and rest[2] in _OF_NAMESPACES):
             namespace, rest = rest[1], rest[2:]
         resource, name, subresource = (*rest, "", "")[:3]
-        is_whole = all(rest) and len(rest) <= 3
+        is_proxy = not group and subresource == "proxy" and all(rest[:3])  # the rest is a path of what it reaches
+        is_whole = is_proxy or (all(rest) and len(rest) <= 3)
         return RequestTarget(group, version, resource, namespace, name, subresource, watch, is_whole)
 
     def verb(self, method: str, query: Mapping[str, str]) -> str:

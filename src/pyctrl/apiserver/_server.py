@@ -54,7 +54,7 @@ from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
-from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
+from pyctrl.apiserver._registry.builtin_resource import REST_METHODS, RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
@@ -88,7 +88,6 @@ log = logging.getLogger("pyctrl.apiserver")
 
 VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
 
-_REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
 
 Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
@@ -353,7 +352,8 @@ class ApiServer:
         if resource is None or misses_namespace(context, target, resource):
             return NOT_FOUND
         is_collection = context.method == "GET" and not target.name
-        accepted = negotiate_media_type(headers.get("accept", ""), may_stream=is_collection)
+        accept = "" if target.subresource == "proxy" else headers.get("accept", "")
+        accepted = negotiate_media_type(accept, may_stream=is_collection)
         form = with_table_options(accepted, context.query.get("includeObject"))
         if resource.deprecation:
             context.warnings.append(resource.deprecation)
@@ -454,7 +454,7 @@ class ApiServer:
             factories = {**_CUSTOM_RESOURCE_REST, **resource.rest} if resource.is_custom else resource.rest
             factory = factories.get(target.subresource)
             if storage is not None and factory is not None:
-                return "", partial(storage.call_subresource, factory=factory, method=_REST_METHODS.get(method, ""))
+                return "", partial(storage.call_subresource, factory=factory, method=REST_METHODS.get(method, ""))
             return "", self._rest(factory, method)
         if method == "POST" and not target.name and "" in resource.rest:
             return "create", self._rest(resource.rest[""], method)
@@ -472,7 +472,7 @@ class ApiServer:
             return None
         if factory not in self._handlers:
             self._handlers[factory] = factory(self._context)
-        handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
+        handler: Handler | None = getattr(self._handlers[factory], REST_METHODS.get(method, ""), None)
         return handler
 
     def _list_or_watch(self, request: ResourceRequest) -> Response:

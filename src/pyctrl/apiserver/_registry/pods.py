@@ -17,6 +17,7 @@ from pyctrl.apiserver._registry._pods.portforward import PortForwardREST
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
 from pyctrl.apiserver._registry._pods.resize import RESIZE
 from pyctrl.apiserver._registry._pods.validation import validate_pod
+from pyctrl.apiserver._registry._proxy.handler import PodProxyREST
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, containers_of, labels_of, spec_of, status_of
@@ -130,6 +131,7 @@ RESOURCES: Final = (
             "exec": ExecREST,
             "log": LogREST,
             "portforward": PortForwardREST,
+            "proxy": PodProxyREST,
         },
     ),
     BuiltinResource(
