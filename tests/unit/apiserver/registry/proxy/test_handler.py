@@ -55,7 +55,8 @@ async def ask(client: Client, method: str, path: str, body: bytes | None = None,
     """Send a request; raise the error of the response."""
     request = HttpRequest(method=method, path=path, query=tuple(query.items()), body=body)
     transport: Any = client.connection.transport
-    return await transport.request(request)
+    response: HttpResponse = await transport.request(request)
+    return response
 
 
 async def refusal(client: Client, method: str, path: str) -> tuple[int, str]:
