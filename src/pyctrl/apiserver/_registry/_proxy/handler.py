@@ -11,7 +11,12 @@ from pyctrl._pipes import Pipe
 from pyctrl.apiserver._errors import Response, bad_request, status_error
 from pyctrl.apiserver._kubelet import KubeletError
 from pyctrl.apiserver._registry._proxy.http_exchange import HttpAnswer, MalformedAnswer, exchange
-from pyctrl.apiserver._registry._proxy.locations import Location, locate_pod, locate_service, service_unavailable
+from pyctrl.apiserver._registry._proxy.locations import (
+    ResourceLocation,
+    locate_pod,
+    locate_service,
+    service_unavailable,
+)
 from pyctrl.apiserver._registry.builtin_resource import RESTContext
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import Storage
@@ -42,7 +47,7 @@ _DROPPED = frozenset(
 class _ProxyREST:
     """The proxy of a kind, for all methods of HTTP that have a verb, and OPTIONS."""
 
-    def __init__(self, context: RESTContext, locate: Callable[[Storage, ResourceRequest], Location]) -> None:
+    def __init__(self, context: RESTContext, locate: Callable[[Storage, ResourceRequest], ResourceLocation]) -> None:
         self._context, self._locate = context, locate
 
     async def get(self, request: ResourceRequest) -> Response:
@@ -61,7 +66,7 @@ class _ProxyREST:
 
     create = replace = patch = delete = head = options = get
 
-    async def _send(self, request: ResourceRequest, location: Location, path: str) -> HttpAnswer:
+    async def _send(self, request: ResourceRequest, location: ResourceLocation, path: str) -> HttpAnswer:
         refused = service_unavailable(
             f"error trying to reach service: dial tcp {location.address}: connect: connection refused"
         )
@@ -111,7 +116,7 @@ def _prefix(request: ResourceRequest) -> str:
     return "/".join(segments[: 3 + (2 if request.target.namespace else 0) + 3])
 
 
-def _encoded(request: ResourceRequest, location: Location, path: str) -> bytes:
+def _encoded(request: ResourceRequest, location: ResourceLocation, path: str) -> bytes:
     query = urlencode(list(request.query))
     lines = [f"{request.method} {path or '/'}{'?' + query if query else ''} HTTP/1.1"]
     host = request.headers.get("host") or location.address
@@ -129,7 +134,7 @@ def _forwarded(request: ResourceRequest, path: str) -> Iterator[tuple[str, str]]
     yield "X-Forwarded-Uri", _prefix(request) + path
 
 
-def _returned(request: ResourceRequest, location: Location, answer: HttpAnswer) -> Iterator[tuple[str, str]]:
+def _returned(request: ResourceRequest, location: ResourceLocation, answer: HttpAnswer) -> Iterator[tuple[str, str]]:
     for name, value in answer.headers:
         if name.lower() == "location":
             yield name, _rewritten(request, location, value)
@@ -137,7 +142,7 @@ def _returned(request: ResourceRequest, location: Location, answer: HttpAnswer) 
             yield name, value
 
 
-def _rewritten(request: ResourceRequest, location: Location, target: str) -> str:
+def _rewritten(request: ResourceRequest, location: ResourceLocation, target: str) -> str:
     """Return the URL of a redirect as clients of the proxy reach it."""
     url, prefix = urlsplit(target), _prefix(request)
     is_elsewhere = url.netloc and url.netloc not in (location.address, request.headers.get("host"))

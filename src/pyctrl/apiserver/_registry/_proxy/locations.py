@@ -9,10 +9,10 @@ from pyctrl.apiserver._errors import StatusError, bad_request, not_found, status
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._storage.storage import Storage
 
-__all__ = ["Location", "locate_pod", "locate_service", "service_unavailable"]
+__all__ = ["ResourceLocation", "locate_pod", "locate_service", "service_unavailable"]
 
 
-class Location(NamedTuple):
+class ResourceLocation(NamedTuple):
     """Where a request is sent: to a port of a pod."""
 
     scheme: str
@@ -33,7 +33,7 @@ def service_unavailable(message: str) -> StatusError:
     return status_error(503, "ServiceUnavailable", message)
 
 
-def locate_pod(storage: Storage, request: ResourceRequest) -> Location:
+def locate_pod(storage: Storage, request: ResourceRequest) -> ResourceLocation:
     """Return the location of the pod of a request for ``NAME``, ``NAME:PORT`` or ``SCHEME:NAME:PORT``.
 
     Raises:
@@ -45,7 +45,7 @@ def locate_pod(storage: Storage, request: ResourceRequest) -> Location:
     return _of_pod(pod, scheme or "http", port or next(map(str, ports), ""))
 
 
-def locate_service(storage: Storage, request: ResourceRequest) -> Location:
+def locate_service(storage: Storage, request: ResourceRequest) -> ResourceLocation:
     """Return the location of an endpoint of the service of a request.
 
     Raises:
@@ -96,7 +96,7 @@ def _find_pod(storage: Storage, request: ResourceRequest, reference: dict[str, A
     return None if stored is None else stored.decode()
 
 
-def _of_pod(pod: dict[str, Any], scheme: str, port: str) -> Location:
+def _of_pod(pod: dict[str, Any], scheme: str, port: str) -> ResourceLocation:
     address = (pod.get("status") or {}).get("podIP") or ""
     try:
         parsed = ipaddress.ip_address(address)
@@ -104,4 +104,4 @@ def _of_pod(pod: dict[str, Any], scheme: str, port: str) -> Location:
         raise bad_request("address not allowed") from None
     if parsed.is_loopback or parsed.is_link_local or parsed.is_multicast or parsed.is_unspecified:
         raise bad_request("address not allowed")
-    return Location(scheme, address, port, pod["metadata"]["name"], pod["spec"].get("nodeName") or "")
+    return ResourceLocation(scheme, address, port, pod["metadata"]["name"], pod["spec"].get("nodeName") or "")
