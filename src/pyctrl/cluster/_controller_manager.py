@@ -43,6 +43,7 @@ def add_controllers(
     root_ca: str = PLACEHOLDER_CA,
     make_token: MakeToken | None = None,
     authority: Callable[[], CertificateAuthority] | None = None,
+    latest_heartbeat: Callable[[str], float | None] = lambda _: None,
 ) -> None:
     """Add the controllers of kube-controller-manager to a manager.
 
@@ -52,6 +53,7 @@ def add_controllers(
             Secrets stay empty.
         authority: returns the authority that issues the certificates of approved CertificateSigningRequests. It is
             called when the first is approved. Without it, none is issued.
+        latest_heartbeat: returns when a node was last alive, by the loop's clock, if its lease does not show it.
     """
     add_namespaces(manager, root_ca=root_ca)
     add_garbage_collector(manager)
@@ -74,7 +76,7 @@ def add_controllers(
     services = ServiceIndex()
     add_endpointslices(manager, services)
     add_endpoints(manager, services)
-    add_node_lifecycle(manager)
+    add_node_lifecycle(manager, latest_heartbeat=latest_heartbeat)
     add_taint_eviction(manager)
     add_pod_gc(manager)
     add_csr_approving(manager)
