@@ -224,7 +224,6 @@ class Cluster:
             if self.server.has_rbac:
                 await wait_for(manager.live_client, ClusterRole, WHOLE_ROLE, lambda role: bool(role.rules))
 
-
     def _sender(self, token: str) -> SendNow:
         """Return a function that sends a request of the controllers without waiting."""
         query = (("fieldManager", FIELD_OWNER),)
