@@ -36,9 +36,9 @@ def model_diff(before: Model, after: Model) -> dict[str, Any]:
 def _decoded_parts(before: M, after: M) -> tuple[M, M]:
     """Return both models with only those fields that one of them has decoded."""
     old, new = own_dict(before), own_dict(after)
-    pending: PendingFields | None = old.get(PENDING)
-    if pending is None or new.get(PENDING) is not pending:
+    if PENDING not in old or new.get(PENDING) is not old[PENDING]:
         return before, after
+    pending: PendingFields = old[PENDING]
     if pending.is_untouched:  # only fields that are known without the JSON were read
         return _part_of(before, {}, set()), _part_of(after, {}, set())
     old_values, new_values = dict[str, Any](), dict[str, Any]()

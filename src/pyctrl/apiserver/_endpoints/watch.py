@@ -8,7 +8,7 @@ matched. Lines are encoded once and shared by all watchers that see the event al
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -51,9 +51,7 @@ class WatchHandler:
             options = replace(options, field_selector=with_name(options.field_selector, request.target))
         plan = self._plan(request, options)
         collection = self._backend.collection(request.resource)
-        lines: AsyncIterator[bytes] = WatchServer(
-            self._backend.storage, collection, plan, self._backend.conversions
-        ).lines()
+        lines = WatchServer(self._backend.storage, collection, plan, self._backend.conversions).lines()
         if not plan.is_direct and (request.target.group, request.target.resource) in OBSERVED:
             lines = self._backend.storage.heartbeats.observed(lines)
         return Response(status=200, headers=(("Content-Type", "application/json"),), body=lines)

@@ -9,7 +9,7 @@ each heartbeat, except that the versions between two requests are missing from t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextvars import Context, copy_context
 from math import inf
 from typing import Protocol
@@ -93,7 +93,7 @@ class Heartbeats:
                 context.run(heartbeat.write)
         self._plan()
 
-    async def observed(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def observed(self, lines: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
         """Yield the lines of a watch; while it is open, heartbeats are written when they are due."""
         self._watches += 1
         self._plan()
@@ -103,6 +103,7 @@ class Heartbeats:
         finally:
             self._watches -= 1
             self._plan()
+            await lines.aclose()
 
     def _plan(self) -> None:
         """Set the time of the next writes, and the timer for it while a watch is open."""

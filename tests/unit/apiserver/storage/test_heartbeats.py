@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from math import inf
 
 from pyctrl.apiserver._storage.heartbeats import Heartbeats
@@ -51,7 +51,7 @@ async def test_an_open_watch_gets_every_heartbeat_in_time() -> None:
     """While a watch is open heartbeats are written when they are due, and no longer after it is closed."""
     heartbeats, pulse = Heartbeats(), Pulse()
 
-    async def lines() -> AsyncIterator[bytes]:
+    async def lines() -> AsyncGenerator[bytes, None]:
         yield b"first"
         await asyncio.get_running_loop().create_future()
 
@@ -62,7 +62,7 @@ async def test_an_open_watch_gets_every_heartbeat_in_time() -> None:
         limit.reschedule(None)
         await asyncio.sleep(25)
         assert pulse.written == [10, 20]
-        await watch.aclose()  # type: ignore[attr-defined]
+        await watch.aclose()
     await asyncio.sleep(100)
     assert pulse.written == [10, 20]
 
