@@ -72,7 +72,7 @@ class LabelSelector:
     def from_dict(cls, labels: Mapping[str, str]) -> LabelSelector:
         """Require each of these labels with exactly this value; an empty mapping selects everything."""
         pairs = tuple(labels.items())
-        if cls is LabelSelector and all([type(value) is str for _, value in pairs]):
+        if cls is LabelSelector and all(type(value) is str for _, value in pairs):
             return _of_labels(pairs)
         return cls(_equalities(pairs))
 
