@@ -19,6 +19,7 @@ from pyctrl.api import RequestTarget
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.list_selectors import SelectionPredicate, read_selection
 from pyctrl.apiserver._endpoints.response_writers import encode_representation, encode_table
+from pyctrl.apiserver._endpoints.watch_response import watch_response
 from pyctrl.apiserver._errors import Response, StatusError, resource_expired
 from pyctrl.apiserver._request.negotiation import MediaTypeOptions, Representation
 from pyctrl.apiserver._request.options import ListOptions, list_options, parse_version
@@ -54,7 +55,7 @@ class WatchHandler:
         lines = WatchServer(self._backend.storage, collection, plan, self._backend.conversions).lines()
         if not plan.is_direct and (request.target.group, request.target.resource) in OBSERVED:
             lines = self._backend.storage.heartbeats.observed(lines)
-        return Response(status=200, headers=(("Content-Type", "application/json"),), body=lines)
+        return watch_response(request.headers, lines)
 
     def _plan(self, request: ResourceRequest, options: ListOptions) -> WatchPlan:
         """Decide whether a watch starts with the current state or after a version."""
