@@ -18,7 +18,7 @@ SETTLING = 60.0  # virtual seconds until a new cluster is idle
 
 
 async def measure(nodes: int, hours: float) -> None:
-    """Print the cost of some virtual hours in which nobody uses the cluster."""
+    """Print the cost of some virtual hours in which the cluster is not used."""
     async with Cluster(nodes=nodes, random=Random(1)) as cluster:
         await asyncio.sleep(SETTLING)
         began, version = process_time(), cluster.server.storage.version

@@ -1,9 +1,9 @@
-"""Heartbeats: periodic writes that are postponed while nobody can notice them.
+"""Heartbeats: periodic writes that are postponed while no client can observe them.
 
-An idle node renews its lease every ten seconds, which is most of what an idle cluster does. A heartbeat that nobody
-looks at is not written. It is written, with the time that it was due, before the next request of anybody is answered,
-and when it is due while a watch of nodes or leases is open. So clients see what they would see of a node that writes
-each heartbeat, except that the versions between two requests are missing from the history.
+An idle node renews its lease every ten seconds, which is most of what an idle cluster does. A heartbeat is written, with
+the time that it was due, before the next request of any client is answered, and at once while a watch of nodes or
+leases is open. So clients see what they would see of a node that writes each heartbeat, except that the versions
+between two requests are missing from the history.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def add_node_lifecycle(
     """Run the node lifecycle controller in a manager.
 
     Args:
-        latest_heartbeat: returns when a node was last alive, for nodes whose leases are not renewed while nobody looks;
+        latest_heartbeat: returns when a node was last alive, for nodes whose renewals are postponed;
             None for other nodes.
     """
     recorder = LegacyEventRecorder(host.live_client, "node-controller")

@@ -33,7 +33,7 @@ __all__ = ["NodeStatusReconciler", "PostponedHeartbeats", "add_node_status"]
 
 
 class PostponedHeartbeats:
-    """The heartbeats of nodes in the process of the API server, which are written when somebody can notice them.
+    """The heartbeats of nodes in the process of the API server, which are written when a client can observe them.
 
     Args:
         heartbeats: the server's.

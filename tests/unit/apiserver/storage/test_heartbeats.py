@@ -1,4 +1,4 @@
-"""Heartbeats that are postponed while nobody can notice them, in virtual time."""
+"""Heartbeats that are postponed while no client can observe them, in virtual time."""
 
 from __future__ import annotations
 

@@ -67,15 +67,15 @@ async def renewed(client: Client) -> datetime:
 
 
 @pytest.mark.parametrize("seconds", [3, 15, 1_000, 40_000])
-async def test_whoever_reads_a_lease_finds_it_renewed(client: Client, seconds: int) -> None:
-    """However long nobody has looked, the lease is at most as old as the interval of renewals."""
+async def test_a_lease_is_renewed_when_it_is_read(client: Client, seconds: int) -> None:
+    """After any time without a request, the lease that is read is at most as old as the interval of renewals."""
     await asyncio.sleep(seconds)
     age = _clock.now() - await renewed(client)
     assert timedelta(0) <= age <= timedelta(seconds=10.5)
 
 
 async def test_an_idle_cluster_hardly_writes(cluster: Cluster) -> None:
-    """In ten hours in which nobody looks there are fewer writes than in five minutes of heartbeats."""
+    """In ten hours without requests there are fewer writes than in five minutes of heartbeats."""
     await asyncio.sleep(60)
     version = cluster.server.storage.version
     await asyncio.sleep(36_000)
