@@ -41,7 +41,7 @@ from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
 from pyctrl.apiserver._storage.backend import Backend, BackendState, Revision
-from pyctrl.apiserver._storage.heartbeats import Heartbeat, Heartbeats
+from pyctrl.apiserver._storage.heartbeats import Heartbeats, HeartbeatWriter
 from pyctrl.apiserver._storage.sqlite import SQLiteBackend
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -73,7 +73,7 @@ __all__ = [
     "EndpointServiceResolver",
     "ExecHandler",
     "ExtensionResourceRegistry",
-    "Heartbeat",
+    "HeartbeatWriter",
     "Heartbeats",
     "HttpsCaller",
     "KeyPair",

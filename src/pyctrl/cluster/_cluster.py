@@ -23,7 +23,6 @@ from pyctrl.apiserver import (
 )
 from pyctrl.client import Client, Config, ServerWarning, wait_for
 from pyctrl.cluster._controller_manager import ControllerName, add_controllers, controller_names
-from pyctrl.cluster._controllers.kubernetesservice import add_kubernetes_service
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._kubelet.kubelet import add_kubelet
 from pyctrl.cluster._kubelet.node_heartbeat import SendNow
@@ -206,8 +205,9 @@ class Cluster:
                 authority=self._own_authority,
                 latest_heartbeat=self.server.storage.heartbeats.latest,
             )
-            add_kubernetes_service(manager)
+            self.server.components.add("controller-manager")
         if self._kubelet is not None:
+            self.server.components.add("scheduler")
             heartbeats = self.server.storage.heartbeats
             add_kubelet(
                 manager,

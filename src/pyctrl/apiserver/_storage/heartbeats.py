@@ -1,7 +1,7 @@
 """Heartbeats: periodic writes that are postponed while no client can observe them.
 
-An idle node renews its lease every ten seconds, which is most of what an idle cluster does. A heartbeat is written, with
-the time that it was due, before the next request of any client is answered, and at once while a watch of nodes or
+An idle node renews its lease every ten seconds, which is most of what an idle cluster does. A heartbeat is written,
+with the time that it was due, before the next request of any client is answered, and at once while a watch of nodes or
 leases is open. So clients see what they would see of a node that writes each heartbeat, except that the versions
 between two requests are missing from the history.
 """
@@ -14,14 +14,14 @@ from contextvars import Context, copy_context
 from math import inf
 from typing import Protocol
 
-__all__ = ["OBSERVED", "Heartbeat", "Heartbeats"]
+__all__ = ["OBSERVED", "HeartbeatWriter", "Heartbeats"]
 
 #: The collections, by group and resource, that heartbeats are written to.
 OBSERVED = frozenset({("coordination.k8s.io", "leases"), ("", "nodes")})
 
 
-class Heartbeat(Protocol):
-    """The heartbeat of one node. All times are those of the event loop's clock."""
+class HeartbeatWriter(Protocol):
+    """The writer of the heartbeats of one node. All times are those of the event loop's clock."""
 
     def due(self) -> float:
         """Return when there is something to write."""
@@ -40,21 +40,21 @@ class Heartbeats:
     """The heartbeats of the nodes in this process, by the name of the node."""
 
     def __init__(self) -> None:
-        self._running: dict[str, tuple[Heartbeat, Context]] = {}
+        self._running: dict[str, tuple[HeartbeatWriter, Context]] = {}
         self._ended: dict[str, float] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._due = inf
         self._watches = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    def start(self, name: str, heartbeat: Heartbeat) -> None:
+    def start(self, name: str, heartbeat: HeartbeatWriter) -> None:
         """Start the heartbeat of a node, which replaces an earlier one."""
         self._loop = asyncio.get_running_loop()
         self._ended.pop(name, None)
         self._running[name] = heartbeat, copy_context()
         self._plan()
 
-    def find(self, name: str) -> Heartbeat | None:
+    def find(self, name: str) -> HeartbeatWriter | None:
         """Return the running heartbeat of a node, or None."""
         found = self._running.get(name)
         return None if found is None else found[0]
