@@ -21,11 +21,7 @@ from pyctrl.apiserver._registry._pods.preparation import add_label_keys, drop_di
 from pyctrl.apiserver._registry._pods.quality_of_service import quality_of_service
 from pyctrl.apiserver._registry._pods.resize import RESIZE
 from pyctrl.apiserver._registry._pods.table import pod_cells, pod_row_conditions
-<<<<<<< HEAD
-=======
-from pyctrl.apiserver._registry._pods.validation import validate_pod
 from pyctrl.apiserver._registry._proxy.handler import PodProxyREST
->>>>>>> main
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.pod_templates import validate_template
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at, generation_differs
