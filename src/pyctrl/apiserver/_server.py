@@ -26,7 +26,6 @@ from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
 )
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
-from pyctrl.apiserver._bootstrap.system_objects import create_bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
 from pyctrl.apiserver._endpoints.create import CreateHandler
@@ -180,17 +179,16 @@ class ApiServer:
         self._metrics = RequestMetrics()
         self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
         self._establishing = EstablishingController(rest)
-        self._kubernetes = None if is_extension else KubernetesControllers(rest, access.accounts)
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
         self.proxy_client: KeyPair | None = None
-        self._audit: AuditLog | None = None
         self.storage.load()
         self._establishing.resume()
         if self.has_rbac:
             reconcile_bootstrap_policy(rest)
-        if isinstance(self.registry, ResourceRegistry):
-            create_bootstrap_objects(self.handle_nowait, self.loopback_token, self.registry.kubernetes_service_ip)
-        self._audit = audit  # set last: the requests that create the default objects are not audited
+        self._kubernetes = None if is_extension else KubernetesControllers(rest, access.accounts)
+        #: Components of the control plane that run, `scheduler` and `controller-manager`; see ComponentStatuses.
+        self.components: set[str] = set() if self._kubernetes is None else self._kubernetes.component_statuses.running
+        self._audit = audit
 
     def _add_handlers(self, backend: RESTStorage) -> None:
         self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
@@ -248,7 +246,7 @@ class ApiServer:
         """
         if self._kubernetes is None:
             raise ValueError("an extension API server publishes nothing: its kube-apiserver does")
-        self._kubernetes.authentication_trust.publish(info)
+        self._kubernetes.publish(info)
         self.proxy_client = proxy_client or self.proxy_client
 
     def compact(self) -> None:
@@ -383,7 +381,7 @@ class ApiServer:
         try:
             self._establishing.sync()
             if self._kubernetes is not None:
-                self._kubernetes.api_services.sync()
+                self._kubernetes.sync()
         except StorageError as error:
             log.warning("Storage error", extra={"error": str(error)})
 
