@@ -22,13 +22,9 @@ __all__ = ["NonResourcePaths"]
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 _INDENTED = frozenset(("", "version"))  # documents that kube-apiserver indents
-_NAMED = (
-    "/metrics",
-    "/metrics/slis",
-    "/openapi/v2",
-    "/openapi/v3",
-    "/version",
-)  # paths of the root document that never change
+#: Paths of the root document that never change.
+_NAMED = ("/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/statusz", "/version")
+_OPENID = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
 class NonResourcePaths:
@@ -55,8 +51,23 @@ class NonResourcePaths:
             return statusz_response(accept, self._started, VERSION)
         if self._metrics is not None and (found := self._metrics.find_response(path, VERSION)) is not None:
             return found
-        if method not in ("GET", "HEAD"):
+        response = self._document(path, parts, accept)
+        if method != "GET" and response.status == 200 and not self._has_any_method(parts, method):
             raise method_not_allowed()
+        return response
+
+    def _has_any_method(self, parts: list[str], method: str) -> bool:
+        """Return whether a document is the response to a method other than GET.
+
+        As upstream, where only built-in group versions, and few other documents, check the method.
+        """
+        if parts[:1] == ["apis"] and len(parts) == 3:
+            return not self._registry.is_builtin_group(parts[1])
+        if parts[:1] in (["api"], ["version"]):
+            return False
+        return method == "HEAD" or not parts or parts[0] in ("apis", "openapi")
+
+    def _document(self, path: str, parts: list[str], accept: str) -> Response:
         if self._epoch != self._registry.epoch:
             self._epoch = self._registry.epoch
             self._encoded.clear()
@@ -98,6 +109,8 @@ class NonResourcePaths:
         found = {"/apis", "/apis/", *_NAMED}
         found.update(f"/{each}" for each in CHECKS)
         found.update(f"/{kind}/{check}" for kind, checks in CHECKS.items() for check in checks)
+        if "" in self._registry.group_versions:  # a kube-apiserver, whose tokens have an issuer
+            found.update(_OPENID)
         for group, versions in self._registry.group_versions.items():
             root = f"/apis/{group}" if group else "/api"
             found.update((root, *(f"{root}/{version}" for version in versions)))

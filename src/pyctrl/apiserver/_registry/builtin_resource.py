@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from pyctrl.apiserver._registry.strategy import Object, Strategy
+from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._authn import Authenticator, ServiceAccountTokens
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._kubelet import KubeletServer
     from pyctrl.apiserver._registry.table_cells import Cells
 
-__all__ = ["BuiltinResource", "RESTContext", "RESTFactory", "builtin_resources"]
+__all__ = ["REST_METHODS", "BuiltinResource", "RESTContext", "RESTFactory", "builtin_resources"]
 
 _PACKAGE: Final = "pyctrl.apiserver._registry"
 _DECLARES_NOTHING: Final = frozenset(("policy_expressions",))  # not imported: loads CEL, which few servers need
@@ -39,9 +40,20 @@ class RESTContext(msgspec.Struct, frozen=True, eq=False):
     kubelets: Mapping[str, KubeletServer] = {}
 
 
-#: Makes the handler of a subresource for one server. Its methods get, create, replace and patch answer GET, POST, PUT
-#: and PATCH: each takes the request and returns the response, or a coroutine for it. The others are not allowed (405).
+#: Makes the handler of a subresource for one server. Its methods answer those of HTTP, by `REST_METHODS`: each takes
+#: the request and returns the response, or a coroutine for it. Methods that it lacks are not allowed (405).
 RESTFactory: TypeAlias = Callable[[RESTContext], object]
+
+#: The methods of handlers of subresources. Only proxies have the last three.
+REST_METHODS: Final[Mapping[str, str]] = {
+    "GET": "get",
+    "POST": "create",
+    "PUT": "replace",
+    "PATCH": "patch",
+    "DELETE": "delete",
+    "HEAD": "head",
+    "OPTIONS": "options",
+}
 
 
 class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -50,11 +62,14 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         strategy: Defaults, validation and the like; a factory where it keeps state, called once for each server.
         cells: Makes the cells of an object's table row; the columns Name and Age need none.
+        row_order: The sort key of a table's rows; None keeps the order of the list.
+        row_conditions: Returns the conditions of a table row; None: it has none.
         rest: Handlers of subresources by name. The one under "" handles the creation of objects that are not stored,
             such as reviews.
         conversions: By `apiVersion`, a function that converts an object of another version into it. By default, the
             versions have the same form.
         storage_group: The group whose collection stores the objects, where it is not `group`.
+        storage_version: The version of the objects in etcd, where it is not the served one.
         storage_prefix: The prefix of the keys in etcd, where it is not the plural.
         deprecation: The warning that answers every request.
     """
@@ -63,9 +78,12 @@ class BuiltinResource(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     kind: str
     strategy: Strategy | Callable[[], Strategy] = _PLAIN
     cells: Callable[[Object], Cells] | None = None
+    row_order: Callable[[Object], tuple[int, str]] | None = None
+    row_conditions: Callable[[Object], list[JSON]] | None = None
     rest: Mapping[str, RESTFactory] = {}
     conversions: Mapping[str, Callable[[Object], Object]] = {}
     storage_group: str | None = None
+    storage_version: str = ""
     storage_prefix: str = ""
     deprecation: str = ""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pyctrl._validation import names
+from pyctrl.apiserver._registry._proxy.handler import ServiceProxyREST
 from pyctrl.apiserver._registry._services.allocation import ServiceAllocator, node_ports
 from pyctrl.apiserver._registry._services.types import (
     has_address,
@@ -16,8 +17,15 @@ from pyctrl.apiserver._registry._services.types import (
 from pyctrl.apiserver._registry._services.validation import service_warnings, validate_service, validate_service_status
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
-from pyctrl.apiserver._registry.table_cells import NONE, Cells, labels_of, spec_of, status_of
-from pyctrl.apiserver._schema.defaulting import set_defaults
+from pyctrl.apiserver._registry.table_cells import (
+    NONE,
+    Cells,
+    labels_of,
+    load_balancer_addresses,
+    spec_of,
+    status_of,
+)
+from pyctrl.apiserver._schema.defaulting import set_defaults, set_missing
 from pyctrl.apiserver._schema.schema import JSON
 
 if TYPE_CHECKING:
@@ -27,7 +35,7 @@ __all__ = ["RESOURCES"]
 
 
 _STICKY_SECONDS = 10800  # of session affinity: three hours
-_FAMILY = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
+_ADDRESSES = ("clusterIP", "clusterIPs")
 
 
 def _default_service(obj: Object) -> None:
@@ -49,7 +57,7 @@ def _default_service(obj: Object) -> None:
     if spec["type"] == "LoadBalancer":
         set_defaults(spec, allocateLoadBalancerNodePorts=True)
     if has_address(spec):
-        set_defaults(spec, internalTrafficPolicy="Cluster")
+        set_missing(spec, internalTrafficPolicy="Cluster")
     for entry in obj["status"]["loadBalancer"].get("ingress") or ():
         if entry.get("ip"):
             set_defaults(entry, ipMode="VIP")
@@ -88,7 +96,7 @@ def _keep_allocated(spec: Object, before: Mapping[str, JSON]) -> None:
                 spec[key] = before[key]
     if has_address(before) and has_address(spec):
         for key in ("ipFamilies", "ipFamilyPolicy"):
-            if not spec.get(key) and before.get(key):
+            if spec.get(key) in (None, []) and before.get(key):
                 spec[key] = before[key]
     if has_node_ports(before) and has_node_ports(spec):
         _keep_node_ports(spec, before)
@@ -109,10 +117,10 @@ def _keep_node_ports(spec: Object, before: Mapping[str, JSON]) -> None:
 def _drop_unused(spec: Object, before: Mapping[str, JSON]) -> None:
     """Drop unchanged fields that the old type has and the new type does not."""
     if has_address(before) and not has_address(spec):
-        if all(spec.get(key) == before.get(key) for key in ("clusterIP", "clusterIPs")):
-            for key in _FAMILY:
+        if all(spec.get(key) == before.get(key) for key in _ADDRESSES):
+            for key in _ADDRESSES:
                 spec.pop(key, None)
-        _drop_same(spec, before, "internalTrafficPolicy")
+        _drop_same(spec, before, "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
     if has_node_ports(before) and not has_node_ports(spec) and node_ports(spec) == node_ports(before):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
@@ -132,13 +140,11 @@ def _drop_same(spec: Object, before: Mapping[str, JSON], *keys: str) -> None:
 
 def _service_cells(obj: Object) -> Cells:
     spec, status = spec_of(obj), status_of(obj)
-    ingress = [
-        each.get("ip") or each.get("hostname") or "" for each in (status.get("loadBalancer") or {}).get("ingress") or ()
-    ]
+    ingress = load_balancer_addresses(status)
     kind = spec.get("type", "")
     external = list(spec.get("externalIPs") or ())
     if kind == "ExternalName":
-        shown = spec.get("externalName") or NONE
+        shown = spec.get("externalName", "")
     elif kind == "LoadBalancer":
         shown = ",".join([*ingress, *external]) or "<pending>"
     else:
@@ -178,6 +184,11 @@ def _new_strategy() -> Strategy:
 
 RESOURCES: Final = (
     BuiltinResource(
-        group="", kind="Service", strategy=_new_strategy, cells=_service_cells, storage_prefix="services/specs"
+        group="",
+        kind="Service",
+        strategy=_new_strategy,
+        cells=_service_cells,
+        rest={"proxy": ServiceProxyREST},
+        storage_prefix="services/specs",
     ),
 )
