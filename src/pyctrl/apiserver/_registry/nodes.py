@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pyctrl.apiserver._meta.validation import MetadataCheck
+from pyctrl.apiserver._registry._proxy.handler import NodeProxyREST
 from pyctrl.apiserver._registry.builtin_resource import BuiltinResource
 from pyctrl.apiserver._registry.strategy import Object, Strategy, fields_at
 from pyctrl.apiserver._registry.table_cells import NONE, Cells, spec_of, status_of
@@ -42,6 +43,7 @@ RESOURCES: Final = (
             fields=fields_at("spec.unschedulable", zero="false"),
         ),
         cells=_node_cells,
+        rest={"proxy": NodeProxyREST},
         storage_prefix="minions",
     ),
 )
