@@ -26,6 +26,7 @@ from pyctrl.cluster._controllers.resourcequota.controller import add_resource_qu
 from pyctrl.cluster._controllers.rootcacertpublisher import PLACEHOLDER_CA
 from pyctrl.cluster._controllers.service_endpoints import ServiceIndex
 from pyctrl.cluster._controllers.serviceaccount import MakeToken, add_account_tokens
+from pyctrl.cluster._controllers.servicecidrs import add_service_cidrs
 from pyctrl.cluster._controllers.statefulset.controller import add_statefulsets
 from pyctrl.cluster._controllers.tainteviction import add_taint_eviction
 from pyctrl.cluster._controllers.ttlafterfinished import add_ttl_after_finished
@@ -74,6 +75,7 @@ def add_controllers(
     services = ServiceIndex()
     add_endpointslices(manager, services)
     add_endpoints(manager, services)
+    add_service_cidrs(manager)
     add_node_lifecycle(manager)
     add_taint_eviction(manager)
     add_pod_gc(manager)
