@@ -35,9 +35,10 @@ def add_service_cidrs(host: ManagedCluster) -> Controller:
 
 
 class ServiceCIDRReconciler(Reconciler[ServiceCIDR]):
-    """Adds the finalizer and the condition Ready; lets a deleted range go when no address needs it."""
+    """Adds the finalizer and the condition Ready; lets a deleted range go when no address needs it.
 
-    reads = (IPAddress,)
+    While addresses need a deleted range, it looks at them again from time to time, instead of watching all addresses.
+    """
 
     async def reconcile(self, request: Request) -> Result | None:
         cidr = await self.client.find(ServiceCIDR, request.key)
@@ -58,7 +59,7 @@ class ServiceCIDRReconciler(Reconciler[ServiceCIDR]):
         """Remove the finalizer after the grace period, if no address is left without a range."""
         if not await self._may_go(cidr):
             await self._set_condition(cidr, IN_USE)
-            return None
+            return Result(requeue_after=GRACE)
         deleted = cidr.metadata.deletion_timestamp
         remaining = timedelta(0) if deleted is None else deleted + GRACE - _clock.now()
         if remaining > timedelta(0):
