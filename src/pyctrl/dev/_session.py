@@ -20,7 +20,7 @@ from pyctrl.api import GroupVersionKind, Key, ObjectMeta
 from pyctrl.apiserver import ApiServer, HttpsCaller, ServiceReference, User, WebhookRequest, WebhookResponse
 from pyctrl.cache import Cache
 from pyctrl.client import Client, reporting_dropped_status
-from pyctrl.cluster import Cluster
+from pyctrl.cluster import Cluster, Kubelet, ScriptFunction
 from pyctrl.dev._file_watcher import FileWatcher, python_files
 from pyctrl.dev._journal import Journal
 from pyctrl.dev._log_filter import cluster_logs
@@ -67,6 +67,7 @@ class DevOptions:
         poll: the interval between two polls of the files.
         controllers: whether to run the controllers of kube-controller-manager.
         kubelet: whether to run pods on a simulated node.
+        pod_script: says what the containers of these pods do.
         bind: binds arguments to the program's setup function after each import.
     """
 
@@ -78,6 +79,7 @@ class DevOptions:
     poll: timedelta = timedelta(milliseconds=300)
     controllers: bool = True
     kubelet: bool = True
+    pod_script: ScriptFunction | None = None
     bind: Callable[[SetupFunction], SetupFunction] = lambda setup: setup
 
 
@@ -107,7 +109,10 @@ class DevSession:
             webhooks=self._call_webhook,
         )
         self.cluster: Cluster = Cluster(
-            server=self.server, random=self.random, controllers=options.controllers, kubelet=options.kubelet
+            server=self.server,
+            random=self.random,
+            controllers=options.controllers,
+            kubelet=options.kubelet and Kubelet(script=options.pod_script),
         )
         self._login = self.cluster.config
         #: The reconciles and errors of its controllers.
