@@ -5,6 +5,7 @@ serves the same server over HTTP for kubectl and other clients. The controllers 
 """
 
 from pyctrl.apiserver._admission import NOT_IMPLEMENTED_PLUGINS, AdmissionPluginName, enabled_plugins
+from pyctrl.apiserver._aggregator import ProxyRequest, ServiceTransport, ServiceUnreachable, user_headers
 from pyctrl.apiserver._authn import (
     FRONT_PROXY,
     AuthenticationWebhook,
@@ -66,6 +67,7 @@ __all__ = [
     "OfflineValidation",
     "OfflineValidator",
     "Peer",
+    "ProxyRequest",
     "RequestAuthenticator",
     "RequestHeaderConfig",
     "RequestHeaderInfo",
@@ -75,6 +77,8 @@ __all__ = [
     "Response",
     "ServiceReference",
     "ServiceResolver",
+    "ServiceTransport",
+    "ServiceUnreachable",
     "StorageList",
     "StorageRequest",
     "SubresourceFunctions",
@@ -92,4 +96,5 @@ __all__ = [
     "read_yaml_nodes",
     "serve",
     "serving_context",
+    "user_headers",
 ]

@@ -9,8 +9,8 @@ and webhooks take time. Every other request is answered without waiting.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -18,36 +18,19 @@ import msgspec
 
 from pyctrl.api import RequestTarget
 from pyctrl.apiserver._admission import AdmissionChain, AdmissionPluginName, default_admission_chain, enabled_plugins
+from pyctrl.apiserver._aggregator import Aggregator, HttpsTransport, ProxyHandler, ServiceTransport
 from pyctrl.apiserver._apiextensions.conversion_webhook import WebhookConverter
 from pyctrl.apiserver._apiextensions.establishing import EstablishingController
 from pyctrl.apiserver._authn import AuthenticationWebhook, Peer, RequestAuthenticator, User
 from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
-from pyctrl.apiserver._bootstrap.cluster_authentication_trust import (
-    ClusterAuthenticationInfo,
-)
+from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
 from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
 from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._endpoints.create import CreateHandler
-from pyctrl.apiserver._endpoints.delete import DeleteHandler
-from pyctrl.apiserver._endpoints.get import GetHandler
-from pyctrl.apiserver._endpoints.list import ListHandler
-from pyctrl.apiserver._endpoints.patch import PatchHandler
-from pyctrl.apiserver._endpoints.update import UpdateHandler
-from pyctrl.apiserver._endpoints.watch import WatchHandler
-from pyctrl.apiserver._errors import (
-    Response,
-    StatusError,
-    bad_request,
-    internal_error,
-    method_not_allowed,
-    not_found,
-    resource_not_served,
-    too_large_resource_version,
-)
+from pyctrl.apiserver._errors import Response, StatusError, bad_request, internal_error, resource_not_served
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.headers import first_values, with_warnings
@@ -55,14 +38,13 @@ from pyctrl.apiserver._healthz import NOT_FOUND
 from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._metrics.request_metrics import RequestMetrics
 from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
-from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
-from pyctrl.apiserver._registry.scale import ScaleREST
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
 from pyctrl.apiserver._resources.resource_type import ResourceType
+from pyctrl.apiserver._router import Handler, Router, version_number
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -75,8 +57,6 @@ from pyctrl.apiserver._webhooks import (
 )
 
 if TYPE_CHECKING:
-    from pyctrl.apiserver._extension.storage_handler import StorageHandler
-    from pyctrl.apiserver._resources.resource_storage import ResourceStorage
     from pyctrl.apiserver._resources.served_resources import ServedResources
 
 __all__ = ["ApiServer"]
@@ -84,13 +64,6 @@ __all__ = ["ApiServer"]
 log = logging.getLogger("pyctrl.apiserver")
 
 VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the future
-
-VERSION_DIGITS = 20  # of the largest 64-bit number
-
-_REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
-_CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
-
-Handler = Callable[[ResourceRequest], Response | Coroutine[Any, Any, Response]]
 
 
 class ApiServer:
@@ -116,8 +89,8 @@ class ApiServer:
         audit: Records every request that was answered.
         webhooks: Calls webhooks of all kinds. An async function in this process works, also in virtual time. By default
             they are called over HTTPS.
-        resolve_service: Resolves the service of a webhook to an address, for calls over HTTPS. By default it is the
-            service's first ready endpoint.
+        resolve_service: Resolves the service of a webhook or of an APIService to an address, for calls over HTTPS. By
+            default it is the service's first ready endpoint.
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
         disable_admission_plugins: Admission plugins to disable that are on by default.
         anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
@@ -152,7 +125,8 @@ class ApiServer:
         is_extension = not isinstance(self.registry, ResourceRegistry)
         if isinstance(self.registry, ResourceRegistry):
             self.registry.observe(self.storage)
-        client = WebhookClient(webhooks or HttpsCaller(resolve_service or EndpointServiceResolver(self.storage)))
+        resolve_service = resolve_service or EndpointServiceResolver(self.storage)
+        client = WebhookClient(webhooks or HttpsCaller(resolve_service))
         reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
             self.storage,
@@ -175,33 +149,28 @@ class ApiServer:
         )
         if self.has_rbac:
             store_bootstrap_policy(backend)
-        self._add_handlers(backend)
+        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
+        self.kubelets: dict[str, KubeletServer] = {}
+        self._router = Router(backend, access, self.kubelets)
         self._metrics = RequestMetrics()
-        self._documents = NonResourcePaths(self.registry, ServerMetrics(self._metrics, self.storage))
         self._establishing = EstablishingController(backend)
-        self._kubernetes = None if is_extension else KubernetesControllers(backend, access.accounts)
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
         self.proxy_client: KeyPair | None = None
+        #: Carry requests to extension API servers in this process, also in virtual time, by the host names to which the
+        #: services of their APIServices resolve, such as that of an `ExternalName`. Others are sent over HTTPS.
+        self.service_transports: dict[str, ServiceTransport] = {}
+        self._kubernetes: KubernetesControllers | None = None
+        if not is_extension:
+            https = HttpsTransport(lambda: self.proxy_client)
+            proxy = ProxyHandler(resolve_service, https, self.service_transports)
+            aggregator = Aggregator(self.storage, proxy, self._handle_own)
+            self._kubernetes = KubernetesControllers(backend, access.accounts, aggregator)
+        remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
+        self._documents = NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
         self._audit: AuditLog | None = None
         if isinstance(self.registry, ResourceRegistry):
             self._create_bootstrap_objects(self.registry.kubernetes_service_ip)
         self._audit = audit  # set last: the requests that create the default objects are not audited
-
-    def _add_handlers(self, backend: RESTStorage) -> None:
-        self._gets, self._lists, self._watches = GetHandler(backend), ListHandler(backend), WatchHandler(backend)
-        self._creates = CreateHandler(backend)
-        self._updates = UpdateHandler(backend, self._creates)
-        self._patches = PatchHandler(backend, self._creates, self._updates)
-        self._deletes = DeleteHandler(backend, self._lists)
-        #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
-        self.kubelets: dict[str, KubeletServer] = {}
-        accounts = self._access.accounts
-        self._context = RESTContext(
-            backend, self._updates, self._deletes, self._access.authenticator, accounts, self.kubelets
-        )
-        self._handlers: dict[RESTFactory, object] = {}
-        self._storage_handlers: dict[ResourceType, StorageHandler] = {}
-        self._verbs = self._routes()
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
@@ -251,6 +220,18 @@ class ApiServer:
         self._kubernetes.authentication_trust.publish(info)
         self.proxy_client = proxy_client or self.proxy_client
 
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Check the availability of extension API servers, and fetch their documents, until the block ends.
+
+        `serve` and `Cluster` do so; only a server that is used without them needs it. Blocks may overlap.
+        """
+        if self._kubernetes is None:
+            yield
+            return
+        async with self._kubernetes.aggregator.running():
+            yield
+
     def compact(self) -> None:
         """Drop all history: watches and lists at older versions answer 410 from now on."""
         self.storage.compact()
@@ -273,7 +254,7 @@ class ApiServer:
             peer: The client of the connection, if there is one.
         """
         for name, value in query:
-            version = _number(value) if name == "resourceVersion" else 0
+            version = version_number(value) if name == "resourceVersion" else 0
             if version > self.storage.version and self._is_stored(path):
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
         lowered = first_values(headers, self._request_authenticator)
@@ -281,6 +262,8 @@ class ApiServer:
 
     def _is_stored(self, path: str) -> bool:
         """Return whether the objects of a URL are in the storage of the server, and have its versions."""
+        if self._kubernetes is not None and self._kubernetes.aggregator.find(path) is not None:
+            return False
         target = parse_target(path)
         resource = None if target is None else self.registry.find(target.group, target.version, target.resource)
         return resource is None or resource.rest_storage is None
@@ -311,6 +294,10 @@ class ApiServer:
         pending.close()
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
+    async def _handle_own(self, method: str, path: str, obj: dict[str, Any]) -> Response:
+        loopback = {"authorization": f"Bearer {self.loopback_token}"}
+        return await self.handle(method, path, (), loopback, msgspec.json.encode(obj))
+
     async def _audited(self, context: RequestContext) -> Response:
         with self._metrics.running(context.method):
             response = self._metrics.completed(context, await self._respond(context))
@@ -340,6 +327,8 @@ class ApiServer:
         target = context.target = parse_target(context.path)
         check_timeout(context)
         user = self._access.enter(context)
+        if self._kubernetes is not None and (api := self._kubernetes.aggregator.find(context.path)) is not None:
+            return await self._kubernetes.aggregator.handle(api, context, user)
         if target is None:
             openid = None if self._kubernetes is None else self._kubernetes.openid
             response = None if openid is None else openid.answer(context.method, context.path, headers)
@@ -367,7 +356,7 @@ class ApiServer:
             annotations=context.annotations,
             may_wait=context.may_wait,
         )
-        handler, context.is_routed = self._handler(request), True
+        handler, context.is_routed = self._router.handler(request), True
         if resource.converts:
             response = await self._call_converted(handler, request)
         else:
@@ -398,101 +387,7 @@ class ApiServer:
             raise resource_not_served()
         return resource
 
-    # -- handlers ----------------------------------------------------------------------------------------------
-
-    def _routes(self) -> dict[tuple[str, str], tuple[str, Handler]]:
-        """Return handlers by method and shape of the URL, with the verb that the resource must support ("": none)."""
-        return {
-            ("POST", "collection"): ("create", self._creates.create),
-            ("GET", "collection"): ("list", self._list_or_watch),
-            ("DELETE", "collection"): ("deletecollection", self._deletes.delete_collection),
-            ("GET", "object"): ("get", self._get),
-            ("PUT", "object"): ("update", self._updates.update),
-            ("PATCH", "object"): ("patch", self._patches.patch),
-            ("DELETE", "object"): ("delete", self._deletes.delete),
-            ("GET", "part"): ("", self._gets.get),
-            ("PUT", "part"): ("", self._updates.update),
-            ("PATCH", "part"): ("", self._patches.patch),
-        }
-
-    def _handler(self, request: ResourceRequest) -> Handler:
-        target, resource = request.target, request.resource
-        if target.name and resource.namespaced and not target.namespace and not resource.is_custom:
-            raise resource_not_served()
-        if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
-            raise resource_not_served()  # a resource that is only created has no other URL than its collection
-        if target.subresource and target.subresource not in resource.subresources:
-            raise self._no_subresource(request)
-        verb, handler = self._find_handler(request)
-        if handler is None or (verb and verb not in resource.verbs):
-            raise method_not_allowed()
-        if target.name and resource.namespaced and not target.namespace:
-            raise resource_not_served()
-        return handler
-
-    def _find_handler(self, request: ResourceRequest) -> tuple[str, Handler | None]:
-        """Return the verb that the kind must have, and the handler, None where the method is not allowed."""
-        target, resource, method = request.target, request.resource, request.method
-        storage = None if resource.rest_storage is None else self._storage_handler(resource, resource.rest_storage)
-        verbs = self._verbs if storage is None else storage.routes
-        if target.subresource in resource.parts:
-            return verbs.get((method, "part"), ("", None))
-        if target.subresource:
-            factories = {**_CUSTOM_RESOURCE_REST, **resource.rest} if resource.is_custom else resource.rest
-            factory = factories.get(target.subresource)
-            if storage is not None and factory is not None:
-                return "", partial(storage.call_subresource, factory=factory, method=_REST_METHODS.get(method, ""))
-            return "", self._rest(factory, method)
-        if method == "POST" and not target.name and "" in resource.rest:
-            return "create", self._rest(resource.rest[""], method)
-        return verbs.get((method, "object" if target.name else "collection"), ("", None))
-
-    def _storage_handler(self, resource: ResourceType, storage: ResourceStorage) -> StorageHandler:
-        from pyctrl.apiserver._extension.storage_handler import StorageHandler  # here: extension API servers only
-
-        if resource not in self._storage_handlers:
-            self._storage_handlers[resource] = StorageHandler(self._context, resource, storage)
-        return self._storage_handlers[resource]
-
-    def _rest(self, factory: RESTFactory | None, method: str) -> Handler | None:
-        if factory is None:
-            return None
-        if factory not in self._handlers:
-            self._handlers[factory] = factory(self._context)
-        handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
-        return handler
-
-    @staticmethod
-    def _no_subresource(request: ResourceRequest) -> StatusError:
-        target = request.target
-        if request.resource.is_custom:
-            return not_found(target.resource, target.name, target.group)
-        return resource_not_served()
-
-    def _list_or_watch(self, request: ResourceRequest) -> Response:
-        if request.target.watch or request.query.flag("watch"):
-            return self._watches.watch(request)
-        self._check_version(request)
-        return self._lists.list(request)
-
-    def _get(self, request: ResourceRequest) -> Response:
-        if request.target.watch:
-            return self._watches.watch(request)
-        self._check_version(request)
-        return self._gets.get(request)
-
-    def _check_version(self, request: ResourceRequest) -> None:
-        """Refuse a resource version that the storage has not reached; `handle` has waited for it."""
-        version = _number(request.query.get("resourceVersion"))
-        if version > self.storage.version:
-            raise too_large_resource_version(version, self.storage.version)
-
 
 async def _call(handler: Handler, request: ResourceRequest) -> Response:
     response = handler(request)
     return response if isinstance(response, Response) else await response
-
-
-def _number(version: str) -> int:
-    """Read a resource version; 0 when it is no number, which the handler refuses."""
-    return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0

@@ -102,6 +102,7 @@ class Cluster:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.server.running())
             if self._controllers or self._kubelet is not None:
                 await self._start(stack)
             self._stack = stack.pop_all()

@@ -9,6 +9,7 @@ from pyctrl.apiserver._bootstrap.api_services import AutoRegisterController
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationTrustController
 
 if TYPE_CHECKING:
+    from pyctrl.apiserver._aggregator import Aggregator
     from pyctrl.apiserver._authn import ServiceAccountTokens
     from pyctrl.apiserver._endpoints.backend import RESTStorage
 
@@ -16,9 +17,10 @@ __all__ = ["KubernetesControllers"]
 
 
 class KubernetesControllers:
-    """The controllers of built-in objects, and the OpenID documents of service account tokens."""
+    """The controllers of built-in objects, the aggregator, and the OpenID documents of service account tokens."""
 
-    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens) -> None:
+    def __init__(self, backend: RESTStorage, accounts: ServiceAccountTokens, aggregator: Aggregator) -> None:
+        self.aggregator: Aggregator = aggregator
         self.openid: OpenIDMetadata = OpenIDMetadata(accounts)
         self.api_services: AutoRegisterController = AutoRegisterController(backend)
         self.authentication_trust: ClusterAuthenticationTrustController = ClusterAuthenticationTrustController(backend)

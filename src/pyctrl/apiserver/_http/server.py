@@ -76,7 +76,7 @@ async def serve(
         )
 
     try:
-        async with Listener("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
+        async with server.running(), Listener("API server", connect).listening(host, port, backlog=BACKLOG) as bound:
             yield f"{'https' if tls else 'http'}://{_reachable(host)}:{bound}"
     finally:
         await http.end()
@@ -134,7 +134,9 @@ class _HTTPServer:
         if self._user is not None and peer.user is None and "authorization" not in headers:
             peer = peer._replace(user=self._user)
         response = await self._server.handle(head.method, head.path, head.parameters(), headers, body, peer=peer)
-        formatted = _format(response.body, head) if isinstance(response.body, bytes) else response.body
+        formatted = response.body
+        if isinstance(formatted, bytes) and not response.is_verbatim:
+            formatted = _format(formatted, head)
         return replace(response, headers=_with_own_headers(response.headers, audit_id), body=formatted)
 
 
