@@ -295,7 +295,7 @@ class ApiServer:
         raise WouldBlock(f"{method} {path} has to wait: await ApiServer.handle instead")
 
     async def _handle_own(self, method: str, path: str, obj: dict[str, Any]) -> Response:
-        loopback = {"authorization": f"Bearer {self.loopback_token}"}
+        loopback = {"authorization": f"Bearer {self.loopback_token}", "user-agent": "kube-apiserver"}
         return await self.handle(method, path, (), loopback, msgspec.json.encode(obj))
 
     async def _audited(self, context: RequestContext) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import msgspec
@@ -14,7 +15,10 @@ from pyctrl.apiserver._aggregator.discovery_manager import DiscoveryManager
 __all__ = ["AggregatedDocuments"]
 
 _FIRST = (float("-inf"), "")  # the sort key of apiregistration.k8s.io, which is always the first group
-_REFERENCE = re.compile(rb'"#/definitions/([^"]+)"')
+_REFERENCE = re.compile(r'"#/(definitions|parameters)/([^"]+)"')
+
+_KINDS = "x-kubernetes-group-version-kind"
+_PARTS = ("paths", "definitions", "parameters")  # of an OpenAPI v2 document
 
 Document = dict[str, Any]
 
@@ -112,17 +116,15 @@ class AggregatedDocuments:
     # -- OpenAPI -----------------------------------------------------------------------------------------------
 
     def _merged_v2(self, document: Document, remote: Sequence[APIService]) -> Document:
-        """Return the v2 document with the paths of remote group versions and the definitions that they refer to."""
-        paths, definitions = dict(document.get("paths") or {}), dict(document.get("definitions") or {})
+        """Return the v2 document with the paths of remote group versions and what they refer to."""
+        merged = {**document, **{part: dict(document.get(part) or {}) for part in _PARTS}}
         for api in remote:
             found = self._discovery.found[api.name].openapi_v2
             theirs: Document = msgspec.json.decode(found) if found else {}
             prefix = f"/apis/{api.group}/{api.version}/"
-            own = {path: each for path, each in (theirs.get("paths") or {}).items() if path.startswith(prefix)}
-            paths.update(own)
-            for name, each in _referred(own, theirs.get("definitions") or {}):
-                definitions.setdefault(name, each)
-        return {**document, "paths": paths, "definitions": definitions}
+            paths = {path: each for path, each in (theirs.get("paths") or {}).items() if path.startswith(prefix)}
+            _merge_v2(merged, paths, theirs)
+        return {key: value for key, value in merged.items() if value or key not in _PARTS}
 
 
 def _paths(remote: Sequence[APIService]) -> Iterator[str]:
@@ -135,14 +137,48 @@ def _union(documents: Sequence[Document]) -> Document:
     return {key: value for each in documents for key, value in each.items()}
 
 
-def _referred(part: Document, definitions: Document) -> Iterator[tuple[str, Document]]:
-    """Yield the definitions that a part of a document refers to, also indirectly."""
-    seen: set[str] = set()
+def _merge_v2(merged: Document, paths: Document, theirs: Document) -> None:
+    """Add paths of another document. Definitions of the same name that differ are renamed, as in kube-openapi."""
+    referred = {(part, name): theirs[part][name] for part, name in _referred(paths, theirs)}
+    names = {key: _free_name(merged[key[0]], key[1], value) for key, value in referred.items()}
+
+    def renamed(value: Any) -> Any:
+        text = msgspec.json.encode(value).decode()
+        changed = _REFERENCE.sub(lambda found: f'"#/{found[1]}/{names.get((found[1], found[2]), found[2])}"', text)
+        return msgspec.json.decode(changed.encode())
+
+    is_renamed = any(name != key[1] for key, name in names.items())
+    for (part, name), value in sorted(referred.items(), key=lambda pair: pair[0]):
+        mine = names[part, name]
+        known = merged[part].get(mine)
+        added = renamed(value) if is_renamed else value
+        merged[part][mine] = added if known is None else _with_kinds(known, added)
+    merged["paths"].update(renamed(paths) if is_renamed else paths)
+
+
+def _free_name(known: Document, name: str, value: Document) -> str:
+    """Return the name under which a definition is, or can be added."""
+    names = chain((name,), (f"{name}_v{number}" for number in count(2)))
+    return next(each for each in names if each not in known or _without_kinds(known[each]) == _without_kinds(value))
+
+
+def _without_kinds(definition: Document) -> Document:
+    return {key: value for key, value in definition.items() if key != _KINDS}
+
+
+def _with_kinds(known: Document, added: Document) -> Document:
+    """Return a definition with the kinds of both: options, for example, are kinds of every group."""
+    kinds = [*known.get(_KINDS, ()), *(each for each in added.get(_KINDS, ()) if each not in known.get(_KINDS, ()))]
+    return {**known, _KINDS: kinds} if kinds else known
+
+
+def _referred(part: Document, theirs: Document) -> Iterator[tuple[str, str]]:
+    """Yield the names of what a part of a document refers to, also indirectly."""
+    seen: set[tuple[str, str]] = set()
     pending: list[Any] = [part]
     while pending:
-        for found in _REFERENCE.findall(msgspec.json.encode(pending.pop())):
-            name = found.decode()
-            if name not in seen and name in definitions:
-                seen.add(name)
-                pending.append(definitions[name])
-                yield name, definitions[name]
+        for key in _REFERENCE.findall(msgspec.json.encode(pending.pop()).decode()):
+            if key not in seen and key[1] in (theirs.get(key[0]) or {}):
+                seen.add(key)
+                pending.append(theirs[key[0]][key[1]])
+                yield key

@@ -36,7 +36,7 @@ _DROPPED = frozenset(
     )
 )
 _REMOTE, _IMPERSONATE = "x-remote-", "impersonate-"
-_OWN = frozenset(("audit-id", "cache-control", "date"))  # headers that this server adds to every response
+_OWN = frozenset(("audit-id", "date"))  # headers that this server adds to every response
 _IN_NAMES = "!#$&'*+.^_`|~-"  # besides letters and digits, what the name of a header may contain, but "%"
 
 

@@ -79,7 +79,7 @@ class NonResourcePaths:
         key = ("/".join(parts), is_aggregated(accept) or wants_protobuf(accept))
         if key not in self._encoded:
             response = self._encode(parts, accept)
-            if response is NOT_FOUND:  # not cached: the number of paths that do not exist is unlimited
+            if response.status == NOT_FOUND.status:  # not cached: the number of paths that do not exist is unlimited
                 if path.startswith("/api") and _is_of_known_group(parts, self._registry):
                     raise resource_not_served()
                 return response
@@ -97,7 +97,7 @@ class NonResourcePaths:
         if self._remote is not None:
             found = self._remote.merged(parts, found)
         if found is None:
-            return NOT_FOUND
+            return Response(status=404, headers=()) if parts[:2] == ["openapi", "v3"] else NOT_FOUND
         if parts == ["openapi", "v2"] and wants_protobuf(accept):
             from pyctrl.apiserver._discovery.openapi_protobuf import (
                 document_as_protobuf,  # imports yaml; only kubectl requests it

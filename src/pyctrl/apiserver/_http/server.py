@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -137,13 +137,18 @@ class _HTTPServer:
         formatted = response.body
         if isinstance(formatted, bytes) and not response.is_verbatim:
             formatted = _format(formatted, head)
-        return replace(response, headers=_with_own_headers(response.headers, audit_id), body=formatted)
+        return replace(response, headers=_with_own_headers(response, audit_id), body=formatted)
 
 
-def _with_own_headers(headers: Sequence[tuple[str, str]], audit_id: str) -> list[tuple[str, str]]:
-    """Return the headers with those of every response of kube-apiserver."""
-    completed = [("Audit-Id", audit_id), *OWN_HEADERS, *headers]
-    if ("Content-Type", "text/plain; charset=utf-8") in headers:
+def _with_own_headers(response: Response, audit_id: str) -> list[tuple[str, str]]:
+    """Return the headers with those of every response of kube-apiserver.
+
+    Those of another server are added to its own, as kube-apiserver's proxy does.
+    """
+    headers = response.headers
+    is_cached = not response.is_verbatim and any(name == "Cache-Control" for name, _ in headers)
+    completed = [("Audit-Id", audit_id), *(() if is_cached else OWN_HEADERS), *headers]
+    if ("Content-Type", "text/plain; charset=utf-8") in headers and not response.is_verbatim:
         completed.append(("X-Content-Type-Options", "nosniff"))
     return completed
 
