@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from pyctrl._headers import Headers
@@ -24,6 +24,7 @@ from pyctrl.apiserver import (
     DelegatingRequestAuthenticator,
     ExtensionResourceRegistry,
     Peer,
+    ProxyRequest,
     Response,
     serve,
 )
@@ -47,19 +48,6 @@ POLL_SECONDS = 10.0  # between checks of the certificate's files
 HINT = "use --apiserver-service or --apiserver-cert-dir with pyctrl run, or pass certificates="
 
 
-class ProxyRequest(Protocol):
-    """A request that an aggregator proxies; its headers have the user."""
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def url(self) -> str: ...
-    @property
-    def headers(self) -> Sequence[tuple[str, str]]: ...
-    @property
-    def body(self) -> bytes: ...
-
-
 class ExtensionAPIServer:
     """Serves kinds of your own behind kube-apiserver's aggregator.
 
@@ -70,8 +58,8 @@ class ExtensionAPIServer:
     tokens of direct clients, and the access of every user, with kube-apiserver.
 
     It is a runnable: add it to a manager, where every replica serves, leader or not. Or call `run` alone. `handle`
-    answers a request without a socket; as the ``service_transport`` of an `ApiServer` in the same process, the server
-    is behind its aggregator.
+    answers a request without a socket. The server is also a `ServiceTransport`: in the ``service_transports`` of an
+    `ApiServer` in the same process, it is behind its aggregator.
 
     Args:
         resources: The kinds; a class alone has its objects in the memory of the server.

@@ -67,12 +67,12 @@ class Aggregator:
         """Return the remote APIService that serves a path, None if this server does."""
         if not self._remote:
             return None
-        _, root, *parts = path.split("/", 4)
-        if root == "openapi" and parts[:2] == ["v3", "apis"]:
+        parts = path.split("/", 4)[1:]
+        if parts[:3] == ["openapi", "v3", "apis"]:
             return self._with_openapi(path.removeprefix("/openapi/v3/"))
-        if root != "apis" or len(parts) < 2:
+        if len(parts) < 3 or parts[0] != "apis":
             return None
-        return self._remote.get((parts[0], parts[1]))
+        return self._remote.get((parts[1], parts[2]))
 
     def _with_openapi(self, path: str) -> APIService | None:
         """Return the remote APIService whose OpenAPI v3 documents have a path."""
@@ -87,27 +87,24 @@ class Aggregator:
     # -- changes -----------------------------------------------------------------------------------------------
 
     def _observe(self, current: StoredObject | None, previous: StoredObject | None) -> None:
-        if current is None:
-            assert previous is not None  # a deleted object existed
-            self._forget(previous.name)
-            return
-        api, before = APIService.from_object(current.decode()), self._all.get(current.name)
-        self._all[api.name] = api
-        if api.service is None:
-            if before is not None and before.service is not None:
-                self._forget(api.name)
-                self._all[api.name] = api
+        stored = current or previous
+        assert stored is not None  # an event has at least one state
+        before = self._all.pop(stored.name, None)
+        api = None if current is None else APIService.from_object(current.decode())
+        if api is not None:
+            self._all[api.name] = api
+        if api is None or api.service is None:
+            self._forget(before)
             return
         self._remote[api.group, api.version] = api
         if not api.serves_like(before):
             self._discovery.expect(api)
             self._wake(api.name)
 
-    def _forget(self, name: str) -> None:
-        api = self._all.pop(name, None)
+    def _forget(self, api: APIService | None) -> None:
         if api is not None and api.service is not None:
             self._remote.pop((api.group, api.version), None)
-            self._discovery.forget(name)
+            self._discovery.forget(api.name)
             self._changed.set()
 
     def _observe_service(self, event: WatchCacheEvent) -> None:
@@ -186,7 +183,7 @@ class Aggregator:
             return True
         obj = stored.decode()
         conditions = obj.setdefault("status", {}).setdefault("conditions", [])
-        before = next((each for each in conditions if each["type"] == "Available"), None)
+        before = next((each for each in conditions if each.get("type") == "Available"), None)
         if before is None:
             before = {"type": "Available"}
             conditions.append(before)

@@ -32,7 +32,7 @@ class APIService:
     @classmethod
     def from_object(cls, obj: dict[str, Any]) -> Self:
         """Read an object of apiregistration.k8s.io/v1."""
-        spec = obj["spec"]
+        spec = obj.get("spec") or {}
         service = spec.get("service")
         conditions = (obj.get("status") or {}).get("conditions") or ()
         return cls(
@@ -44,7 +44,7 @@ class APIService:
             service=_reference(service) if service else None,
             ca=_decoded(spec.get("caBundle") or ""),
             skips_tls_verify=bool(spec.get("insecureSkipTLSVerify")),
-            is_available=any(each["type"] == "Available" and each["status"] == "True" for each in conditions),
+            is_available=any(each.get("type") == "Available" and each.get("status") == "True" for each in conditions),
         )
 
     @property

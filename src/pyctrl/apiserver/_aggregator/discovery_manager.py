@@ -42,7 +42,7 @@ class DiscoveryManager:
 
     def __init__(self, proxy: ProxyHandler) -> None:
         self._proxy = proxy
-        #: By name of the APIService. A document that could not be fetched again is kept and marked as stale.
+        #: By name of the APIService. Without a response, its entry is stale and empty, and OpenAPI documents are kept.
         self.found: dict[str, GroupVersionDiscovery] = {}
         self.epoch: int = 0  # incremented when a document changes
 
@@ -59,14 +59,11 @@ class DiscoveryManager:
 
     async def refresh(self, api: APIService) -> bool:
         """Fetch the documents of an APIService; return whether its discovery document could be read."""
-        known = self.found.get(api.name) or GroupVersionDiscovery({"version": api.version})
-        entry = await self._entry(api) if api.is_available else None
-        is_current = entry is not None
-        if entry is None:
-            entry = dict(known.entry)
-        refreshed = GroupVersionDiscovery(
-            {**entry, "freshness": "Current" if is_current else "Stale"}, known.openapi_v3, known.openapi_v2
-        )
+        known = self.found.get(api.name) or GroupVersionDiscovery()
+        found = await self._entry(api) if api.is_available else None
+        is_current = found is not None
+        entry = {**(found or {"version": api.version}), "freshness": "Current" if is_current else "Stale"}
+        refreshed = GroupVersionDiscovery(entry, known.openapi_v3, known.openapi_v2)
         if is_current:
             refreshed.openapi_v3 = await self._openapi_v3(api) or known.openapi_v3
             refreshed.openapi_v2 = await self._openapi_v2(api) or known.openapi_v2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import tempfile
 from collections.abc import AsyncGenerator, Callable
@@ -109,6 +110,7 @@ def _tls_context(ca: bytes, skips_verify: bool, client: KeyPair | None) -> ssl.S
     return context
 
 
+_ADDRESS = re.compile(r"Connect call failed \('([^']+)'")  # asyncio's text
 _MISMATCH = (62, 64)  # OpenSSL's verification results: of the host name, of the IP address
 _EXPIRED = 10
 
@@ -131,7 +133,8 @@ def _reason(error: Exception, host: str, port: int) -> str:
         case aiohttp.ClientConnectorSSLError():
             return "tls: first record does not look like a TLS handshake"
         case aiohttp.ClientConnectorError() if error.os_error.errno and error.os_error.errno > 0:
-            return f"dial tcp {host}:{port}: connect: {os.strerror(error.os_error.errno).lower()}"
+            address, why = _ADDRESS.search(str(error.os_error)), os.strerror(error.os_error.errno).lower()
+            return f"dial tcp {address[1] if address else host}:{port}: connect: {why}"
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError():
             return "EOF"
     return str(error) or type(error).__name__

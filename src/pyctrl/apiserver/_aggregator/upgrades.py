@@ -95,7 +95,8 @@ def _encoded(request: ProxyRequest) -> bytes:
 def _parsed(head: bytes) -> tuple[int, list[tuple[str, str]]]:
     first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     pairs = (line.partition(":") for line in lines)
-    return int(first.split(" ", 2)[1]), [(name, value.strip()) for name, _, value in pairs]
+    _, _, status = first.partition(" ")
+    return int(status[:3]), [(name, value.strip()) for name, _, value in pairs]
 
 
 async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:

@@ -49,7 +49,10 @@ class NonResourcePaths:
     """Serves paths that are no resources. Each document is encoded once until the served resources change."""
 
     def __init__(
-        self, registry: ServedResources, remote: RemoteDocuments | None, metrics: ServerMetrics | None = None
+        self,
+        registry: ServedResources,
+        remote: RemoteDocuments | None = None,
+        metrics: ServerMetrics | None = None,
     ) -> None:
         self._registry, self._remote = registry, remote
         self._metrics = metrics
