@@ -60,6 +60,7 @@
     │   ├── NotLeading                a write was not sent because this replica no longer leads
     │   └── UnknownCluster            the manager is connected to no cluster of this name
     │       └── ClusterGone           the cluster left the manager
+    ├── StorageError                  the storage of the embedded API server cannot be read or written
     └── CommandFailed                 a command of the command line failed
 
 The ``reason`` of the server's Status decides the class of an `ApiError`, or the code when there is no reason,
@@ -76,6 +77,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kubernetes_asyncio.client import ApiException
 
 __all__ = [
@@ -131,6 +134,7 @@ __all__ = [
     "SelectorError",
     "ServerTimeout",
     "ServiceUnavailable",
+    "StorageError",
     "StreamBroken",
     "TerminalError",
     "Timeout",
@@ -724,6 +728,18 @@ class ClusterGone(UnknownCluster):
     def __init__(self, cluster: str) -> None:
         ManagerError.__init__(self, f"the cluster {cluster!r} has left the fleet; its client can no longer be used")
         self.cluster = cluster
+
+
+class StorageError(PyctrlError):
+    """Raised when what an embedded API server keeps on disk cannot be read or written.
+
+    Attributes:
+        problem: what happened, without the name of the file.
+    """
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.problem = problem
 
 
 class CommandFailed(PyctrlError):

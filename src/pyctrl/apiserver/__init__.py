@@ -32,6 +32,8 @@ from pyctrl.apiserver._resources.resource_type import ConnectedSubresource, Reso
 from pyctrl.apiserver._serializer.decoding import read_documents
 from pyctrl.apiserver._serializer.yaml_reader import read_yaml_nodes
 from pyctrl.apiserver._server import ApiServer
+from pyctrl.apiserver._storage.backend import Backend, BackendState, Revision
+from pyctrl.apiserver._storage.sqlite import SQLiteBackend
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
     HttpsCaller,
@@ -52,6 +54,8 @@ __all__ = [
     "AuditLog",
     "AuthenticationWebhook",
     "AuthorizationWebhook",
+    "Backend",
+    "BackendState",
     "CertificateAuthority",
     "ClusterAuthenticationInfo",
     "ConnectedSubresource",
@@ -75,6 +79,8 @@ __all__ = [
     "ResourceStorage",
     "ResourceType",
     "Response",
+    "Revision",
+    "SQLiteBackend",
     "ServiceReference",
     "ServiceResolver",
     "ServiceTransport",

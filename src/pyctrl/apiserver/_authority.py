@@ -88,7 +88,10 @@ class CertificateAuthority:
                 public, secret = made.new_authority(name)
             directory.mkdir(parents=True, exist_ok=True)
             _write_secret(key, secret)
-            certificate.write_bytes(public)
+            # Complete or absent: without the certificate, the next run creates both again.
+            unfinished = directory / f".{certificate.name}.{os.getpid()}"
+            unfinished.write_bytes(public)
+            unfinished.replace(certificate)
         except OSError as error:
             raise ConfigError(
                 f"cannot load or create a certificate authority in {directory}: {error.strerror}"

@@ -16,7 +16,6 @@ from pyctrl.apiserver._endpoints.update import UpdateHandler
 from pyctrl.apiserver._endpoints.watch import WatchHandler
 from pyctrl.apiserver._errors import (
     Response,
-    StatusError,
     method_not_allowed,
     not_found,
     resource_not_served,
@@ -26,6 +25,7 @@ from pyctrl.apiserver._filters.access_control import AccessControl
 from pyctrl.apiserver._kubelet import KubeletServer
 from pyctrl.apiserver._registry.builtin_resource import RESTContext, RESTFactory
 from pyctrl.apiserver._registry.scale import ScaleREST
+from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import ResourceRequest
 from pyctrl.apiserver._resources.resource_type import ResourceType
 
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from pyctrl.apiserver._extension.storage_handler import StorageHandler
     from pyctrl.apiserver._resources.resource_storage import ResourceStorage
 
-__all__ = ["Handler", "Router", "version_number"]
-
-VERSION_DIGITS = 20  # of the largest 64-bit number
+__all__ = ["Handler", "Router"]
 
 _REST_METHODS = {"GET": "get", "POST": "create", "PUT": "replace", "PATCH": "patch"}  # of the handler of a subresource
 _CUSTOM_RESOURCE_REST: Mapping[str, RESTFactory] = {"scale": ScaleREST}
@@ -72,7 +70,8 @@ class Router:
         if "list" not in resource.verbs and (target.name or (resource.namespaced and not target.namespace)):
             raise resource_not_served()  # a resource that is only created has no other URL than its collection
         if target.subresource and target.subresource not in resource.subresources:
-            raise self._no_subresource(request)
+            is_custom = resource.is_custom
+            raise not_found(target.resource, target.name, target.group) if is_custom else resource_not_served()
         verb, handler = self._find_handler(request)
         if handler is None or (verb and verb not in resource.verbs):
             raise method_not_allowed()
@@ -127,13 +126,6 @@ class Router:
         handler: Handler | None = getattr(self._handlers[factory], _REST_METHODS.get(method, ""), None)
         return handler
 
-    @staticmethod
-    def _no_subresource(request: ResourceRequest) -> StatusError:
-        target = request.target
-        if request.resource.is_custom:
-            return not_found(target.resource, target.name, target.group)
-        return resource_not_served()
-
     def _list_or_watch(self, request: ResourceRequest) -> Response:
         if request.target.watch or request.query.flag("watch"):
             return self._watches.watch(request)
@@ -148,11 +140,6 @@ class Router:
 
     def _check_version(self, request: ResourceRequest) -> None:
         """Refuse a resource version that the storage has not reached; `handle` has waited for it."""
-        version = version_number(request.query.get("resourceVersion"))
+        version = requested_version(request.query.get("resourceVersion"))
         if version > self._storage.version:
             raise too_large_resource_version(version, self._storage.version)
-
-
-def version_number(version: str) -> int:
-    """Read a resource version; 0 when it is no number, which the handler refuses."""
-    return int(version) if version.isascii() and version.isdecimal() and len(version) < VERSION_DIGITS else 0

@@ -26,11 +26,18 @@ from pyctrl.apiserver._authority import KeyPair
 from pyctrl.apiserver._authz import AuthorizationWebhook
 from pyctrl.apiserver._bootstrap.cluster_authentication_trust import ClusterAuthenticationInfo
 from pyctrl.apiserver._bootstrap.kubernetes_controllers import KubernetesControllers
-from pyctrl.apiserver._bootstrap.rbac_policy import store_bootstrap_policy
-from pyctrl.apiserver._bootstrap.system_objects import bootstrap_objects
+from pyctrl.apiserver._bootstrap.rbac_policy import reconcile_bootstrap_policy
+from pyctrl.apiserver._bootstrap.system_objects import create_bootstrap_objects
 from pyctrl.apiserver._discovery.documents import NonResourcePaths
 from pyctrl.apiserver._endpoints.backend import RESTStorage
-from pyctrl.apiserver._errors import Response, StatusError, bad_request, internal_error, resource_not_served
+from pyctrl.apiserver._errors import (
+    Response,
+    StatusError,
+    bad_request,
+    internal_error,
+    resource_not_served,
+    unknown_error,
+)
 from pyctrl.apiserver._filters.access_control import AccessControl, AuthorizationMode
 from pyctrl.apiserver._filters.audit import AuditLog
 from pyctrl.apiserver._filters.headers import first_values, with_warnings
@@ -41,10 +48,12 @@ from pyctrl.apiserver._metrics.server_metrics import ServerMetrics
 from pyctrl.apiserver._registry.resource_registry import ResourceRegistry
 from pyctrl.apiserver._registry.serviceaccounts import MAX_SECONDS
 from pyctrl.apiserver._request.negotiation import negotiate_media_type, with_table_options
+from pyctrl.apiserver._request.options import requested_version
 from pyctrl.apiserver._request.request import QueryParameters, ResourceRequest, WouldBlock, parse_target
 from pyctrl.apiserver._request.request_context import RequestContext, check_timeout, misses_namespace
 from pyctrl.apiserver._resources.resource_type import ResourceType
-from pyctrl.apiserver._router import Handler, Router, version_number
+from pyctrl.apiserver._router import Handler, Router
+from pyctrl.apiserver._storage.backend import Backend
 from pyctrl.apiserver._storage.storage import HISTORY, NotConverted, Storage
 from pyctrl.apiserver._webhooks import (
     EndpointServiceResolver,
@@ -55,6 +64,7 @@ from pyctrl.apiserver._webhooks import (
     WebhookClient,
     resolve_reviews,
 )
+from pyctrl.errors import StorageError
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.served_resources import ServedResources
@@ -69,8 +79,9 @@ VERSION_WAIT_SECONDS = 3.0  # how long kube-apiserver waits for a version in the
 class ApiServer:
     """A Kubernetes API server in memory.
 
-    All objects are lost with the server. It is deterministic: names and uids come from `random`, times from pyctrl's
-    clock, timeouts from the running loop. One server belongs to one event loop. It has no tasks and need not be closed.
+    All objects are lost with the server, unless a `backend` keeps them. It is deterministic: names and uids come from
+    `random`, times from pyctrl's clock, timeouts from the running loop. One server belongs to one event loop. It has no
+    tasks and need not be closed.
 
     Args:
         tokens: Users by bearer token. Without tokens and webhooks every user is an administrator.
@@ -94,10 +105,13 @@ class ApiServer:
         enable_admission_plugins: Admission plugins to enable that are off by default, by kube-apiserver's names.
         disable_admission_plugins: Admission plugins to disable that are on by default.
         anonymous_auth: Whether requests without credentials are made by `system:anonymous`; otherwise they get 401.
+        backend: Keeps the objects, their history, and the keys that sign tokens over restarts, such as a
+            `SQLiteBackend`. The server does not close it. Use another `random` in each run: uids come from it.
 
     Raises:
         ValueError: An admission plugin does not exist or is not implemented, or the authorization modes do not fit the
             webhooks.
+        StorageError: The backend cannot be read or written.
     """
 
     def __init__(
@@ -118,8 +132,9 @@ class ApiServer:
         request_authenticator: RequestAuthenticator | None = None,
         always_allow_paths: Collection[str] = (),
         anonymous_auth: bool = True,
+        backend: Backend | None = None,
     ) -> None:
-        self.storage: Storage = Storage(history=history)
+        self.storage: Storage = Storage(history=history, backend=backend)
         self.registry: ServedResources = ResourceRegistry() if registry is None else registry
         random = random or Random()
         is_extension = not isinstance(self.registry, ResourceRegistry)
@@ -127,14 +142,13 @@ class ApiServer:
             self.registry.observe(self.storage)
         resolve_service = resolve_service or EndpointServiceResolver(self.storage)
         client = WebhookClient(webhooks or HttpsCaller(resolve_service))
-        reviewers = authentication_webhook, authorization_webhook
         self._access = access = AccessControl(
             self.storage,
             random,
             client,
             tokens=tokens,
             authorization=authorization,
-            webhooks=reviewers,
+            webhooks=(authentication_webhook, authorization_webhook),
             request_authenticator=request_authenticator,
             always_allow_paths=always_allow_paths,
         )
@@ -144,16 +158,13 @@ class ApiServer:
         admission = AdmissionChain() if is_extension else self._admission(random, client, plugins)
         #: Whether RBAC is one of the authorization modes.
         self.has_rbac: bool = access.escalation is not None
-        backend = RESTStorage(
-            self.storage, self.registry, random, admission, access.authorizer, access.escalation, conversions
-        )
-        if self.has_rbac:
-            store_bootstrap_policy(backend)
+        authorizer, escalation = access.authorizer, access.escalation
+        rest = RESTStorage(self.storage, self.registry, random, admission, authorizer, escalation, conversions)
         #: The kubelets of nodes by name, through which `pods/exec` reaches containers.
         self.kubelets: dict[str, KubeletServer] = {}
-        self._router = Router(backend, access, self.kubelets)
+        self._router = Router(rest, access, self.kubelets)
         self._metrics = RequestMetrics()
-        self._establishing = EstablishingController(backend)
+        self._establishing = EstablishingController(rest)
         #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
         self.proxy_client: KeyPair | None = None
         #: Carry requests to extension API servers in this process, also in virtual time, by the host names to which the
@@ -164,23 +175,22 @@ class ApiServer:
             https = HttpsTransport(lambda: self.proxy_client)
             proxy = ProxyHandler(resolve_service, https, self.service_transports)
             aggregator = Aggregator(self.storage, proxy, self._handle_own)
-            self._kubernetes = KubernetesControllers(backend, access.accounts, aggregator)
+            self._kubernetes = KubernetesControllers(rest, access.accounts, aggregator)
         remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
         self._documents = NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
         self._audit: AuditLog | None = None
+        self.storage.load()
+        self._establishing.resume()
+        if self.has_rbac:
+            reconcile_bootstrap_policy(rest)
         if isinstance(self.registry, ResourceRegistry):
-            self._create_bootstrap_objects(self.registry.kubernetes_service_ip)
+            create_bootstrap_objects(self.handle_nowait, self.loopback_token, self.registry.kubernetes_service_ip)
         self._audit = audit  # set last: the requests that create the default objects are not audited
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
             self.storage, self.registry, random, client, self._conversions, self._access.authorizer, enabled
         )
-
-    def _create_bootstrap_objects(self, kubernetes_service_ip: str) -> None:
-        loopback = {"authorization": f"Bearer {self.loopback_token}"}
-        for path, obj in bootstrap_objects(kubernetes_service_ip):
-            self.handle_nowait("POST", path, headers=loopback, body=msgspec.json.encode(obj))
 
     @property
     def loopback_token(self) -> str:
@@ -254,7 +264,7 @@ class ApiServer:
             peer: The client of the connection, if there is one.
         """
         for name, value in query:
-            version = version_number(value) if name == "resourceVersion" else 0
+            version = requested_version(value) if name == "resourceVersion" else 0
             if version > self.storage.version and self._is_stored(path):
                 await self.storage.reaches(version, seconds=VERSION_WAIT_SECONDS)
         lowered = first_values(headers, self._request_authenticator)
@@ -315,6 +325,9 @@ class ApiServer:
             response = refusal.response()
         except WouldBlock:
             raise
+        except StorageError as error:
+            log.error("Storage error", extra={"method": context.method, "path": context.path, "error": str(error)})  # noqa: TRY400 (the traceback tells nothing)
+            response = unknown_error(f"the storage refused the write: {error.problem}").response()
         except RecursionError:
             response = bad_request("the object is nested too deeply").response()
         except Exception as error:
@@ -361,10 +374,17 @@ class ApiServer:
             response = await self._call_converted(handler, request)
         else:
             response = await _call(handler, request)
-        self._establishing.sync()
-        if self._kubernetes is not None:
-            self._kubernetes.api_services.sync()
+        self._sync()
         return response
+
+    def _sync(self) -> None:
+        """Let the server's own controllers follow a request. If the storage refuses, the next request continues."""
+        try:
+            self._establishing.sync()
+            if self._kubernetes is not None:
+                self._kubernetes.api_services.sync()
+        except StorageError as error:
+            log.warning("Storage error", extra={"error": str(error)})
 
     async def _call_converted(self, handler: Handler, request: ResourceRequest) -> Response:
         """Call a handler for a resource with a conversion webhook: convert the objects of the request first."""

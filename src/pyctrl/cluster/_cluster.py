@@ -47,10 +47,11 @@ class Cluster:
         async with Cluster() as cluster:
             async with Manager(cluster.config) as manager: ...
 
-    The server keeps all objects in memory only. The controllers are ordinary pyctrl reconcilers on the in-process
-    transport. They create the default objects of namespaces and empty deleted ones, collect garbage, and create the
-    pods of workloads. A simulated kubelet runs these pods on simulated nodes. Without `serve` the cluster opens no
-    socket and starts no thread, so it works in virtual time and is reproducible with a seeded ``random``.
+    The server keeps all objects in memory; a `server` with a `Backend` keeps them on disk, too. The controllers are
+    ordinary pyctrl reconcilers on the in-process transport. They create the default objects of namespaces and empty
+    deleted ones, collect garbage, and create the pods of workloads. A simulated kubelet runs these pods on simulated
+    nodes. Without `serve` the cluster opens no socket and starts no thread, so it works in virtual time and is
+    reproducible with a seeded ``random``.
 
     Args:
         controllers: run the controllers. With False this is only an API server.

@@ -11,7 +11,7 @@ def test_help_has_examples(run: Run) -> None:
     """Help lists commands and flags with descriptions, and examples."""
     top, command = run("--help"), run("apiserver", "--help")
     assert (top.code, command.code, top.err, command.err) == (0, 0, "", "")
-    assert "Serve an in-memory Kubernetes API server" in top.out
+    assert "Serve a Kubernetes API server" in top.out
     assert "Examples:" in top.out
     assert "pyctrl apiserver --write-kubeconfig dev.kubeconfig" in command.out
     for flag in ("--port", "--token-auth-file", "--insecure-http", "--apply", "--audit", "--[no-]controllers"):

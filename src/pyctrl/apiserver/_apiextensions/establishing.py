@@ -17,6 +17,7 @@ from pyctrl.apiserver._request.options import DeleteOptions
 from pyctrl.apiserver._resources.deletion_strategy import DeletionOutcome
 from pyctrl.apiserver._resources.served_resources import DEFINITIONS
 from pyctrl.apiserver._storage.storage import StoredObject, WatchCacheEvent
+from pyctrl.errors import StorageError
 
 __all__ = ["EstablishingController"]
 
@@ -43,13 +44,30 @@ class EstablishingController:
             spec = event.previous.decode()["spec"]
             self._backend.storage.collection(spec["group"], spec["names"]["plural"]).end_watches()
 
+    def resume(self) -> None:
+        """Serve the definitions that the storage loaded. Those that were established have their names first."""
+        self._due.sort(key=self._is_established)  # taken from the end
+        self.sync()
+
+    def _is_established(self, name: str) -> bool:
+        stored = self._definitions.find("", name)
+        return stored is not None and is_established(stored.decode())
+
     def sync(self) -> None:
-        """Reconcile changed definitions, and those whose deletion waits for their objects."""
+        """Reconcile changed definitions, and those whose deletion waits for their objects.
+
+        Raises:
+            StorageError: The storage refused a write. The next call continues.
+        """
         while self._due:
             name = self._due.pop()
             stored = self._definitions.find("", name)
-            if stored is not None:
-                self._sync_definition(stored)
+            try:
+                if stored is not None:
+                    self._sync_definition(stored)
+            except StorageError:
+                self._due.append(name)
+                raise
         for name in sorted(self._terminating) if self._terminating else ():
             stored = self._definitions.find("", name)
             if stored is not None:
@@ -58,6 +76,8 @@ class EstablishingController:
     def _sync_definition(self, stored: StoredObject) -> None:
         definition = stored.decode()
         if "deletionTimestamp" in definition["metadata"]:
+            if is_established(definition) and not self._backend.registry.installed(stored.name):
+                self._serve(definition)  # it was terminating when the server stopped
             self._delete_objects(stored, definition)
             return
         accepted = accept_names(definition, self._backend.registry)
@@ -65,7 +85,11 @@ class EstablishingController:
             definition = accepted
             self._put(definition)
         if is_established(definition):
-            self._backend.registry.replace(stored.name, served_types(definition, self._backend.registry.components))
+            self._serve(definition)
+
+    def _serve(self, definition: dict[str, Any]) -> None:
+        registry = self._backend.registry
+        registry.replace(definition["metadata"]["name"], served_types(definition, registry.components))
 
     def _put(self, definition: dict[str, Any]) -> None:
         resource = self._backend.registry.require(*DEFINITIONS)

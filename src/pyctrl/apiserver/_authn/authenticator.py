@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import hmac
 from collections.abc import Iterable, Mapping
 from random import Random
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 from pyctrl.apiserver._authn.request_header import RequestAuthenticator
 from pyctrl.apiserver._authn.service_account_tokens import ISSUER, InvalidToken, ServiceAccountTokens
@@ -53,6 +56,7 @@ class Authenticator:
         tokens: Users by static token. None is for tests without access control: every request is an administrator's
             unless it has a service account's token.
         webhook: Authenticates tokens that are neither static nor a service account's.
+        secret: With it, a user is issued the same token in every run of the server.
         request: Authenticates requests by headers and certificates. By default, every certificate that TLS has verified
             authenticates its user.
     """
@@ -64,20 +68,25 @@ class Authenticator:
         random: Random,
         webhook: TokenAuthenticator | None = None,
         request: RequestAuthenticator | None = None,
+        secret: bytes | None = None,
     ) -> None:
         self._is_open = tokens is None
         self._tokens = {token: add_authenticated_group(user) for token, user in (tokens or {}).items()}
         self._accounts = accounts
         self._random = random
         self._webhook = webhook
+        self._secret = secret
         self._request = request
         #: Whether a request without credentials is one of the anonymous user; otherwise it gets 401.
         self.anonymous_auth: bool = True
         self.loopback = self.issue(LOOPBACK)
 
     def issue(self, user: User) -> str:
-        """Return a new token for a user, valid until the server stops."""
-        token = f"{self._random.getrandbits(256):064x}"
+        """Return a token for a user, valid until the server stops."""
+        if self._secret is None:
+            token = f"{self._random.getrandbits(256):064x}"
+        else:
+            token = hmac.digest(self._secret, msgspec.json.encode(user), "sha256").hex()
         self._tokens[token] = add_authenticated_group(user)
         return token
 

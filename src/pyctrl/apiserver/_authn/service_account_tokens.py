@@ -48,7 +48,7 @@ class ServiceAccountTokens:
     """Issuer and validator of service account tokens."""
 
     def __init__(self, storage: Storage, random: Random) -> None:
-        self.signer = TokenSigner(random)
+        self.signer = TokenSigner(storage, random)
         self._storage = storage
         self._random = random
 

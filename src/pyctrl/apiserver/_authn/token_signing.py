@@ -8,12 +8,14 @@ from __future__ import annotations
 import base64
 import hmac
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import msgspec
+
+from pyctrl.apiserver._storage.storage import Storage
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -45,16 +47,20 @@ class JSONWebToken(NamedTuple):
 
 
 class TokenSigner:
-    """Signer and parser of tokens. The RSA key is generated at first use."""
+    """Signer and parser of tokens. The RSA key is generated at first use. A storage with a backend keeps the keys."""
 
-    def __init__(self, random: Random) -> None:
-        self._own = _HMACKey(random.randbytes(32))
+    def __init__(self, storage: Storage, random: Random) -> None:
+        self._storage = storage
+        self._own = _HMACKey(storage.secret("service-account-hmac-key", lambda: random.randbytes(32)))
         self._parse_cached = lru_cache(MAX_CACHED_TOKENS)(self._parse)
 
-    @property
+    @cached_property
     def key(self) -> SigningKey:
         """The signing key of this server."""
-        return _rsa_key() or self._own
+        shared = _rsa_key()
+        if shared is None or self._storage.backend is None:
+            return shared or self._own
+        return _RsaKey.read(self._storage.secret("service-account-signing-key", shared.pem))
 
     def sign(self, claims: Mapping[str, Any]) -> str:
         """Return a signed JSON web token."""
@@ -110,6 +116,22 @@ class _RsaKey:
         self._private, self._public = private, private.public_key()
         der = self._public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         self.id = _text(sha256(der).digest())
+
+    @classmethod
+    def read(cls, pem: bytes) -> Self:
+        """Return the key of a PEM file."""
+        from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        private = load_pem_private_key(pem, password=None)
+        assert isinstance(private, RSAPrivateKey)  # no other key is stored
+        return cls(private)
+
+    def pem(self) -> bytes:
+        """Return the private key as a PEM file."""
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+        return self._private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def sign(self, text: bytes) -> bytes:
         from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15

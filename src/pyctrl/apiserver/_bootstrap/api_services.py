@@ -69,7 +69,7 @@ class AutoRegisterController:
         registry = self._backend.registry
         if registry.epoch == self._epoch and not self._is_changed:
             return
-        is_start, self._epoch = self._epoch is None, registry.epoch
+        is_start = self._epoch is None
         versions = [(group, version) for group, each in registry.group_versions.items() for version in each]
         wanted = {f"{version}.{group}": (group, version) for group, version in versions if group != _RESOURCE[0]}
         for stored in self._collection.current(""):
@@ -78,7 +78,8 @@ class AutoRegisterController:
         for name, (group, version) in wanted.items():
             if is_start or group not in _GROUPS:
                 self._sync_one(name, group, version)
-        self._is_changed = False
+        # Last: when the storage refuses a write, the next call continues.
+        self._epoch, self._is_changed = registry.epoch, False
 
     def _sync_one(self, name: str, group: str, version: str) -> None:
         stored = self._collection.find("", name)

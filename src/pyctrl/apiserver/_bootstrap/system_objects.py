@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import logging
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["bootstrap_objects"]
+import msgspec
+
+from pyctrl.apiserver._healthz import NOT_FOUND
+from pyctrl.apiserver._request.request import WouldBlock
+
+if TYPE_CHECKING:
+    from pyctrl.apiserver._errors import Response
+
+__all__ = ["bootstrap_objects", "create_bootstrap_objects"]
+
+log = logging.getLogger("pyctrl.apiserver")
 
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+
+
+def create_bootstrap_objects(handle: Callable[..., Response], token: str, kubernetes_service_ip: str) -> None:
+    """Create the objects that do not exist, by requests to a server that `handle` answers."""
+    headers = {"authorization": f"Bearer {token}"}
+    for path, obj in bootstrap_objects(kubernetes_service_ip):
+        if handle("GET", f"{path}/{obj['metadata']['name']}", headers=headers).status != NOT_FOUND.status:
+            continue
+        try:
+            handle("POST", path, headers=headers, body=msgspec.json.encode(obj))
+        except WouldBlock:  # a webhook of an earlier run, which may not be served yet
+            log.warning("Cannot create a default object: a webhook admits it", extra={"path": path})
 
 
 def bootstrap_objects(kubernetes_service_ip: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -92,8 +92,9 @@ class AccessControl:
             if authentication_webhook is not None
             else None
         )
+        secret = None if storage.backend is None else storage.secret("token-key", lambda: random.randbytes(32))
         self.authenticator = Authenticator(
-            None if is_open else tokens or {}, self.accounts, random, token_webhook, request_authenticator
+            None if is_open else tokens or {}, self.accounts, random, token_webhook, request_authenticator, secret
         )
         #: Whether webhooks are configured, so that a response may have to wait for one.
         self.asks = webhooks != (None, None)

@@ -31,8 +31,11 @@ __all__ = [
     "parse_list_version",
     "parse_object_version",
     "parse_version",
+    "requested_version",
     "write_options",
 ]
+
+VERSION_DIGITS = 20  # of the largest 64-bit number
 
 EXACT = "Exact"
 NOT_OLDER_THAN = "NotOlderThan"
@@ -197,6 +200,11 @@ def _match_causes(options: ListOptions) -> list[FieldError]:
 
 def _match_forbidden(why: str) -> FieldError:
     return field_forbidden("resourceVersionMatch", why)
+
+
+def requested_version(text: str) -> int:
+    """Return the resource version that a request waits for; 0 when it is no number, which the handler refuses."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < VERSION_DIGITS else 0
 
 
 def parse_version(text: str) -> int | None:

@@ -1,5 +1,7 @@
 """Versioned storage in memory, in the place of etcd and the watch cache of kube-apiserver.
 
+A `Backend` keeps the contents over restarts. Reads never use it, and a write that it refuses changes nothing.
+
 All resources share one resource version. A `Collection` holds the objects of one resource as encoded JSON, sorted by
 key, and the history of `WatchCacheEvent`s that led to them. Watches, lists at an older version and continue tokens read
 this history. A watch is a position in it, so nothing is buffered per watcher. The history is bounded: reading a
@@ -11,14 +13,19 @@ Reads and writes are synchronous, so a read-modify-write without an await is one
 from __future__ import annotations
 
 import asyncio
+import logging
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from pyctrl.apiserver._storage.backend import Backend, Revision
+from pyctrl.apiserver._storage.stored_object import EventType, NotConverted, StoredObject, WatchCacheEvent, key_of
+from pyctrl.errors import StorageError
 
 if TYPE_CHECKING:
     from pyctrl.apiserver._resources.resource_type import ResourceType
@@ -40,9 +47,8 @@ BUMP = 1_000  # versions that a restored storage skips; etcd's documentation adv
 
 FIRST_VERSION = 40_000  # arbitrary; far from limits and ports, so that it stands out in messages
 
-EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+log = logging.getLogger("pyctrl.apiserver")
 
-_encode = msgspec.json.encode
 _decode = msgspec.json.decode
 _version_of = attrgetter("version")
 _key_of = attrgetter("key")
@@ -57,140 +63,6 @@ class Compacted(Exception):
         self.oldest = oldest
 
 
-class NotConverted(Exception):
-    """A webhook has to convert an object before it can be read in the version of a resource."""
-
-    def __init__(self, stored: StoredObject, resource: ResourceType) -> None:
-        super().__init__(f"{stored.key} has to be converted for {resource}")
-        self.stored = stored
-        self.resource = resource
-
-
-def key_of(namespace: str, name: str) -> str:
-    """Return the key that lists sort by: `namespace/name`, or the name of a cluster-scoped object."""
-    return f"{namespace}/{name}" if namespace else name
-
-
-class StoredObject:
-    """One version of one object, encoded once and immutable."""
-
-    __slots__ = (
-        "_fields",
-        "_shown",
-        "_view",
-        "_view_type",
-        "data",
-        "key",
-        "labels",
-        "name",
-        "namespace",
-        "uid",
-        "version",
-    )
-
-    def __init__(self, obj: dict[str, Any], version: int, view_type: ResourceType | None) -> None:
-        meta = obj["metadata"]
-        self.namespace: str = meta.get("namespace", "")
-        self.name: str = meta["name"]
-        self.key: str = key_of(self.namespace, self.name)
-        self.uid: str = meta.get("uid", "")
-        self.labels: dict[str, str] = meta.get("labels") or {}
-        self.version: int = version
-        self.data: bytes = _encode(obj)
-        self._view: bytes = self.data
-        self._view_type = view_type
-        self._fields: tuple[ResourceType, dict[str, str]] | None = None
-        self._shown: dict[ResourceType, bytes] | None = None  # the object as a conversion webhook converted it
-
-    def decode(self) -> dict[str, Any]:
-        """Decode the object as it was written; each call returns a new one."""
-        obj: dict[str, Any] = _decode(self.data)
-        return obj
-
-    def read(self, resource: ResourceType) -> dict[str, Any]:
-        """Decode the object in the version of `resource`."""
-        obj: dict[str, Any] = _decode(self.view(resource))
-        return obj
-
-    def view(self, resource: ResourceType) -> bytes:
-        """Encode the object in the version of `resource`; the last result is cached.
-
-        Raises:
-            NotConverted: A webhook has to convert the object first.
-        """
-        if self._shown is not None and resource in self._shown:
-            return self._shown[resource]
-        if self._view_type is not resource:
-            if self.lacks(resource):
-                raise NotConverted(self, resource)
-            shown = _encode(resource.on_read(self.decode()))
-            self._view = self.data if shown == self.data else shown
-            self._view_type = resource
-        return self._view
-
-    def lacks(self, resource: ResourceType, *, again: bool = False) -> bool:
-        """Return whether a webhook has to convert the object for `resource`; `again` ignores earlier conversions."""
-        if not resource.converts or self._view_type is resource:
-            return False
-        if not again and resource in (self._shown or ()):
-            return False
-        written: str = self.decode()["apiVersion"]
-        return written != resource.api_version
-
-    def show_as(self, resource: ResourceType, data: bytes) -> None:
-        """Cache the object as a webhook converted it."""
-        self._shown = {**(self._shown or {}), resource: data}
-
-    def show_like(self, other: StoredObject) -> None:
-        """Copy the conversions of another state of the object, of which only metadata differs."""
-        mine = self.decode()["metadata"]
-        for resource, data in (other._shown or {}).items():
-            shown = _decode(data)
-            theirs = {key: value for key, value in shown["metadata"].items() if key in ("labels", "annotations")}
-            rest = {key: value for key, value in mine.items() if key not in ("labels", "annotations")}
-            shown["metadata"] = {**rest, **theirs}
-            self.show_as(resource, _encode(shown))
-
-    def fields(self, resource: ResourceType) -> dict[str, str]:
-        """Return the values of the field labels of `resource`, computed on first use."""
-        if self._fields is None or self._fields[0] is not resource:
-            self._fields = (resource, dict(resource.selectable_fields(self.read(resource))))
-        return self._fields[1]
-
-    def at(self, version: int) -> StoredObject:
-        """Return the object with another resource version, as events have an object that was removed."""
-        obj: dict[str, Any] = _decode(self._view)
-        obj["metadata"]["resourceVersion"] = str(version)
-        moved = StoredObject(obj, version, self._view_type)
-        moved.show_like(self)
-        return moved
-
-
-class WatchCacheEvent:
-    """One change in a collection: the object before and after it."""
-
-    __slots__ = ("_gone", "current", "lines", "previous", "type", "version")
-
-    def __init__(
-        self, type_: EventType, version: int, current: StoredObject | None, previous: StoredObject | None
-    ) -> None:
-        self.type = type_
-        self.version: int = version
-        self.current: StoredObject | None = current
-        self.previous: StoredObject | None = previous
-        self._gone: StoredObject | None = None
-        # Encoded watch lines, shared by all watchers that see this event alike; see `_endpoints.watch`.
-        self.lines: dict[tuple[object, ...], bytes] = {}
-
-    @property
-    def gone(self) -> StoredObject:
-        """The previous state with the version of this event, which DELETED events carry."""
-        if self._gone is None:
-            assert self.previous is not None  # only an object that existed can be removed
-            self._gone = self.previous.at(self.version)
-        return self._gone
-
-
 @dataclass(frozen=True, slots=True)
 class StorageBackup:
     """All objects of a storage at one version, by resource and key."""
@@ -200,10 +72,16 @@ class StorageBackup:
 
 
 class Storage:
-    """All collections, and the resource version that they share."""
+    """All collections, and the resource version that they share.
 
-    def __init__(self, *, history: int = HISTORY) -> None:
+    Args:
+        history: Events kept for each collection.
+        backend: Keeps the contents over restarts. `load` reads them. Without it, they are lost with the storage.
+    """
+
+    def __init__(self, *, history: int = HISTORY, backend: Backend | None = None) -> None:
         self.version: int = FIRST_VERSION
+        self.backend: Backend | None = backend
         self._history = history
         self._collections: dict[tuple[str, str], Collection] = {}
         self._listeners: list[StorageListener] = []
@@ -214,9 +92,37 @@ class Storage:
         key = (group, resource)
         found = self._collections.get(key)
         if found is None:
-            found = self._collections[key] = Collection(self, self._history)
+            found = self._collections[key] = Collection(self, key, self._history)
             for listener in self._listeners:
                 found.listen(partial(listener, group, resource))
+        return found
+
+    def load(self) -> None:
+        """Read what the backend has: objects, and the history of earlier runs.
+
+        Call it once, when the listeners are registered and before the first write. They get an ADDED event for each
+        object. A watch can resume at a version of an earlier run.
+
+        Raises:
+            StorageError: The backend cannot be read.
+        """
+        if self.backend is None:
+            return
+        state = self.backend.load()
+        self.version = max(self.version, state.version)
+        read: dict[tuple[str, str], list[Revision]] = {key: [] for key in state.compacted}
+        for revision in state.revisions:
+            read.setdefault((revision.group, revision.resource), []).append(revision)
+        for key, revisions in read.items():
+            self.collection(*key).load(revisions, state.compacted.get(key, 0))
+
+    def secret(self, name: str, new: Callable[[], bytes]) -> bytes:
+        """Return a secret of the server that the backend keeps, such as a signing key; at first a new one."""
+        found = None if self.backend is None else self.backend.find_secret(name)
+        if found is None:
+            found = new()
+            if self.backend is not None:
+                self.backend.put_secret(name, found)
         return found
 
     def collections(self) -> Iterator[tuple[tuple[str, str], Collection]]:
@@ -269,8 +175,14 @@ class Storage:
 
         Objects have their older versions again. The storage's own version jumps ahead, so that no version is given
         twice, and every watch has to list again. Listeners get an event for each object that differs.
+
+        Raises:
+            StorageError: The backend cannot store them. Nothing was restored.
         """
-        self.version += BUMP
+        version = self.version + BUMP
+        if self.backend is not None:
+            self.backend.restore(_revisions(backup.objects), dict.fromkeys(self._collections, version))
+        self.version = version
         for key, collection in list(self._collections.items()):
             collection.restore(backup.objects.get(key, {}), self.version)
 
@@ -278,8 +190,9 @@ class Storage:
 class Collection:
     """The objects of one resource, sorted by key, and their bounded history."""
 
-    def __init__(self, storage: Storage, limit: int) -> None:
+    def __init__(self, storage: Storage, resource: tuple[str, str], limit: int) -> None:
         self._storage = storage
+        self._resource = resource
         self._limit = limit
         self._objects: dict[str, StoredObject] = {}
         self._keys: list[str] = []
@@ -338,10 +251,16 @@ class Collection:
 
         Args:
             resource: The type in whose version the object is; None when it is unknown.
+
+        Raises:
+            StorageError: The backend refused the write. Nothing was stored.
         """
-        version = self._storage.advance()
+        version = self._storage.version + 1
         obj["metadata"]["resourceVersion"] = str(version)
         stored = StoredObject(obj, version, resource)
+        if self._storage.backend is not None:
+            self._storage.backend.write(Revision(version, *self._resource, stored.key, stored.data))
+        self._storage.advance()
         previous = self._objects.get(stored.key)
         self._objects[stored.key] = stored
         if previous is None:
@@ -350,7 +269,13 @@ class Collection:
         return stored
 
     def remove(self, stored: StoredObject) -> WatchCacheEvent:
-        """Remove an object; the event shows its last state under the version of the removal."""
+        """Remove an object; the event shows its last state under the version of the removal.
+
+        Raises:
+            StorageError: The backend refused the removal. The object is still stored.
+        """
+        if self._storage.backend is not None:
+            self._storage.backend.write(Revision(self._storage.version + 1, *self._resource, stored.key, None))
         version = self._storage.advance()
         del self._objects[stored.key]
         del self._keys[bisect_left(self._keys, stored.key)]
@@ -374,10 +299,45 @@ class Collection:
 
     def _forget(self, count: int) -> None:
         if count:
-            self._compacted = max(self._compacted, self._events[count - 1].version)
+            dropped = self._events[:count]
+            self._compacted = max(self._compacted, dropped[-1].version)
             del self._events[:count]
             self._past = None
             self._first += count
+            self._compact_backend(_superseded(dropped))
+
+    def _compact_backend(self, dropped: Iterable[int]) -> None:
+        """Drop revisions from the backend. If it fails, they stay until the next load."""
+        if self._storage.backend is None:
+            return
+        try:
+            self._storage.backend.compact(*self._resource, self._compacted, dropped)
+        except StorageError as error:
+            log.warning("Cannot compact the storage", extra={"resource": self._resource[1], "error": str(error)})
+
+    def load(self, revisions: Iterable[Revision], compacted: int) -> None:
+        """Read the revisions of a backend: up to `compacted` they are objects, after it they are history, too."""
+        self._compacted = compacted
+        left: list[int] = []  # revisions that a compaction should have dropped
+        for revision in revisions:
+            previous = self._objects.pop(revision.key, None)
+            current = None
+            if revision.data is not None:
+                current = StoredObject(_decode(revision.data), revision.version, None, revision.data)
+                self._objects[revision.key] = current
+            change: EventType = "DELETED" if current is None else "ADDED" if previous is None else "MODIFIED"
+            event = WatchCacheEvent(change, revision.version, current, previous)
+            if revision.version > compacted:
+                self._events.append(event)
+            else:
+                left += _superseded([event])
+        self._keys = sorted(self._objects)
+        if left:
+            self._compact_backend(left)
+        self._forget(max(0, len(self._events) - self._limit))
+        for stored in self.current(""):
+            for listener in self._listeners:
+                listener(WatchCacheEvent("ADDED", stored.version, stored, None))
 
     def objects(self) -> dict[str, StoredObject]:
         """Return all objects by key."""
@@ -387,7 +347,9 @@ class Collection:
         """Put back objects of a backup, and drop the history up to `version`."""
         before, self._objects = self._objects, dict(objects)
         self._keys = sorted(self._objects)
-        self._forget(len(self._events))
+        self._past = None
+        self._first += len(self._events)
+        self._events.clear()
         self._compacted = version
         for key in sorted(before.keys() | self._objects.keys()):
             old, new = before.get(key), self._objects.get(key)
@@ -401,8 +363,8 @@ class Collection:
 
     def compact(self, version: int) -> None:
         """Drop the history up to `version`."""
-        self._forget(bisect_right(self._events, version, key=_version_of))
         self._compacted = max(self._compacted, version)
+        self._forget(bisect_right(self._events, version, key=_version_of))
 
     @property
     def end(self) -> int:
@@ -455,6 +417,18 @@ class Collection:
 StorageListener = Callable[[str, str, WatchCacheEvent], None]
 
 _AFTER_SLASH = "0"  # the character after "/": sorts after every key of a namespace
+
+
+def _superseded(events: Iterable[WatchCacheEvent]) -> list[int]:
+    """Return the versions of which no list and no watch has a use without these events."""
+    versions = [event.previous.version for event in events if event.previous is not None]
+    return versions + [event.version for event in events if event.current is None]
+
+
+def _revisions(objects: Mapping[tuple[str, str], Mapping[str, StoredObject]]) -> Iterator[Revision]:
+    for (group, resource), collection in objects.items():
+        for key, stored in collection.items():
+            yield Revision(stored.version, group, resource, key, stored.data)
 
 
 def _of_namespace(objects: list[StoredObject], namespace: str) -> list[StoredObject]:

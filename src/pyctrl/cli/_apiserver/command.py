@@ -17,8 +17,10 @@ __all__ = ["app"]
 SERVING = Group("Serving", sort_key=1)
 USERS = Group("Users and permissions", sort_key=2)
 CONTENT = Group("Cluster", sort_key=3)
+STORAGE = Group("Storage", sort_key=3.5)
 WATCHING = Group("Logs", sort_key=4)
 
+HISTORY = 10_000  # as in ApiServer, which is imported only to serve
 START_SECONDS = 2.0  # scheduling, image pull and start on an idle node; long enough to see a pod Pending
 
 EPILOGUE = epilogue(
@@ -31,6 +33,9 @@ pyctrl apiserver --apply config/crd --apply config/samples
 
 # with users, roles and an audit log
 pyctrl apiserver --token-auth-file tokens.csv --audit audit.log
+
+# keep everything for the next run
+pyctrl apiserver --data dev-cluster --port 6443 --write-kubeconfig dev.kubeconfig
 
 # an API server and nothing else
 pyctrl apiserver --insecure-http --no-controllers
@@ -77,16 +82,19 @@ def apiserver(
     pod_start_seconds: Annotated[
         float, Parameter(group=CONTENT, metavar="SECONDS", validator=Number(gte=0))
     ] = START_SECONDS,
+    data: Annotated[Path | None, Parameter(group=STORAGE, metavar="DIR")] = None,
+    fsync: Annotated[bool, Parameter(group=STORAGE)] = False,
+    history: Annotated[int, Parameter(group=STORAGE, metavar="EVENTS", validator=Number(gte=1))] = HISTORY,
     audit: Annotated[Path | None, Parameter(group=WATCHING, metavar="FILE")] = None,
     audit_level: Annotated[
         Literal["Metadata", "Request", "RequestResponse"], Parameter(group=WATCHING, metavar="LEVEL")
     ] = "Metadata",
     log_level: Annotated[ServerLogLevel, Parameter(group=WATCHING)] = None,
 ) -> int:
-    """Serve an in-memory Kubernetes API server.
+    """Serve a Kubernetes API server.
 
     The controllers of a cluster and a simulated node run beside it. When it is ready it prints one line, `ready URL`,
-    and nothing else to stdout. Ctrl-C or SIGTERM stops it and discards all data.
+    and nothing else to stdout. Ctrl-C or SIGTERM stops it. Without `--data`, all objects are in memory and lost then.
 
     Parameters
     ----------
@@ -99,7 +107,8 @@ def apiserver(
     force
         Overwrite the file of `--write-kubeconfig` even if pyctrl did not write it.
     cert_dir
-        The directory of the certificate authority (ca.crt, ca.key), which is reused in the next run.
+        The directory of the certificate authority (ca.crt, ca.key), which is reused in the next run. Defaults to that
+        of `--data`.
     insecure_http
         Serve HTTP instead of HTTPS. Requests from web pages are rejected.
     allowed_host
@@ -126,6 +135,13 @@ def apiserver(
         Run pods on a simulated node. No container is started.
     pod_start_seconds
         How long a pod stays Pending before it is bound to the node.
+    data
+        Keep all objects, signing keys and the certificate authority in this directory, for the next run.
+    fsync
+        With `--data`, wait for the disk at each write, so that it survives a power failure. Without it, it survives the
+        end of the process.
+    history
+        How many events of each resource to keep, for watches and lists at older versions.
     audit
         Append an `audit.k8s.io/v1` Event per request to this file, one JSON object per line. A new file is readable by
         its owner only.
@@ -152,6 +168,9 @@ def apiserver(
         controllers=controllers,
         kubelet=kubelet,
         pod_start_seconds=pod_start_seconds,
+        data=data,
+        fsync=fsync,
+        history=history,
         audit=audit,
         audit_level=audit_level,
         log_level=log_level or "warn",

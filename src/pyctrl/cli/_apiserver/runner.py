@@ -22,9 +22,11 @@ from pyctrl.apiserver import (
     ApiServer,
     AuditLevel,
     AuditLog,
+    Backend,
     CertificateAuthority,
     ClusterAuthenticationInfo,
     RequestHeaderInfo,
+    SQLiteBackend,
     User,
     enabled_plugins,
     read_token_file,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ApiServerRunner"]
 
+STATE = "state.db"
 ADMINISTRATORS = "system:masters"
 ADMIN = User(name="kubernetes-admin", groups=(ADMINISTRATORS,))
 
@@ -66,6 +69,9 @@ class ApiServerRunner:
     controllers: bool
     kubelet: bool
     pod_start_seconds: float
+    data: Path | None
+    fsync: bool
+    history: int
     audit: Path | None
     audit_level: str
     log_level: str
@@ -106,10 +112,12 @@ class ApiServerRunner:
         """Serve until cancelled. Flags and files are checked before anything is started."""
         if self.kubeconfig_out is not None:
             check_kubeconfig(self.kubeconfig_out, force=self.force)
-        tokens, authority = self._tokens(), self._authority()
+        tokens = self._tokens()
         async with AsyncExitStack() as stack:
+            backend = self._backend(stack)
+            authority = self._authority()
             audit = self._audit_log(stack) if self.audit is not None else None
-            server = self._server(tokens, audit)
+            server = self._server(tokens, audit, backend)
             url = await self._listen(stack, server, authority)
             if self.load:
                 from pyctrl.program import (
@@ -118,8 +126,8 @@ class ApiServerRunner:
 
                 with Progress("objects to load", tell=progress_line):
                     await apply_files_in_process(server, self.load)
+            token = _administrator(tokens or {}) or server.issue_token(ADMIN)  # with --data that of earlier runs
             if self.kubeconfig_out is not None:
-                token = _administrator(tokens or {}) or server.issue_token(ADMIN)
                 write_kubeconfig(self.kubeconfig_out, url, token, authority, force=self.force)
             ready(url)
             if self.controllers or self.kubelet:
@@ -128,7 +136,19 @@ class ApiServerRunner:
                 await stack.enter_async_context(cluster)
             await asyncio.Event().wait()
 
-    def _server(self, tokens: dict[str, User] | None, audit: AuditLog | None) -> ApiServer:
+    def _backend(self, stack: AsyncExitStack) -> SQLiteBackend | None:
+        """Open the storage of the data directory, which only one server can use."""
+        if self.data is None:
+            if self.fsync:
+                raise CommandFailed("--fsync needs --data: without it nothing is written to a disk")
+            return None
+        try:
+            self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandFailed(f"--data {self.data}: {error.strerror}") from error
+        return stack.enter_context(SQLiteBackend(self.data / STATE, fsync=self.fsync))
+
+    def _server(self, tokens: dict[str, User] | None, audit: AuditLog | None, backend: Backend | None) -> ApiServer:
         authentication, authorization = self.webhooks.authentication(), self.webhooks.authorization()
         try:
             enabled_plugins(self.enable_admission_plugins, self.disable_admission_plugins)
@@ -143,6 +163,8 @@ class ApiServerRunner:
                 audit=audit,
                 enable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.enable_admission_plugins),
                 disable_admission_plugins=cast("tuple[AdmissionPluginName, ...]", self.disable_admission_plugins),
+                backend=backend,
+                history=self.history,
             )
         except ValueError as error:
             raise CommandFailed(
@@ -166,9 +188,8 @@ class ApiServerRunner:
     def _authority(self) -> CertificateAuthority | None:
         if self.insecure_http:
             return None
-        return (
-            CertificateAuthority.new() if self.cert_dir is None else CertificateAuthority.load_or_create(self.cert_dir)
-        )
+        directory = self.cert_dir or self.data
+        return CertificateAuthority.new() if directory is None else CertificateAuthority.load_or_create(directory)
 
     def _audit_log(self, stack: AsyncExitStack) -> AuditLog:
         assert self.audit is not None
@@ -194,7 +215,7 @@ class ApiServerRunner:
 
     def _publish_authentication(self, server: ApiServer, client_ca: bytes) -> None:
         """Publish the authorities of users and of the front proxy, for extension API servers."""
-        directory = self.cert_dir
+        directory = self.cert_dir or self.data
         front_proxy = (
             CertificateAuthority.new_front_proxy()
             if directory is None

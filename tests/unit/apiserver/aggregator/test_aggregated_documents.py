@@ -48,7 +48,9 @@ def test_without_extension_api_servers_documents_are_unchanged() -> None:
 def test_groups_are_in_the_order_of_their_priorities() -> None:
     """apiregistration.k8s.io is first, and a group has the highest priority of its versions."""
     merged = documents(local("v1", "apps", 17800), api_service(groupPriorityMinimum=18000), local("v1", "batch", 17400))
-    known = [{"name": name, "versions": []} for name in ("apiregistration.k8s.io", "apps", "batch")]
+    known: list[dict[str, Any]] = [
+        {"name": name, "versions": []} for name in ("apiregistration.k8s.io", "apps", "batch")
+    ]
     found = merged.merged(["apis"], {"groups": known})
     assert found is not None
     assert [each["name"] for each in found["groups"]] == ["apiregistration.k8s.io", GROUP, "apps", "batch"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyctrl.apiserver import ServiceReference
 from pyctrl.apiserver._aggregator.api_service import APIService
 from tests.unit.apiserver.aggregator._remote import api_service
 
 
-def read(version: str = "v1", *, status: str = "True", **spec: object) -> APIService:
+def read(version: str = "v1", *, status: str = "True", **spec: Any) -> APIService:
     """Return an APIService with the condition Available."""
     conditions = [{"type": "Other", "status": "True"}, {"type": "Available", "status": status}]
     return APIService.from_object({**api_service(version, **spec), "status": {"conditions": conditions}})

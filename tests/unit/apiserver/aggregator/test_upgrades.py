@@ -118,9 +118,8 @@ async def test_the_request_is_sent_as_it_is() -> None:
 
     async with serving(script) as port:
         await transport(proxied(port, method="POST", body=b"x", headers=HEADERS, is_upgrade=True))
-    assert heads == [
-        (
-            f"POST /apis/x/v1/flavors?a=1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n"
-            "Content-Length: 1\r\n\r\nx"
-        )
-    ]
+    (head,) = heads
+    assert head == (
+        f"POST /apis/x/v1/flavors?a=1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        "Connection: Upgrade\r\nUpgrade: echo\r\nContent-Length: 1\r\n\r\nx"
+    )
