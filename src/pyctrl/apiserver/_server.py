@@ -114,6 +114,10 @@ class ApiServer:
         StorageError: The backend cannot be read or written.
     """
 
+    #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
+    proxy_client: KeyPair | None = None
+    _audit: AuditLog | None = None
+
     def __init__(
         self,
         *,
@@ -165,27 +169,28 @@ class ApiServer:
         self._router = Router(rest, access, self.kubelets)
         self._metrics = RequestMetrics()
         self._establishing = EstablishingController(rest)
-        #: The client certificate with which the aggregator calls extension API servers; see `publish_authentication`.
-        self.proxy_client: KeyPair | None = None
         #: Carry requests to extension API servers in this process, also in virtual time, by the host names to which the
         #: services of their APIServices resolve, such as that of an `ExternalName`. Others are sent over HTTPS.
         self.service_transports: dict[str, ServiceTransport] = {}
-        self._kubernetes: KubernetesControllers | None = None
-        if not is_extension:
-            https = HttpsTransport(lambda: self.proxy_client)
-            proxy = ProxyHandler(resolve_service, https, self.service_transports)
-            aggregator = Aggregator(self.storage, proxy, self._handle_own)
-            self._kubernetes = KubernetesControllers(rest, access.accounts, aggregator)
+        self._kubernetes = None if is_extension else self._new_controllers(rest, resolve_service)
         remote = None if self._kubernetes is None else self._kubernetes.aggregator.documents
         self._documents = NonResourcePaths(self.registry, remote, ServerMetrics(self._metrics, self.storage))
-        self._audit: AuditLog | None = None
+        self._load(rest)
+        self._audit = audit  # set last: the requests that create the default objects are not audited
+
+    def _new_controllers(self, rest: RESTStorage, resolve_service: ServiceResolver) -> KubernetesControllers:
+        https = HttpsTransport(lambda: self.proxy_client)
+        proxy = ProxyHandler(resolve_service, https, self.service_transports)
+        return KubernetesControllers(rest, self._access.accounts, Aggregator(self.storage, proxy, self._handle_own))
+
+    def _load(self, rest: RESTStorage) -> None:
+        """Read what the backend has, and create the default objects that it lacks."""
         self.storage.load()
         self._establishing.resume()
         if self.has_rbac:
             reconcile_bootstrap_policy(rest)
         if isinstance(self.registry, ResourceRegistry):
             create_bootstrap_objects(self.handle_nowait, self.loopback_token, self.registry.kubernetes_service_ip)
-        self._audit = audit  # set last: the requests that create the default objects are not audited
 
     def _admission(self, random: Random, client: WebhookClient, enabled: Collection[str]) -> AdmissionChain:
         return default_admission_chain(
